@@ -12,7 +12,7 @@ from ingot.app import App, open_database
 from ingot.cli.web import serve_app
 from ingot.core.access.rules import anyone
 from ingot.core.api.routes import Call, RawResponse, Routes
-from ingot.core.http.protocol import HeadTimeoutProtocol
+from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.log import Log
 from ingot.operations.supervisor import open_socket
 from ingot.registry import all_endpoints
@@ -51,7 +51,7 @@ def serve(kind: str, data: Path, url: str) -> None:
         config = uvicorn.Config(
             bare,
             loop="uvloop",
-            http=HeadTimeoutProtocol,
+            http=HeadLimitProtocol,
             lifespan="off",
             log_config=None,
             access_log=False,

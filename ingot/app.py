@@ -45,7 +45,9 @@ from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
 from ingot.core.disk_probe import DiskProbe
+from ingot.core.disk_space import DiskSpace
 from ingot.core.events.bus import Subscriptions, collect_subscribers
+from ingot.core.http.body_budget import BodyBudget
 from ingot.core.http.frontend import HttpFrontend
 from ingot.core.http.metrics import Metrics
 from ingot.core.http.request import Component
@@ -189,7 +191,8 @@ class App:
         self._settings = settings
         self._log = log
         router = api_router() if endpoints is None else Router(endpoints, attrgetter("slashes"))
-        self.kernel = Kernel(router, database, self._authenticate, ApiRateLimits(database), settings)
+        bodies = BodyBudget()
+        self.kernel = Kernel(router, database, self._authenticate, ApiRateLimits(database), settings, bodies)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
         activity = UserActivity(database, self.kernel.writer)
         authorization = HttpAuthorization(settings, database, self.kernel.pool, activity)
@@ -202,14 +205,17 @@ class App:
             ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES),
             # Clients that probe for other APIs, such as GraphQL, get a 404 in JSON.
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
-            LfsHttp(settings, database, self.kernel.pool, authorization),
+            LfsHttp(settings, database, self.kernel.pool, authorization, bodies),
             git,
             StaticFiles(),
-            PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings)),
+            PagesComponent(
+                settings, database, self.kernel.pool, InternalClient(router.declared, database, settings), bodies
+            ),
         ]
         self._disk_probe = DiskProbe([settings.data / name for name in ("", "repositories", "uploads", "lfs")])
-        metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY)
-        self.front = HttpFrontend(settings, self.components, self.health, metrics, log)
+        self._disks = DiskSpace(settings)
+        self._metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY, self._disks)
+        self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
         actor = authenticate(db, credentials)
@@ -230,12 +236,13 @@ class App:
         """Return the current state of the database, of the disks and of each role."""
         # The database comes first: if it does not answer, the roles are not looked up.
         database = _database_state(self.database)
-        disk = "ok" if self._disk_probe.is_writable() else "failed"
+        disk = "ok" if self._disk_probe.is_writable() and not self._disks.low_volumes() else "failed"
         roles = {role: _role_state(self.database, role) for role in ("jobs", "ssh")}
         return {"database": database, "disk": disk, **roles}
 
     def close(self) -> None:
         """Wait for running requests, then close the database."""
+        self._metrics.close()
         self.kernel.close()
         self.database.close()
 

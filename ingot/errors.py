@@ -66,7 +66,11 @@ class Throttled(Failure):
 
 
 class Unavailable(Exception):
-    """A database that does not respond; a retry may succeed."""
+    """A resource outside the process, such as the database, that does not respond; a retry may succeed."""
+
+
+class StorageFull(Unavailable):
+    """A disk without free space; nothing was stored, and a retry succeeds once space has been freed."""
 
 
 class CommitUncertain(Unavailable):

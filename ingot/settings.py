@@ -26,6 +26,8 @@ def _setting(help_text: str, default: Any = None) -> Any:
 
 
 def _networks(text: str) -> list[IPv4Network | IPv6Network]:
+    if text.strip() == "none":  # An empty variable counts as not set.
+        return []
     return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
 
 
@@ -53,9 +55,17 @@ class Settings:
     trusted_proxies: str = _setting(
         "Comma-separated addresses or networks whose X-Forwarded-* headers are trusted.", ""
     )
+    metrics_token: str = _setting("Token for reading /-/metrics from anywhere, as a bearer or as ?token=.", "")
+    metrics_networks: str = _setting(
+        "Comma-separated addresses or networks that may read /-/metrics without a token, or none.",
+        "127.0.0.0/8,::1/128",
+    )
     reported_version: str = _setting("Version in the response of GET /version; clients adapt to it.", "16.11.0")
     default_branch: str = _setting("Default branch of new repositories.", "master")
     cache_mb: int = _setting("Memory budget of all caches of the server in megabytes.", 64)
+    min_free_mb: int = _setting(
+        "Free disk space in megabytes below which the server reports that it is not ready; 0 turns the check off.", 100
+    )
     max_push_mb: int = _setting("Maximum size of a push in megabytes.", 2048)
     max_file_mb: int = _setting("Maximum size of a pushed or committed file in megabytes; 0 means no limit.", 0)
     max_lfs_mb: int = _setting("Maximum size of a file in Git LFS in megabytes; 0 means no limit.", 0)
@@ -107,6 +117,11 @@ class Settings:
     def proxies(self) -> list[IPv4Network | IPv6Network]:
         """Return the networks of trusted proxies."""
         return _networks(self.trusted_proxies)
+
+    @property
+    def metrics_allowed_networks(self) -> list[IPv4Network | IPv6Network]:
+        """Return the networks that may read the metrics."""
+        return _networks(self.metrics_networks)
 
     @property
     def allowed_outgoing_networks(self) -> list[IPv4Network | IPv6Network]:
@@ -172,7 +187,7 @@ def _validated(settings: Settings) -> Settings:
     for name in ("port", "ssh_port"):
         if not 0 <= getattr(settings, name) <= 65535:
             raise InvalidSetting(f"{name} must be between 0 and 65535")
-    for name in ("workers", "cache_mb", "max_file_mb", "max_lfs_mb"):
+    for name in ("workers", "cache_mb", "min_free_mb", "max_file_mb", "max_lfs_mb"):
         if getattr(settings, name) < 0:
             raise InvalidSetting(f"{name} must not be negative")
     for name in ("max_push_mb", "hook_log_days"):
@@ -188,7 +203,7 @@ def _validated(settings: Settings) -> Settings:
         raise InvalidSetting("database_url must look like postgresql://user:password@host/database")
     if settings.log_format not in ("auto", "json", "pretty"):
         raise InvalidSetting("log_format must be auto, json or pretty")
-    for name in ("trusted_proxies", "allowed_networks"):
+    for name in ("trusted_proxies", "allowed_networks", "metrics_networks"):
         try:
             _networks(getattr(settings, name))
         except ValueError as error:

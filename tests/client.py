@@ -58,7 +58,12 @@ class OpenApiValidator:
         assert described, f"{method} {path} answered {status}, which the document does not know: {answer.text}"
         if "$ref" in described:
             described = self._document["components"]["responses"]["Error"]
-        content = described.get("content", {}).get("application/json")
+        documented = described.get("content", {})
+        media_type = answer.headers.get("content-type", "").partition(";")[0]
+        if "application/json" in documented and answer.is_success:
+            assert media_type in documented, f"{method} {path} answered with {media_type or 'no content type'}"
+            assert answer.content or method == "HEAD" or media_type == "text/plain"
+        content = documented.get("application/json")
         if content and answer.content and answer.headers.get("content-type", "").startswith("application/json"):
             self._compare(content["schema"], answer.json())
 

@@ -16,6 +16,7 @@ from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
 from ingot.app import App, job_worker, open_database
 from ingot.core.access import passwords
+from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.core.jobs.worker import JobWorker
 from ingot.log import Log
 from ingot.operations.startup import initialize_instance
@@ -151,7 +152,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
         uvicorn.Config(
             app.front,
             loop="uvloop",
-            http="httptools",
+            http=HeadLimitProtocol,
             lifespan="off",
             log_config=None,
             server_header=False,

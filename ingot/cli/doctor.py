@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _find_problems(settings: Settings, *, contents: bool) -> Iterator[DoctorFinding]:
-    yield from check_files(settings.data)
+    yield from check_files(settings)
     yield from check_directory(settings)
     if settings.embedded and not (settings.data / "ingot.db").is_file():
         yield DoctorFinding(

@@ -21,6 +21,7 @@ from ingot.core.markup.render_pool import POOL
 from ingot.core.markup.render_process import run_renderer
 from ingot.core.migrations.run import is_ready
 from ingot.log import Log
+from ingot.operations.permissions import exposed_paths, writable_directory
 from ingot.operations.supervisor import ForkRequests, SupervisedProcess, Supervisor, open_socket, run_in_child_process
 from ingot.settings import InvalidSetting, Settings
 
@@ -59,6 +60,7 @@ def _serve(settings: Settings) -> None:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidSetting(f"The data directory cannot be created: {error}") from error
+    _tighten_permissions(settings.data, log)
     lock = _lock_database(settings)
     listener = _listen(settings.host, settings.port)
     ssh_listener = _listen(settings.host, settings.ssh_port) if settings.ssh_server else None
@@ -68,7 +70,9 @@ def _serve(settings: Settings) -> None:
         sys.exit(1)
     metrics = settings.data / "run" / "metrics"
     shutil.rmtree(metrics, ignore_errors=True)
-    metrics.mkdir(mode=0o700, parents=True)
+    # Separately, because the mode of parents cannot be given.
+    metrics.parent.mkdir(mode=0o700, exist_ok=True)
+    metrics.mkdir(mode=0o700)
     workers = settings.workers or os.cpu_count() or 1
     host, port = listener.getsockname()[:2]
     settings = replace(settings, port=port)
@@ -88,6 +92,18 @@ def _serve(settings: Settings) -> None:
     log("serving", url=settings.external_url or f"http://{host}:{port}", data=str(settings.data), workers=workers)
     Supervisor(children, log, [listener] if ssh_listener is None else [listener, ssh_listener], forking).run()
     del lock
+
+
+def _tighten_permissions(data: Path, log: Log) -> None:
+    """Remove access of other users to the files in the data directory; the doctor would report it."""
+    writable = writable_directory(data)
+    if writable is not None:
+        log("permissions", problem=writable.problem)
+    for exposed in exposed_paths(data):
+        try:
+            exposed.tighten()
+        except OSError as error:
+            log("permissions", problem=exposed.problem, error=error.strerror)
 
 
 def _lock_database(settings: Settings) -> IO[bytes] | None:

@@ -12,7 +12,8 @@ import uvicorn
 
 from ingot.app import REQUEST_STATEMENT_SECONDS, App, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
-from ingot.core.http.protocol import HeadTimeoutProtocol
+from ingot.core.http.connections import connection_limit, raise_descriptor_limit
+from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.core.http.server import HttpServer
 from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
@@ -30,7 +31,8 @@ def run(arguments: argparse.Namespace) -> None:
     settings = settings_from_arguments(arguments)
     prepare_instance(settings)
     metrics = settings.data / "run" / f"metrics-{os.uname().nodename}"
-    metrics.mkdir(mode=0o700, parents=True, exist_ok=True)
+    metrics.parent.mkdir(mode=0o700, exist_ok=True)
+    metrics.mkdir(mode=0o700, exist_ok=True)
     serve(settings, open_socket(settings.host, settings.port), metrics)
 
 
@@ -52,7 +54,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
     config = uvicorn.Config(
         app.front,
         loop="uvloop",
-        http=HeadTimeoutProtocol,
+        http=HeadLimitProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -61,7 +63,8 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
         proxy_headers=False,
         timeout_keep_alive=75,
     )
-    server = HttpServer(config, app.front.drain, app.expects_requests)
+    limit = connection_limit(raise_descriptor_limit())
+    server = HttpServer(config, limit, app.front.drain, app.expects_requests)
 
     async def main() -> None:
         if lifeline is not None:

@@ -14,6 +14,7 @@ from ingot.transport.git_process import GitProcess
 from ingot.transport.git_services import hidden_refs, max_request_bytes, protocol_environment, withheld_refs
 from ingot.transport.message_filter import MessageFilter, clean_messages
 from ingot.transport.packet_lines import MalformedPacket
+from ingot.transport.refusals import require_free_space
 from ingot.transport.request_bodies import BadEncoding, ClientDisconnected, RequestTooLarge
 
 IDLE_SECONDS = 900.0
@@ -107,6 +108,8 @@ class GitExchange:
     async def run(self) -> ExchangeEnd:
         """Run git and copy bytes in both directions; raise ``GitRequestRefused`` if the repository has disappeared."""
         try:
+            if self._request.service == "git-receive-pack":
+                require_free_space(self._request.repository.path)
             return await self._run()
         except FileNotFoundError:
             if self._responded or self._request.repository.path.exists():

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from time import monotonic
 from urllib.parse import unquote
 
@@ -18,11 +19,12 @@ from ingot.transport.git_services import max_request_bytes
 from ingot.transport.packet_lines import FLUSH, encode_packet
 from ingot.transport.policy import Service
 from ingot.transport.push_messages import ClientAddress
-from ingot.transport.refusals import GitRequestRefused, unavailable
+from ingot.transport.refusals import GitRequestRefused, storage_refusal, unavailable
 from ingot.transport.request_bodies import ClientDisconnected, read_body
 
 MAX_TRANSFERS = 24
 """Concurrent transfers in one worker; further requests wait for a slot, then get status 503."""
+MAX_ANONYMOUS_TRANSFERS = 16
 WAIT_SECONDS = 20.0
 EXPECTED_SECONDS = 5.0
 """Time in which a client usually sends the request that follows the refs."""
@@ -77,6 +79,7 @@ class GitHttp:
         self._backend = backend
         self._authorization = authorization
         self._slots = asyncio.Semaphore(MAX_TRANSFERS)
+        self._anonymous_slots = asyncio.Semaphore(MAX_ANONYMOUS_TRANSFERS)
         self._expected = ExpectedRequests()
 
     def expects_requests(self) -> bool:
@@ -94,10 +97,11 @@ class GitHttp:
             return
         except GitRequestRefused as error:
             refused = error
-        except Unavailable:
-            if trace.answered:
+        except Exception as error:
+            full = storage_refusal(error)
+            if trace.answered or not (full or isinstance(error, Unavailable)):
                 raise
-            refused = unavailable()
+            refused = full or unavailable()
         headers = [(b"content-type", b"text/plain; charset=utf-8"), *_NO_CACHE, *refused.headers]
         await send_response(send, trace, refused.status, headers, f"{refused.text}\n".encode())
 
@@ -124,17 +128,22 @@ class GitHttp:
         advertise = call["call"] == b"info/refs"
         self._expected.discard(request, call["path"], service)
         _require_form(request, service, advertise=advertise)
-        try:
-            await asyncio.wait_for(self._slots.acquire(), WAIT_SECONDS)
-        except TimeoutError:
-            raise unavailable("The server is busy with other transfers. Retry later.") from None
-        try:
+        async with AsyncExitStack() as stack:
+            await self._take_slots(stack, anonymous=not identity.known)
             await (self._advertise if advertise else self._exchange)(service_request, request, send, trace)
-        finally:
-            self._slots.release()
         # In version 2 of the protocol, a fetch lists the refs with a request of its own.
         if advertise or (service == "git-upload-pack" and service_request.git_protocol[:9] == "version=2"):
             self._expected.add(request, call["path"], service)
+
+    async def _take_slots(self, stack: AsyncExitStack, *, anonymous: bool) -> None:
+        """Wait for a slot; anonymous callers share a part of them, so that they cannot keep users from pushing."""
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                if anonymous:
+                    await stack.enter_async_context(self._anonymous_slots)
+                await stack.enter_async_context(self._slots)
+        except TimeoutError:
+            raise unavailable("The server is busy with other transfers. Retry later.") from None
 
     async def _advertise(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
         service = service_request.service
@@ -148,7 +157,10 @@ class GitHttp:
     async def _exchange(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
         service = service_request.service
         limit = max_request_bytes(service, self._backend.settings)
-        client = _HttpClient(request, send, trace, f"application/x-{service}-result", max_bytes=limit)
+        streamed = service == "git-receive-pack"
+        client = _HttpClient(
+            request, send, trace, f"application/x-{service}-result", max_bytes=limit, streamed=streamed
+        )
         end = await GitExchange(self._backend, service_request, client, ["--stateless-rpc"]).run()
         if not end.responded and end.reason in _REFUSALS:
             raise GitRequestRefused(*_REFUSALS[end.reason])
@@ -168,6 +180,7 @@ class _HttpClient:
         content_type: str,
         *,
         max_bytes: int | None = None,
+        streamed: bool = False,
         prefix: bytes = b"",
     ) -> None:
         self._request = request
@@ -175,6 +188,7 @@ class _HttpClient:
         self._trace = trace
         self._content_type = content_type.encode()
         self._max_bytes = max_bytes
+        self._streamed = streamed
         self._prefix = prefix
         self._body_ended = asyncio.Event()
         self._disconnected = False
@@ -184,7 +198,9 @@ class _HttpClient:
         try:
             if self._max_bytes is not None:
                 encoding = self._request.headers.get(b"content-encoding", b"").lower()
-                async for chunk in read_body(self._request.receive, encoding, self._max_bytes):
+                # Only a push may pause, while the client prepares the next objects.
+                body = read_body(self._request.receive, encoding, self._max_bytes, streamed=self._streamed)
+                async for chunk in body:
                     yield chunk
         except ClientDisconnected:
             self._disconnected = True

@@ -1,7 +1,6 @@
 """Transfers of large files: streamed, and checked while they are written."""
 
 import asyncio
-import errno
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
@@ -27,7 +26,6 @@ MAX_TRANSFERS = 24
 QUEUE_TIMEOUT_SECONDS = 20.0
 _BUFFER_BYTES = 2**20
 """Size of the writes to disk, which a thread does."""
-_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class LfsTransfers:
@@ -62,12 +60,8 @@ class LfsTransfers:
             await self._receive(request, oid, size)
         except (ContentMismatch, RequestTooLarge) as error:
             raise GitRequestRefused(422, str(error) or "The content is longer than the declared size.") from None
-        except (TransferTooSlow, TimeoutError):
+        except TransferTooSlow:
             raise GitRequestRefused(408, "The body arrived too slowly.") from None
-        except OSError as error:
-            if error.errno not in _DISK_FULL:
-                raise
-            raise GitRequestRefused(507, "There is not enough disk space for this file.") from None
         finally:
             self._slots.release()
 

@@ -10,6 +10,7 @@ from ingot.core.api.params import number_or_none
 from ingot.core.api.request_fields import parse_query
 from ingot.core.api.responses import ApiResponse
 from ingot.core.db.database import Database
+from ingot.core.http.body_budget import BodyBudget, BodyCharge
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
@@ -44,13 +45,19 @@ class LfsCall(NamedTuple):
     trace: Trace
     identity: GitIdentity
     path: bytes
+    charge: BodyCharge
 
 
 class LfsHttp:
     """HTTP component for the Git LFS API: batches, transfers and locks."""
 
     def __init__(
-        self, settings: Settings, database: Database, pool: Executor, authorization: HttpAuthorization
+        self,
+        settings: Settings,
+        database: Database,
+        pool: Executor,
+        authorization: HttpAuthorization,
+        bodies: BodyBudget,
     ) -> None:
         self._settings = settings
         self._database = database
@@ -58,6 +65,7 @@ class LfsHttp:
         self._authorization = authorization
         self._transfers = LfsTransfers(database, pool, lfs_files_of(settings))
         self._locks = LfsLocks(database, pool)
+        self._bodies = bodies
 
     def handles(self, request: Request) -> bool:
         """Return whether the path belongs to the Git LFS API of a repository."""
@@ -66,7 +74,8 @@ class LfsHttp:
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Respond to one request."""
         try:
-            answer = await self._answer(request, trace)
+            with self._bodies.charge(request.origin.ip) as charge:
+                answer = await self._answer(request, trace, charge)
         except ClientDisconnected:
             trace.status = _CLIENT_CLOSED_REQUEST
             return
@@ -81,11 +90,13 @@ class LfsHttp:
         else:
             await send_response(send, trace, answer.status, headers, b"" if request.method == "HEAD" else answer.body)
 
-    async def _answer(self, request: Request, trace: Trace) -> ApiResponse:
+    async def _answer(self, request: Request, trace: Trace, charge: BodyCharge) -> ApiResponse:
         match = _LFS_PATH.fullmatch(request.path)
         if match is None:
             raise GitRequestRefused(404, "Not found.")
-        call = LfsCall(request, trace, await self._authorization.identify(request, parse_lfs_token), match["path"])
+        identity = await self._authorization.identify(request, parse_lfs_token)
+        charge.anonymous = not identity.known
+        call = LfsCall(request, trace, identity, match["path"], charge)
         if match["object"] is not None:
             trace.route = "/:path.git/gitlab-lfs/objects"
             return await self._transfer(call, match["object"])
@@ -99,8 +110,8 @@ class LfsHttp:
         _require_method(request, "POST")
         project = self._authorize(call, "git-upload-pack")
         if words == ["verify"]:
-            return self._verify(project, await read_params(request, LfsObjectParams))
-        return self._batch(call, project, await read_params(request, LfsBatchParams))
+            return self._verify(project, await read_params(request, LfsObjectParams, call.charge))
+        return self._batch(call, project, await read_params(request, LfsBatchParams, call.charge))
 
     def _authorize(self, call: LfsCall, service: Service) -> Project:
         project = self._authorization.authorize_project(call.identity, call.path, service, call.trace)
@@ -165,15 +176,17 @@ class LfsHttp:
                 return await self._create_lock(call, project)
             case ["verify"]:
                 return json_response(
-                    self._locks.verify(authenticate, project, await read_params(request, VerifyLocksParams))
+                    self._locks.verify(
+                        authenticate, project, await read_params(request, VerifyLocksParams, call.charge)
+                    )
                 )
             case [lock_id, "unlock"]:
-                params = await read_params(request, UnlockParams)
+                params = await read_params(request, UnlockParams, call.charge)
                 return json_response(await self._locks.unlock(authenticate, project, lock_id, params))
         raise GitRequestRefused(404, "Not found.")
 
     async def _create_lock(self, call: LfsCall, project: Project) -> ApiResponse:
-        params = await read_params(call.request, LockParams)
+        params = await read_params(call.request, LockParams, call.charge)
         status, content = await self._locks.lock(call.identity.authenticate, project, params)
         if status == 409:
             content = {**error_fields(call.request, call.trace, "already created lock"), **content}

@@ -5,10 +5,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from ingot.core.api.responses import ApiResponse
+from ingot.core.http.body_budget import BodyCharge
 from ingot.core.http.request import Header, Request, Trace
 from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.errors import Denied, Invalid, NotFound, Unauthenticated, Unavailable
-from ingot.transport.refusals import GitRequestRefused, unauthorized, unavailable
+from ingot.transport.refusals import GitRequestRefused, storage_refusal, unauthorized, unavailable
 from ingot.transport.request_bodies import BadEncoding, RequestTooLarge, read_body
 
 MAX_BYTES = 4 * 2**20
@@ -17,16 +18,20 @@ _CHALLENGE: Header = (b"lfs-authenticate", b'Basic realm="Ingot"')
 T = TypeVar("T")
 
 
-async def read_params(request: Request, kind: type[T]) -> T:
+async def read_params(request: Request, kind: type[T], charge: BodyCharge) -> T:
     """Decode the JSON body of a request; an empty body counts as an empty object."""
     encoding = request.headers.get(b"content-encoding", b"").lower()
     try:
-        body = b"".join([chunk async for chunk in read_body(request.receive, encoding, MAX_BYTES)])
+        chunks = []
+        async for chunk in read_body(request.receive, encoding, MAX_BYTES, streamed=False):
+            await charge.add(len(chunk))
+            chunks.append(chunk)
+        body = b"".join(chunks)
     except RequestTooLarge:
         raise GitRequestRefused(413, "The request is larger than allowed.") from None
     except BadEncoding:
         raise GitRequestRefused(400, "The body is not encoded as its Content-Encoding says.") from None
-    except (TransferTooSlow, TimeoutError):
+    except TransferTooSlow:
         raise GitRequestRefused(408, "The body arrived too slowly.") from None
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
@@ -68,5 +73,5 @@ def refusal_of(error: Exception) -> GitRequestRefused | None:
         case Invalid():
             return GitRequestRefused(422, str(error))
         case Unavailable():
-            return unavailable()
-    return None
+            return storage_refusal(error) or unavailable()
+    return storage_refusal(error)

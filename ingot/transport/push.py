@@ -15,7 +15,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
 from ingot.git.core.command import Config
-from ingot.git.core.errors import DamagedRepository, GitError
+from ingot.git.core.errors import STORAGE_FULL, DamagedRepository, GitError
 from ingot.git.core.repository import Repository
 from ingot.git.writing.packed_updates import InvalidTarget, update_many_refs
 from ingot.git.writing.quarantine import largest_new_file
@@ -37,6 +37,7 @@ from ingot.transport.git_process import GitProcess
 from ingot.transport.packet_lines import encode_packet
 from ingot.transport.policy import current_access
 from ingot.transport.push_messages import ClientAddress, merge_request_links, moved_message
+from ingot.transport.refusals import storage_refusal
 
 MAX_REFS_BY_GIT = 20
 """Above this number git, which syncs a file per ref to disk, takes longer than one update of packed-refs."""
@@ -296,6 +297,8 @@ def _error_message(error: Exception) -> str:
         return "Your password, token or key has been revoked."
     if isinstance(error, NotFound):
         return "The project could not be found or you don't have permission to view it any more."
+    if storage_refusal(error):
+        return STORAGE_FULL
     if isinstance(error, Unavailable):
         return "The server is busy. Push again in a moment."
     return "The repository cannot be read or written at this moment."

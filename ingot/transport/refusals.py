@@ -1,8 +1,16 @@
 """Refusals of git and Git LFS requests, with messages that git prints in the user's terminal."""
 
-from ingot.core.http.request import Header
+import os
+from pathlib import Path
 
+from ingot.core.http.request import Header
+from ingot.errors import StorageFull
+from ingot.git.core.errors import STORAGE_FULL, is_storage_full
+
+MIN_PUSH_SPACE_BYTES = 2**20
+"""Free space that every push needs; with less, git fails with a message that does not name the cause."""
 RETRY_AFTER_SECONDS = 10
+FULL_RETRY_AFTER_SECONDS = 60
 PROJECT_NOT_FOUND = "The project you were looking for could not be found or you don't have permission to view it."
 PROJECT_DELETED = "The project has been deleted."
 BASIC_CHALLENGE: Header = (b"www-authenticate", b'Basic realm="Ingot"')
@@ -27,3 +35,20 @@ def unauthorized(reason: str = "") -> GitRequestRefused:
 def unavailable(text: str = "The server cannot answer right now. Retry later.") -> GitRequestRefused:
     """Ask the client to retry later."""
     return GitRequestRefused(503, text, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
+
+
+def storage_full() -> GitRequestRefused:
+    """Refuse a request that needs space on a full disk."""
+    return GitRequestRefused(507, STORAGE_FULL, (b"retry-after", b"%d" % FULL_RETRY_AFTER_SECONDS))
+
+
+def storage_refusal(error: Exception) -> GitRequestRefused | None:
+    """Return the refusal for an error that a full disk has caused; None for any other error."""
+    return storage_full() if isinstance(error, StorageFull) or is_storage_full(error) else None
+
+
+def require_free_space(repository: Path) -> None:
+    """Raise ``GitRequestRefused`` if the disk of a repository is full, before git begins to receive a push."""
+    space = os.statvfs(repository)
+    if space.f_bavail * space.f_frsize < MIN_PUSH_SPACE_BYTES or (space.f_files and not space.f_favail):
+        raise storage_full()

@@ -22,12 +22,17 @@ class ClientDisconnected(Exception):
     """The client closed the connection."""
 
 
-async def read_body(receive: Receive, encoding: bytes, max_bytes: int) -> AsyncIterator[bytes]:
-    """Yield the decompressed body in chunks; both sizes are counted, regardless of the headers."""
+async def read_body(
+    receive: Receive, encoding: bytes, max_bytes: int, *, streamed: bool = True
+) -> AsyncIterator[bytes]:
+    """Yield the decompressed body in chunks; both sizes are counted, regardless of the headers.
+
+    The client of a body that is not ``streamed`` has no reason to pause.
+    """
     received = decompressed = 0
     decompressor = None if encoding in (b"", b"identity") else zlib.decompressobj(zlib.MAX_WBITS | 16)
     more = True
-    receiver = BodyReceiver()
+    receiver = BodyReceiver(streamed=streamed)
     while more:
         message = await receiver.next_message(receive)
         if message["type"] == "http.disconnect":

@@ -10,8 +10,8 @@ from typing import NamedTuple, Protocol
 from ingot.accounts.keys.usage import KeyUsageTracker
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import NotFound, Unauthenticated, Unavailable
-from ingot.git.core.errors import UNREADABLE_ERRORS
+from ingot.errors import NotFound, StorageFull, Unauthenticated, Unavailable
+from ingot.git.core.errors import STORAGE_FULL, UNREADABLE_ERRORS
 from ingot.log import Log, log_failure
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import instance_urls_at
@@ -23,7 +23,7 @@ from ingot.transport.exchange import EndReason, ExchangeEnd, GitClient, GitExcha
 from ingot.transport.lfs_tokens import LfsOperation, lfs_authentication
 from ingot.transport.policy import protocol_refusal
 from ingot.transport.push_messages import ClientAddress
-from ingot.transport.refusals import PROJECT_NOT_FOUND, GitRequestRefused
+from ingot.transport.refusals import PROJECT_NOT_FOUND, GitRequestRefused, storage_refusal
 from ingot.transport.request_bodies import ClientDisconnected
 from ingot.transport.ssh_commands import SshCommand, parse_command
 from ingot.transport.targets import GitTarget, find_target, target_refusal
@@ -115,6 +115,8 @@ class SshSessions:
             await self._tell(channel, refused.text)
         except Unauthenticated:  # Since the connection was authenticated.
             await self._tell(channel, "This key has been revoked.")
+        except StorageFull:
+            await self._tell(channel, STORAGE_FULL)
         except Unavailable:  # The client is told.
             await self._tell(channel, "The server cannot answer right now. Try again in a moment.")
         except ClientDisconnected:
@@ -122,7 +124,8 @@ class SshSessions:
         except Exception as error:  # noqa: BLE001 - The last resort: log the error, and tell the client no details.
             where = "".join(traceback.format_tb(error.__traceback__))
             self._log("fault", component="ssh", error=type(error).__name__, where=where)
-            await self._tell(channel, "Something went wrong on the server.")
+            full = storage_refusal(error)
+            await self._tell(channel, full.text if full else "Something went wrong on the server.")
         finally:
             self._log("ssh", **names, status=result.status)
         return result

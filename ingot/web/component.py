@@ -20,16 +20,18 @@ from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.kernel import read_credentials
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body, parse_query
-from ingot.core.api.responses import RETRY_AFTER_SECONDS, error_response
+from ingot.core.api.responses import error_response
 from ingot.core.api.router import NoRoute, Router, WrongMethod
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.http.body_budget import BodyBudget, BodyCharge
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
-from ingot.errors import Denied, Failure, NotFound, Throttled, Unauthenticated, Unavailable
-from ingot.git.core.errors import MissingRepository
+from ingot.errors import Denied, Failure, NotFound, StorageFull, Unauthenticated, Unavailable
+from ingot.git.core.errors import is_storage_full
 from ingot.log import log_failure
 from ingot.offload import WouldBlock, forbid_blocking
+from ingot.projects.groups.queries import find_group
 from ingot.projects.projects.queries import find_project
 from ingot.settings import Settings
 from ingot.web.access_denied import ask_to_sign_in, reject_form
@@ -104,6 +106,9 @@ _PREFLIGHT_HEADERS: list[Header] = [
 ]
 _WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
 
+_REFUSALS = (NoRoute, WrongMethod, BadRequest, Failure, MissingParameter, Unavailable)
+"""Errors that have a specified response."""
+
 RenderedResponse = tuple[int, list[Header], bytes | FileResponse]
 
 
@@ -115,16 +120,20 @@ class _PageCall(msgspec.Struct):
     cookies: dict[str, str] = {}
     visitor: str = ""
     visit: Visit | None = None
+    charge: BodyCharge | None = None
 
 
 class PagesComponent:
     """HTTP component for the pages, and so for every request that no other component handles."""
 
-    def __init__(self, settings: Settings, database: Database, pool: Executor, client: InternalClient) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, pool: Executor, client: InternalClient, bodies: BodyBudget
+    ) -> None:
         self._settings = settings
         self._database = database
         self._pool = pool
         self._client = client
+        self._bodies = bodies
         self._templates = TemplateRenderer(database)
         routes = [route for pages in ALL_PAGES for route in pages.routes]
         self._router: Router[PageRoute] = Router(routes, lambda route: route.slashes)
@@ -144,33 +153,61 @@ class PagesComponent:
             return
         page_call = _PageCall(request)
         try:
-            status, headers, body = await self._serve(page_call, trace)
-        except (NoRoute, WrongMethod, BadRequest, Failure, MissingParameter, Unavailable) as error:
+            status, headers, body = await self._serve_or_recover(page_call, trace)
+        except _REFUSALS as error:
             status, headers, body = self._respond_to_error(error, page_call)
-        except MissingRepository as error:
-            if not self._is_deleted(page_call):
-                raise
-            log_failure("deleted during the request", error, route=trace.route)
-            status, headers, body = self._respond_to_error(NotFound("Project"), page_call)
         finally:
             close_uploads(page_call.form)
+            if page_call.charge is not None:
+                page_call.charge.release()
         if for_api_client:
             headers.append(_CORS_ANY_ORIGIN)
         if isinstance(body, FileResponse):
-            await send_file(request, send, trace, headers, body, self._pool)
-            return
+            try:
+                await send_file(request, send, trace, headers, body, self._pool)
+            except Exception as error:
+                if trace.answered or not self._is_deleted(page_call):
+                    raise
+                log_failure("deleted during the request", error, route=trace.route)
+                status, headers, body = self._respond_to_error(NotFound(), page_call)
+            else:
+                return
+        assert isinstance(body, bytes)  # noqa: S101 - A refusal has no file.
         await send_response(send, trace, status, headers, body)
 
+    async def _serve_or_recover(self, page_call: _PageCall, trace: Trace) -> RenderedResponse:
+        """Serve a page; on an unexpected error, determine whether a full disk or a concurrent deletion caused it."""
+        try:
+            return await self._serve(page_call, trace)
+        except _REFUSALS:
+            raise
+        except Exception as error:
+            if is_storage_full(error):
+                log_failure("disk full", error, route=trace.route)
+                raise StorageFull from error
+            if page_call.request.method in ("GET", "HEAD"):
+                return await self._serve_again(error, page_call, trace)
+            if not self._is_deleted(page_call):
+                raise
+            log_failure("deleted during the request", error, route=trace.route)
+            raise NotFound from error
+
+    async def _serve_again(self, error: Exception, page_call: _PageCall, trace: Trace) -> RenderedResponse:
+        """Read a page a second time: objects that were deleted during the first attempt are not found now."""
+        log_failure("page read again", error, route=trace.route)
+        try:
+            return await self._serve(page_call, trace)
+        except _REFUSALS:
+            raise
+        except Exception:  # noqa: BLE001 - The first error is reported.
+            raise error from None
+
     def _is_deleted(self, page_call: _PageCall) -> bool:
-        """Return whether the project was deleted while its page was rendered."""
+        """Return whether the project or group of the page was deleted while the request ran."""
         visit = page_call.visit
         if visit is None or "path" not in visit.request.path:
             return False
-        try:
-            self._database.read(partial(find_project, actor=visit.viewer.actor, name=visit.request.path["path"]))
-        except NotFound:
-            return True
-        return False
+        return self._database.read(partial(_is_missing, actor=visit.viewer.actor, path=visit.request.path["path"]))
 
     def _respond_to_error(self, error: Exception, page_call: _PageCall) -> RenderedResponse:
         api_response = error_response(error)
@@ -185,10 +222,7 @@ class PagesComponent:
         status, headers, body = self._render(response, visit)
         if isinstance(error, WrongMethod):
             headers.append((b"allow", ", ".join(error.allowed).encode()))
-        if isinstance(error, Throttled):
-            headers.append((b"retry-after", b"%d" % error.retry_after))
-        if isinstance(error, Unavailable):
-            headers.append((b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
+        headers += [header for header in api_response.headers if header[0] == b"retry-after"]
         return status, headers, body
 
     def _visit_of_missing_page(self, page_call: _PageCall) -> Visit | None:
@@ -210,12 +244,10 @@ class PagesComponent:
             or self._router_path(request.path)
         )
         if method in _WRITE_METHODS:
-            limit = (
-                self._limit(method, path)
-                if SESSION_COOKIE.encode() in request.headers.get(b"cookie", b"")
-                else FORM_LIMIT
-            )
-            page_call.form = await parse_body(request.receive, request.headers, limit)
+            charge = page_call.charge = self._bodies.open(request.origin.ip)
+            charge.anonymous = not self._database.read(partial(_has_session, request))
+            limit = FORM_LIMIT if charge.anonymous else self._limit(method, path)
+            page_call.form = await parse_body(request.receive, request.headers, limit, charge)
             method = str(page_call.form.get("_method", method)).upper()
         route, path_params = self._router.match(method, path)
         trace.route = route.path
@@ -362,6 +394,21 @@ class PagesComponent:
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", response.policy)
         headers = [kind, policy, _NO_STORE, *SECURITY_HEADERS, *response.headers]
         return response.status, headers, self._templates.render(response, visit)
+
+
+def _is_missing(db: Connection, actor: Actor, path: str) -> bool:
+    for find in (find_project, find_group):
+        try:
+            find(db, actor, path)
+        except NotFound:
+            continue
+        return False
+    return True
+
+
+def _has_session(request: Request, db: Connection) -> bool:
+    cookie = read_cookies(request).get(SESSION_COOKIE, "")
+    return bool(cookie) and session_or_none(db, cookie) is not None
 
 
 def _read_page(route: PageRoute, visit: Visit, db: Connection) -> PageResponse:

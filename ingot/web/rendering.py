@@ -22,6 +22,7 @@ _ERROR_MESSAGES = {
     413: ("Request too large", "The form or file is larger than this page accepts."),
     422: ("The form has expired", "Go back, reload the page and submit the form again."),
     429: ("Too many requests", "Retry later: wait a few minutes before you try again."),
+    507: ("Disk full", "The server has no free disk space, so nothing was stored. Ask an administrator to free some."),
     503: ("Service unavailable", "The server is temporarily unavailable. Try again in a moment."),
 }
 

@@ -15,6 +15,7 @@ import uvicorn
 from ingot.app import App, open_database
 from ingot.core.db.database import Database, wall_clock
 from ingot.core.db.times import Timestamp, timestamp, to_datetime
+from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.log import Log
 from ingot.operations.startup import initialize_instance
 from ingot.operations.supervisor import open_socket
@@ -57,7 +58,7 @@ def serve_in_process(settings: Settings, clock: Callable[[], Timestamp] = wall_c
     app = App(settings, database, Log("json", io.StringIO()), None)
     beacons = [database.engine.announce_role(role) for role in ("jobs", "ssh")]
     listener = open_socket("127.0.0.1", 0)
-    config = uvicorn.Config(app.front, loop="uvloop", http="httptools", lifespan="off", log_config=None)
+    config = uvicorn.Config(app.front, loop="uvloop", http=HeadLimitProtocol, lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()

@@ -111,7 +111,7 @@ def test_repairable_problems(checked_instance: CheckedInstance) -> None:
     assert said.returncode == 1, said.stderr
     lines = said.stdout.splitlines()
     for words in (
-        "data can be read by others (mode 0755",
+        "uploads can be read by others (mode 0755 instead of 0700)",
         "instance.key can be read by others (mode 0644",
         ".0123456789abcdef was left behind 2 hours ago",
         "pat has no namespace",

@@ -1,6 +1,7 @@
-"""HTTP protocol of the workers: clients that send no complete request head are disconnected."""
+"""HTTP protocol of the workers: limits of the time and the size of a request head."""
 
 import asyncio
+import json
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -17,14 +18,15 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 async def _app(scope: dict[str, Any], receive: Callable[[], Awaitable[dict[str, Any]]], send: Send) -> None:
-    """Respond with the length of the body, or with nothing below ``/empty``."""
+    """Respond with the length of the body; with nothing to ``/empty``, with the header names to ``/names``."""
     length = 0
     while True:
         message = await receive()
         length += len(message.get("body", b""))
         if not message.get("more_body"):
             break
-    body = b"" if scope["path"] == "/empty" else b"%d" % length
+    names = b",".join(name for name, _ in scope["headers"])
+    body = {"/empty": b"", "/names": names}.get(scope["path"], b"%d" % length)
     headers = [(b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 200 if body else 204, "headers": headers if body else []})
     await send({"type": "http.response.body", "body": body})
@@ -38,7 +40,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     config = uvicorn.Config(
         _app,
         loop="uvloop",
-        http=protocol.HeadTimeoutProtocol,
+        http=protocol.HeadLimitProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -121,3 +123,91 @@ def test_pipelined_requests_and_expect_continue(port: int) -> None:
         assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(b"abc")
         _read_until(connection, b"\r\n\r\n3")
+
+
+HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
+LINE = protocol.MAX_LINE_BYTES
+HEADS: dict[str, tuple[bytes, int]] = {
+    "a header line within the limit": (HEAD + b"X: %b\r\n\r\n" % (b"x" * (LINE - 100)), 200),
+    "a header line above the limit": (HEAD + b"X: %b\r\n\r\n" % (b"x" * LINE), 431),
+    "a header line that does not end": (HEAD + b"X: %b" % (b"x" * 10 * LINE), 431),
+    "a header name that does not end": (HEAD + b"x" * 10 * LINE, 431),
+    "headers that are too large together": (HEAD + b"X: %b\r\n" % (b"x" * (LINE - 100)) * 5 + b"\r\n", 431),
+    "headers that do not end": (HEAD + b"X: %b\r\n" % (b"x" * (LINE - 100)) * 7, 431),
+    "as many headers as allowed": (HEAD + b"X: y\r\n" * (protocol.MAX_HEADERS - 1) + b"\r\n", 200),
+    "too many headers": (HEAD + b"X: y\r\n" * protocol.MAX_HEADERS + b"\r\n", 431),
+    "a long target": (b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n" % (b"x" * (LINE - 1)), 200),
+    "a target above the limit": (b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n" % (b"x" * LINE), 414),
+    "a target that does not end": (b"GET /%b" % (b"x" * LINE), 414),
+    "what is not HTTP": (b"\x16\x03\x01\r\n\r\n", 400),
+}
+
+
+@pytest.mark.parametrize("pieces", [1, 20])
+@pytest.mark.parametrize("name", HEADS)
+def test_large_heads_are_rejected(port: int, name: str, pieces: int) -> None:
+    head, status = HEADS[name]
+    size = -(-len(head) // pieces)
+    with _connected(port) as connection:
+        for start in range(0, len(head), size):
+            connection.sendall(head[start : start + size])
+        response = _read_all(connection) if status != 200 else _read_until(connection, b"\r\n\r\n0")
+    assert response.startswith(b"HTTP/1.1 %d " % status)
+    if status != 200:
+        assert b"connection: close\r\n" in response
+        assert json.loads(response.partition(b"\r\n\r\n")[2])["message"].startswith(f"{status} ")
+
+
+def test_an_endless_header_is_rejected_while_it_is_sent(port: int) -> None:
+    """The server stops after the limit; the parser would take quadratic time for the whole."""
+    with _connected(port) as connection:
+        connection.sendall(HEAD + b"X: ")
+        connection.settimeout(0.0)
+        response = b""
+        for _ in range(1000):
+            try:
+                connection.send(b"x" * 65536)
+            except (BlockingIOError, ConnectionError):
+                pass
+            try:
+                response = connection.recv(1000)
+                break
+            except BlockingIOError:
+                continue
+        assert response.startswith(b"HTTP/1.1 431 ")
+
+
+def test_trailers_are_neither_headers_nor_unlimited(port: int) -> None:
+    chunked = b"POST %b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+    with _connected(port) as connection:
+        connection.sendall(chunked % b"/names" + b"X-Forwarded-For: 127.0.0.1\r\n\r\n")
+        assert _read_until(connection, b"\r\n\r\nhost,transfer-encoding")
+        connection.sendall(chunked % b"/names")
+        with pytest.raises(ConnectionError):
+            for _ in range(1000):
+                connection.sendall(b"X: " + b"x" * 65536)
+
+
+def test_data_between_requests_does_not_keep_a_connection_open(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with _served(port) as connection:
+        monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", 0.3)
+        connection.sendall(b"\r\n")
+        assert connection.recv(1) == b""
+
+
+def test_a_request_after_a_large_body_is_not_large(port: int) -> None:
+    """A body and the next head that arrive together are counted separately."""
+    body = b"x" * 200_000
+    with _connected(port) as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body + HEAD)
+        _read_until(connection, b"\r\n\r\n200000")
+        connection.sendall(b"\r\n")
+        _read_until(connection, b"\r\n\r\n0")
+
+
+def _read_all(connection: socket.socket) -> bytes:
+    """Read until the server closes the connection."""
+    response = b""
+    while data := connection.recv(65536):
+        response += data
+    return response

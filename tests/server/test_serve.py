@@ -56,6 +56,36 @@ def test_the_data_directory_is_private(server: Server) -> None:
     assert {name: mode(name) for name in files} == dict.fromkeys(files, 0o600)
 
 
+def test_a_data_directory_that_others_can_list(stopped: Server) -> None:
+    """The server accepts a directory with the usual mode and protects its contents, so the doctor accepts it too."""
+    stopped.data.mkdir(mode=0o755)
+    stopped.data.chmod(0o755)
+    (stopped.data / "ingot.toml").write_text("default_branch = 'main'\n")
+    (stopped.data / "ingot.toml").chmod(0o644)
+    options = ["--data", stopped.data, *(["--database-url", stopped.database_url] if stopped.database_url else [])]
+    for number in range(2):
+        stopped.start_by_interpreter()
+        assert stopped.call("POST", "/projects", json={"name": f"p{number}"}).status_code == 201
+        assert ingot("doctor", *options).stdout == "No problems found.\n"
+        assert stat.S_IMODE(stopped.data.stat().st_mode) == 0o755
+        exposed = [path for path in stopped.data.iterdir() if path.stat().st_mode & 0o077 and path.stat().st_size]
+        assert exposed == []
+        assert stopped.stop() == 0
+        (stopped.data / "repositories").chmod(0o755)
+    assert "repositories can be read by others (mode 0755" in ingot("doctor", *options).stdout
+
+
+def test_a_data_directory_that_others_can_change(stopped: Server) -> None:
+    """Nothing in it is safe, which the server and the doctor report in the same words."""
+    stopped.data.mkdir()
+    stopped.data.chmod(0o777)
+    stopped.start_by_interpreter()
+    problem = f"{stopped.data} can be changed by others (mode 0777 instead of 0700)"
+    assert [event["problem"] for event in stopped.events("permissions")] == [problem]
+    options = ["--data", stopped.data, *(["--database-url", stopped.database_url] if stopped.database_url else [])]
+    assert ingot("doctor", *options).stdout == f"problem: {problem} (--repair fixes it)\n"
+
+
 def test_an_existing_empty_directory_is_accepted(stopped: Server) -> None:
     stopped.data.mkdir()
     stopped.start_by_interpreter()

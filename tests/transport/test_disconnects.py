@@ -185,7 +185,7 @@ def test_a_client_does_not_send(
     started_commands: list[Sequence[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(transfer_rate, "WINDOW_SECONDS", 0.5)
+    monkeypatch.setattr(transfer_rate, "STREAM_WINDOW_SECONDS", 0.5)
     monkeypatch.setattr(exchange, "IDLE_SECONDS", 0.5)
     with client(instance, owner, project, key, protocol, "receive-pack", HALF):
         until("its git", lambda: started_commands)

@@ -70,7 +70,7 @@ def check_mergeability_at(
         return cached
     try:
         computed = compute_mergeability(repository, tip, merge_request.head_oid)
-    except GitError as error:
+    except (GitError, OSError) as error:  # An OSError where the disk has no space for temporary objects.
         log_failure("mergeability not determined", error, merge_request=merge_request.id)
         return None
     db.deferred_writes.append(partial(store_mergeability, merge_request=merge_request, tip=tip, mergeability=computed))

@@ -59,8 +59,14 @@ class ApiComponent:
             headers += _CORS_HEADERS
         if answer.pieces is None:
             await send_response(send, trace, answer.status, headers, answer.body)
-        else:
+            return
+        try:
             await stream_response(request, send, trace, answer.status, headers, answer.pieces, self._kernel.pool)
+        except Exception as error:  # Raised again unless it has a response and none has begun.
+            refusal = None if trace.answered else self._kernel.indirect_response(call, error)
+            if refusal is None:
+                raise
+            await send_response(send, trace, refusal.status, [*refusal.headers, _NOSNIFF], refusal.body)
 
 
 def _is_below(path: bytes, prefix: bytes) -> bool:

@@ -12,7 +12,7 @@ from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner, SubjectCa
 from ingot.core.api.routes import Endpoint, Handler
 from ingot.core.db.database import Database
 from ingot.core.http.request import Origin
-from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
+from ingot.errors import Denied, Failure, NotFound, StorageFull, Unauthenticated, Unavailable
 from ingot.offload import require_blocking_allowed
 from ingot.settings import Settings
 
@@ -115,7 +115,7 @@ class InternalClient:
         self._runner.prepare(endpoint_call)
         try:
             return self._database.write(partial(self._runner.run, endpoint_call))
-        except Failure:
+        except (Failure, StorageFull):
             for step in endpoint_call.undo:
                 with suppress(Unavailable):
                     step()

@@ -12,7 +12,6 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.access.rules import require
 from ingot.core.access.scopes import has_any_scope
-from ingot.core.api.body_budget import BodyBudget
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner
 from ingot.core.api.paging import page_headers
 from ingot.core.api.ranges import content_response
@@ -27,20 +26,14 @@ from ingot.core.api.responses import (
     with_etag,
 )
 from ingot.core.api.router import Router
-from ingot.core.api.routes import (
-    BODY_LIMIT,
-    AlternateResponse,
-    ContentResponse,
-    Endpoint,
-    RawResponse,
-    StreamedResponse,
-)
+from ingot.core.api.routes import AlternateResponse, ContentResponse, Endpoint, RawResponse, StreamedResponse
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.paging import Listing
+from ingot.core.http.body_budget import ANONYMOUS_BODY_LIMIT, BodyBudget, BodyCharge
 from ingot.core.http.request import Request
-from ingot.errors import Failure, NotFound, Unauthenticated, Unavailable
-from ingot.git.core.errors import MissingRepository
+from ingot.errors import Failure, NotFound, StorageFull, Unauthenticated, Unavailable
+from ingot.git.core.errors import is_storage_full
 from ingot.log import log_failure
 from ingot.offload import WouldBlock, forbid_blocking
 from ingot.settings import Settings
@@ -48,8 +41,9 @@ from ingot.settings import Settings
 T = TypeVar("T")
 Authenticate = Callable[[Connection, Credentials], Actor]
 QUEUE_SECONDS = 10.0
-MAX_BODY_BYTES = 192 * 2**20
 _NO_CREDENTIALS = Credentials()
+_EMPTY_TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
+"""Type of the empty body for an object that no longer exists, where the deleted object would be JSON."""
 _JSON_ONLY: list[Header] = [(b"content-type", b"application/json")]
 
 
@@ -81,13 +75,14 @@ class Kernel:
         authenticate: Authenticate,
         limits: RateLimits,
         settings: Settings,
+        bodies: BodyBudget,
     ) -> None:
         self.router = router
         self._database = database
         self._authenticate = authenticate
         self._limits = limits
         self._runner = EndpointRunner(database, settings)
-        self._bodies = BodyBudget(MAX_BODY_BYTES)
+        self._bodies = bodies
         self.writer = ThreadPoolExecutor(1, "writer")
         self.pool = ThreadPoolExecutor(4, "pool")
 
@@ -101,23 +96,28 @@ class Kernel:
         except Exception as error:  # Errors without a specified response are raised again.
             refusals = (call.endpoint.denied, call.endpoint.conflict) if call else ()
             response = error_response(error, *refusals)
-            if isinstance(error, MissingRepository) and call is not None:
-                response = self._deleted_response(call, error)
+            if response is None:
+                response = self.indirect_response(call, error)
             if response is None:
                 raise
             return response, call
 
-    def _deleted_response(self, call: _RequestCall, error: MissingRepository) -> ApiResponse | None:
-        """Return the 404 of a request whose subject was deleted while it ran; None if only the files are missing."""
-        if call.endpoint.on is None:
-            return None
+    def indirect_response(self, call: EndpointCall | None, error: Exception) -> ApiResponse | None:
+        """Return the response to an error that a full disk has caused, or the deletion of the subject meanwhile."""
+        if is_storage_full(error):
+            log_failure("disk full", error)
+            return error_response(StorageFull())
+        return self._deleted_response(call, error) if call is not None and call.endpoint.on is not None else None
+
+    def _deleted_response(self, call: EndpointCall, error: Exception) -> ApiResponse | None:
+        """Return the 404 of a request whose subject was deleted while it ran; None if the subject still exists."""
         try:
             self._database.read(partial(self._runner.subject, call))
         except NotFound as not_found:
             log_failure("deleted during the request", error, route=call.endpoint.path)
             return error_response(not_found)
-        except (Failure, MissingRepository, Unavailable):  # Then ``error`` is raised and logged as a bug.
-            return None
+        except Exception as failure:  # noqa: BLE001 - Then ``error`` is raised and logged as a bug.
+            log_failure("subject not read", failure, route=call.endpoint.path)
         return None
 
     async def _handle(self, call: _RequestCall) -> ApiResponse:
@@ -128,17 +128,17 @@ class Kernel:
             # The common case: one read without another thread.
             return await self._inline_if_short(partial(self._database.read, partial(self._read, call)))
         try:
-            async with self._bodies.hold(_body_bytes_in_memory(endpoint, request.headers)):
-                return await self._handle_in_threads(call)
+            with self._bodies.charge(request.origin.ip) as charge:
+                return await self._handle_in_threads(call, charge)
         finally:
             close_uploads(call.sent)
 
-    async def _handle_in_threads(self, call: _RequestCall) -> ApiResponse:
+    async def _handle_in_threads(self, call: _RequestCall, charge: BodyCharge) -> ApiResponse:
         quota: list[Header] = []
         limited = self._limits.active
         try:
             if call.endpoint.writes:
-                await self._authorize_with_body(call)
+                await self._authorize_with_body(call, charge)
             else:
                 self._authorize(call)
         finally:
@@ -151,16 +151,20 @@ class Kernel:
         response.headers.extend(quota)
         return response
 
-    async def _authorize_with_body(self, call: _RequestCall) -> None:
+    async def _authorize_with_body(self, call: _RequestCall, charge: BodyCharge) -> None:
         """Authenticate a write, whose body may contain the token or ``sudo`` too.
 
         A token in the headers or query is checked first, so that an invalid one does not make the server read a body.
+        Callers who are unknown before the body is read may send only a small one.
         """
         initial = call.credentials
         if initial.token is not None:
             self._authorize(call)
+            charge.anonymous = not call.actor.known
+        elif initial is not _NO_CREDENTIALS:
+            charge.anonymous = not self._database.read(partial(self._is_known, initial))
         try:
-            call.sent |= await self._body(call)
+            call.sent |= await self._body(call, charge)
         except BadRequest:
             if initial.token is None:
                 self._authorize(call)  # No token can be read from the body, so the caller is anonymous.
@@ -200,8 +204,8 @@ class Kernel:
     async def _write(self, call: _RequestCall, writing: Callable[[], ApiResponse]) -> ApiResponse:
         try:
             return await self._run_in(self.pool if call.endpoint.heavy else self.writer, writing)
-        except Failure:
-            # Only a refusal is known to have changed nothing: after another error the commit may have succeeded.
+        except (Failure, StorageFull):
+            # Only these are known to have changed nothing: after another error the commit may have succeeded.
             for step in call.undo:
                 with suppress(Unavailable):
                     await self._run_in(self.pool, step)
@@ -226,17 +230,22 @@ class Kernel:
     def _run_staged(self, call: _RequestCall) -> ApiResponse:
         return _to_response(call, self._runner.stage(call))
 
-    async def _body(self, call: _RequestCall) -> dict[str, Any]:
+    def _is_known(self, credentials: Credentials, db: Connection) -> bool:
+        try:
+            return self._authenticate(db, credentials).known
+        except Unauthenticated:  # The body may contain a valid token.
+            return False
+
+    async def _body(self, call: _RequestCall, charge: BodyCharge) -> dict[str, Any]:
         headers = call.request.headers
         if b"content-length" not in headers and b"transfer-encoding" not in headers:
             return {}
         limit = call.endpoint.body_limit
-        if not isinstance(limit, int):
-            limit = self._database.read(partial(self._body_limit_for, limit, call.credentials))
-        return await parse_body(call.request.receive, headers, limit)
-
-    def _body_limit_for(self, read_limit: Callable[[Connection], int], credentials: Credentials, db: Connection) -> int:
-        return read_limit(db) if self._authenticate(db, credentials).known else BODY_LIMIT
+        if charge.anonymous:
+            limit = ANONYMOUS_BODY_LIMIT
+        elif not isinstance(limit, int):
+            limit = self._database.read(limit)
+        return await parse_body(call.request.receive, headers, limit, charge)
 
     async def _run_in(self, executor: Executor, work: Callable[[], T]) -> T:
         """Run in another thread; raise ``Unavailable`` if it has not started after a time in the queue."""
@@ -263,16 +272,6 @@ class Kernel:
         """Wait for running calls and accept no more."""
         self.writer.shutdown()
         self.pool.shutdown()
-
-
-def _body_bytes_in_memory(endpoint: Endpoint, headers: dict[bytes, bytes]) -> int:
-    """Return the number of body bytes that will be in memory; files of multipart bodies are written to disk."""
-    if not endpoint.writes or headers.get(b"content-type", b"").startswith(b"multipart/"):
-        return 0
-    declared = headers.get(b"content-length", b"")
-    if declared.isdigit() and b"content-encoding" not in headers:
-        return int(declared[:18])
-    return BODY_LIMIT if declared or b"transfer-encoding" in headers else 0
 
 
 def read_credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool) -> Credentials:
@@ -325,7 +324,7 @@ def _with_etag(response: ApiResponse, call: _RequestCall) -> ApiResponse:
 def _to_response(call: _RequestCall, result: Any) -> ApiResponse:
     endpoint, request = call.endpoint, call.request
     if type(result) is Listing:
-        url = request.origin.url + request.path.decode("ascii")
+        url = request.origin.base + request.path.decode("ascii")
         return ApiResponse(endpoint.status, encode(result.items), _JSON_ONLY + page_headers(result, url, request.query))
     if type(result) is RawResponse:
         return ApiResponse(
@@ -339,6 +338,8 @@ def _to_response(call: _RequestCall, result: Any) -> ApiResponse:
         length = [] if result.length is None else [(b"content-length", b"%d" % result.length)]
         headers = [(b"content-type", result.content_type.encode()), *result.headers, *length]
         return ApiResponse(endpoint.status, b"", headers, result.pieces)
-    if result is None and (endpoint.returns is None or endpoint.method == "DELETE"):
+    if result is None and endpoint.returns is None:
         return ApiResponse(endpoint.status, b"", [])
+    if result is None and endpoint.method == "DELETE":
+        return ApiResponse(endpoint.status, b"", [_EMPTY_TEXT])
     return json_response(endpoint.status, result)

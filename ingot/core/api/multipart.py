@@ -9,6 +9,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
 from ingot.core.api.params import Upload
+from ingot.core.http.body_budget import BodyCharge
 
 MAX_FIELD_BYTES = 16 * 2**20
 _SPOOL_BYTES = 2**20
@@ -20,11 +21,11 @@ class MalformedBody(ValueError):
 
 
 async def parse_multipart(
-    chunks: AsyncIterable[bytes], content_type: bytes, *, max_parts: int
+    chunks: AsyncIterable[bytes], content_type: bytes, charge: BodyCharge, *, max_parts: int
 ) -> list[tuple[str, str | Upload]]:
     """Return the fields and files of a body in order; raise ``MalformedBody`` if there are too many or it is broken.
 
-    The caller closes the files, which are at their beginning.
+    The caller closes the files, which are at their beginning. Only bytes that stay in memory are charged.
     """
     boundary = parse_options_header(content_type)[1].get(b"boundary")
     if not boundary:
@@ -45,6 +46,7 @@ async def parse_multipart(
         )
         async for chunk in chunks:
             parser.write(chunk)
+            await charge.add(form.take_memory_bytes())
             await form.write_files()
         parser.finalize()
         form.finish()
@@ -71,6 +73,7 @@ class _Form:
         self._file: SpooledTemporaryFile[bytes] | None = None
         self._files: list[SpooledTemporaryFile[bytes]] = []
         self._unwritten: list[tuple[SpooledTemporaryFile[bytes], bytes]] = []
+        self._memory_bytes = 0
 
     def begin_part(self) -> None:
         self._parts += 1
@@ -105,10 +108,18 @@ class _Form:
     def add_data(self, data: bytes, start: int, end: int) -> None:
         if self._file is not None:
             self._unwritten.append((self._file, data[start:end]))
+            if self._file.tell() < _SPOOL_BYTES:
+                self._memory_bytes += end - start
         elif len(self._field) + end - start > MAX_FIELD_BYTES:
             raise MalformedBody("A field is too large")
         else:
             self._field += data[start:end]
+            self._memory_bytes += end - start
+
+    def take_memory_bytes(self) -> int:
+        """Return the number of bytes that were added in memory since the last call."""
+        size, self._memory_bytes = self._memory_bytes, 0
+        return size
 
     def end_part(self) -> None:
         self._in_part = False

@@ -28,6 +28,7 @@ _PAGE_HEADERS = {
     for name in ("Link", "X-Total", "X-Total-Pages", "X-Per-Page", "X-Page", "X-Next-Page", "X-Prev-Page")
 }
 _TEXT = {"text/plain": {"schema": {"type": "string"}}}
+_EMPTY_TEXT = {"text/plain": {"schema": {"type": "string", "maxLength": 0}}}
 
 
 def openapi_document(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
@@ -134,11 +135,17 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
     success: dict[str, Any] = {"description": "Success."}
     if endpoint.returns in (RawResponse, StreamedResponse, ContentResponse):
         success["content"] = _TEXT
+    elif endpoint.method == "DELETE" and endpoint.returns is not None:
+        deleted = _response_schema(_without_none(endpoint.returns))
+        success["description"] = "The deleted object, or an empty body if it did not exist."
+        success["content"] = {"application/json": {"schema": deleted}, **_EMPTY_TEXT}
     elif endpoint.returns is not None:
         success["content"] = {"application/json": {"schema": _response_schema(endpoint.returns)}}
     if endpoint.paged:
         success["headers"] = _PAGE_HEADERS
     responses = {str(endpoint.status): success, "4XX": _ERROR, "503": _ERROR}
+    if endpoint.writes:
+        responses["507"] = _ERROR
     for status, kind in endpoint.instead.items():
         content = {"application/json": {"schema": _response_schema(kind)}}
         responses[str(status)] = {"description": "Alternate result.", "content": content}
@@ -147,6 +154,11 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.method in ("GET", "POST", "DELETE"):
         responses["304"] = {"description": "Not modified."}
     return responses
+
+
+def _without_none(kind: Any) -> Any:
+    parts = [part for part in get_args(kind) if part is not type(None)]
+    return Union[tuple(parts)] if get_origin(kind) in (Union, types.UnionType) else kind  # noqa: UP007 - Built from a list.
 
 
 def _structs_in(kind: Any) -> list[type[msgspec.Struct]]:

@@ -12,6 +12,7 @@ import msgspec
 
 from ingot.core.api.multipart import MalformedBody, parse_multipart
 from ingot.core.api.params import Upload
+from ingot.core.http.body_budget import BodyCharge
 from ingot.core.http.request import Receive
 from ingot.core.http.transfer_rate import BodyReceiver, TransferTooSlow
 
@@ -118,7 +119,7 @@ def _last_item(items: list[Any], wanted: type[Any], path: list[str]) -> Any:
 
 
 async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> AsyncIterator[bytes]:
-    """Yield the body in chunks, decompressed, up to ``limit`` bytes."""
+    """Yield the body in pieces, decompressed if it is gzipped; raise ``BadRequest`` beyond ``limit`` bytes."""
     encoding = headers.get(b"content-encoding", b"identity").strip().lower()
     if encoding not in (b"identity", b"gzip", b""):
         raise BadRequest(415, "415 Unsupported Media Type")
@@ -132,7 +133,7 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
     while more:
         try:
             message = await receiver.next_message(receive)
-        except (TransferTooSlow, TimeoutError) as error:
+        except TransferTooSlow as error:
             raise BadRequest(408, "408 Request Timeout") from error
         if message["type"] == "http.disconnect":
             raise BadRequest(400, "400 (Bad request) the body is incomplete")
@@ -150,13 +151,17 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
             yield piece
 
 
-async def parse_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> dict[str, Any]:
+async def parse_body(receive: Receive, headers: dict[bytes, bytes], limit: int, charge: BodyCharge) -> dict[str, Any]:
     """Parse a request body into a mapping; an empty body gives an empty mapping."""
     kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
     pieces = read_body(receive, headers, limit)
     if kind == b"multipart/form-data":
-        return await _parse_multipart(pieces, headers)
-    body = b"".join([piece async for piece in pieces])
+        return await _parse_multipart(pieces, headers, charge)
+    parts = []
+    async for piece in pieces:
+        await charge.add(len(piece))
+        parts.append(piece)
+    body = b"".join(parts)
     if not body:
         return {}
     if kind == b"application/json" or kind.endswith(b"+json"):
@@ -181,9 +186,11 @@ def _parse_json(body: bytes) -> dict[str, Any]:
     return {name.removesuffix("[]"): value for name, value in decoded.items()}
 
 
-async def _parse_multipart(pieces: AsyncIterator[bytes], headers: dict[bytes, bytes]) -> dict[str, Any]:
+async def _parse_multipart(
+    pieces: AsyncIterator[bytes], headers: dict[bytes, bytes], charge: BodyCharge
+) -> dict[str, Any]:
     try:
-        return nest_fields(await parse_multipart(pieces, headers[b"content-type"], max_parts=MAX_FIELDS))
+        return nest_fields(await parse_multipart(pieces, headers[b"content-type"], charge, max_parts=MAX_FIELDS))
     except MalformedBody as error:
         raise BadRequest(400, "400 (Bad request) the multipart body is malformed") from error
 

@@ -16,17 +16,20 @@ from ingot.errors import (
     Denied,
     Invalid,
     NotFound,
+    StorageFull,
     Throttled,
     Unauthenticated,
     Unavailable,
     Unchanged,
 )
+from ingot.git.core.errors import STORAGE_FULL
 
 Header = tuple[bytes, bytes]
 
 encode = msgspec.json.Encoder().encode
 JSON_CONTENT_TYPE: Header = (b"content-type", b"application/json")
 RETRY_AFTER_SECONDS = 5
+FULL_RETRY_AFTER_SECONDS = 60
 
 
 class InsufficientScope(Exception):
@@ -110,6 +113,9 @@ def error_response(error: Exception, denied: int = 403, conflict: int = 409) -> 
             return json_response(conflict, _message(error.errors or error.message))
         case Throttled():
             return json_response(429, _message("429 Too Many Requests. Retry later"), _retry_after_headers(error))
+        case StorageFull():
+            retry = (b"retry-after", b"%d" % FULL_RETRY_AFTER_SECONDS)
+            return json_response(507, _message(f"507 Insufficient Storage - {STORAGE_FULL}"), [retry])
         case Unavailable():
             retry = (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)
             uncertain = f" - {error}" if isinstance(error, CommitUncertain) else ""

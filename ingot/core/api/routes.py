@@ -202,7 +202,7 @@ class EndpointOptions(typing.TypedDict, total=False):
     body_limit: int | Callable[[Connection], int]
     """The largest body in bytes, or a function that reads the limit which administrators have set.
 
-    A function counts for signed-in users only; anonymous callers get the usual limit.
+    It counts for identified callers; anonymous ones get ``ANONYMOUS_BODY_LIMIT``.
     """
     instead: dict[int, Any] | None
     """The types of alternate responses, by status."""

@@ -13,7 +13,7 @@ from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
 from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
-from ingot.errors import CommitUncertain, Conflict, Unavailable
+from ingot.errors import CommitUncertain, Conflict, StorageFull, Unavailable
 from ingot.log import log_failure
 
 T = TypeVar("T")
@@ -182,6 +182,8 @@ class Database:
         kind = self.engine.classify_error(error)
         if kind is None:
             raise error
+        if kind is DatabaseErrorKind.FULL:
+            raise StorageFull("The disk of the database is full") from error
         if kind is DatabaseErrorKind.LOST:
             self._forget(role)
         if kind is DatabaseErrorKind.BUSY or not may_retry:

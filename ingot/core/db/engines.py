@@ -32,6 +32,7 @@ class DatabaseErrorKind(Enum):
     BUSY = "another connection holds the lock; the caller may retry later"
     CLASH = "a constraint or a concurrent transaction; running the transaction again may succeed"
     LOST = "the connection is lost; a new one may work"
+    FULL = "the disk of the database is full; nothing was stored"
 
 
 class notify_watchers(ColumnElement[None]):  # noqa: N801 - It reads as an SQL function where it is used.
@@ -146,8 +147,12 @@ class SqliteEngine:
         if isinstance(error, sqlite3.IntegrityError):
             return DatabaseErrorKind.CLASH
         if isinstance(error, sqlite3.OperationalError):
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL):
+            extended = getattr(error, "sqlite_errorcode", 0)
+            code = extended & 0xFF
+            # The second is how SQLite reports that the index of its log cannot grow.
+            if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
+                return DatabaseErrorKind.FULL
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY):
                 return DatabaseErrorKind.BUSY
             # A connection that was opened while the disk was read-only stays so; only a new one can write again.
             if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):

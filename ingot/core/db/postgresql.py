@@ -165,6 +165,8 @@ class PostgresqlEngine:
         errors = self._driver.errors
         if isinstance(error, errors.LockNotAvailable | errors.QueryCanceled):
             return DatabaseErrorKind.BUSY
+        if isinstance(error, errors.DiskFull):
+            return DatabaseErrorKind.FULL
         clashes = (errors.IntegrityError, errors.SerializationFailure, errors.DeadlockDetected)
         if isinstance(error, clashes):
             return DatabaseErrorKind.CLASH

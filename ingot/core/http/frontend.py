@@ -1,13 +1,12 @@
 """The ASGI application: request ids, choice of the component, log line, metrics and health checks."""
 
-import errno
 import traceback
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
 from ingot.core.db.database import wall_clock
-from ingot.core.http.metrics import Metrics
+from ingot.core.http.metrics import METHODS, UNMATCHED, Metrics
 from ingot.core.http.request import (
     Component,
     Header,
@@ -20,12 +19,22 @@ from ingot.core.http.request import (
     Trace,
     request_id,
 )
+from ingot.core.http.scrape_access import ScrapeAccess
 from ingot.git.core.disk_errors import NOT_WRITABLE, is_disk_failure
-from ingot.git.core.errors import UNREADABLE_ERRORS, is_unreadable_error
+from ingot.git.core.errors import (
+    STORAGE_FULL,
+    UNREADABLE_ERRORS,
+    is_descriptor_shortage,
+    is_storage_full,
+    is_unreadable_error,
+)
 from ingot.log import Log
 from ingot.settings import Settings
 
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_ALLOWED_METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+_RETRY_SECONDS = 5
+_FULL_RETRY_SECONDS = 60
+_HEALTH_PATHS = ("/-/health", "/-/liveness", "/-/readiness")
 
 
 async def send_response(send: Send, trace: Trace, status: int, headers: list[Header], body: bytes) -> None:
@@ -51,6 +60,7 @@ class HttpFrontend:
         log: Log,
     ) -> None:
         self._origins = OriginResolver(settings)
+        self._scrapes = ScrapeAccess(settings, self._origins)
         self._components = tuple(components)
         self._health = health
         self._metrics = metrics
@@ -76,37 +86,38 @@ class HttpFrontend:
             await self._report_error(send, trace, error)
         seconds = perf_counter() - started
         method = scope["method"] if scope["method"] in METHODS else "OTHER"
-        self._metrics.observe(method, trace.route, trace.status, seconds)
+        self._metrics.observe(method, trace.route or UNMATCHED, trace.status, seconds)
         self._log.request(wall_clock(), trace.request_id, method, trace.route, trace.status, seconds * 1000, trace.user)
 
     async def _report_error(self, send: Send, trace: Trace, error: Exception) -> None:
         # Without the message: database drivers include the values of the statement in it.
         where = "".join(traceback.format_tb(error.__traceback__))
-        failing = is_disk_failure(error)
-        unreadable = is_unreadable_error(error) and not failing
-        event = "disk failure" if failing else "repository unreadable" if unreadable else "fault"
+        event, status, message, retry_seconds = _classify_error(error)
         self._log(event, request_id=trace.request_id, error=type(error).__name__, where=where)
-        # Out of file descriptors: the same request may succeed when others have finished.
-        crowded = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
-        trace.status = 503 if crowded or unreadable or failing else 500
+        trace.status = status
         if not trace.answered:
-            retry = [(b"retry-after", b"5")] if crowded else [(b"retry-after", b"60")] if failing else []
-            answer = [(b"content-type", b"application/json"), *retry]
-            text = "503 Service Unavailable" if crowded or failing else "500 Internal Server Error"
-            text = f"{text} - {NOT_WRITABLE}" if failing else text
-            body = b'{"message":"%s"}' % (UNREADABLE_ERRORS if unreadable else text).encode()
-            await send_response(send, trace, trace.status, answer, body)
+            headers = [(b"content-type", b"application/json")]
+            if retry_seconds:
+                headers.append((b"retry-after", b"%d" % retry_seconds))
+            await send_response(send, trace, status, headers, b'{"message":"%s"}' % message.encode())
 
     async def _serve(
         self, scope: Message, headers: dict[bytes, bytes], receive: Receive, send: Send, trace: Trace
     ) -> None:
         path: bytes = scope["raw_path"]
-        if path.startswith(b"/-/") and await self._serve_health(path, send, trace):
+        if path.startswith(b"/-/") and await self._serve_health(scope, headers, send, trace):
+            return
+        if path == b"*" and scope["method"] == "OPTIONS":
+            await send_response(send, trace, 204, [(b"allow", _ALLOWED_METHODS)], b"")
+            return
+        if not path.startswith(b"/"):
+            body = b'{"message":"400 (Bad request) the path must begin with a slash"}'
+            await send_response(send, trace, 400, [(b"content-type", b"application/json")], body)
             return
         try:
             origin = self._origins.resolve(scope, headers)
         except InvalidHost:
-            body = b'{"message":"400 (Bad request) the Host header is malformed"}'
+            body = b'{"message":"400 (Bad request) the Host header is malformed or repeated"}'
             await send_response(send, trace, 400, [(b"content-type", b"application/json")], body)
             return
         request = Request(scope["method"], path, scope["query_string"], headers, origin, receive)
@@ -115,16 +126,18 @@ class HttpFrontend:
                 await component.serve(request, send, trace)
                 return
 
-    async def _serve_health(self, path: bytes, send: Send, trace: Trace) -> bool:
+    async def _serve_health(self, scope: Message, headers: dict[bytes, bytes], send: Send, trace: Trace) -> bool:
+        path: bytes = scope["raw_path"]
         name = path.rstrip(b"/").decode("latin-1")
-        trace.route = name
-        if name == "/-/metrics":
+        if name == "/-/metrics" and self._scrapes.allows(scope, headers):
+            trace.route = name
             kind = b"text/plain; version=0.0.4; charset=utf-8"
-            await send_response(send, trace, 200, [(b"content-type", kind)], self._metrics.render())
+            await send_response(send, trace, 200, [(b"content-type", kind)], await self._metrics.scrape())
             return True
-        if name not in ("/-/health", "/-/liveness", "/-/readiness"):
+        if name not in _HEALTH_PATHS:
             return False
-        # Liveness concerns this process only: a supervisor that restarts it would not help a database.
+        trace.route = name
+        # Liveness concerns this process only: restarting it would not help a database or a full disk.
         state = {} if name == "/-/liveness" else self._health() | ({"server": "stopping"} if self._draining else {})
         healthy = all(value == "ok" for value in state.values())
         status = 200 if healthy else 503
@@ -146,6 +159,20 @@ def _closing(send: Send) -> Send:
         await send(message)
 
     return send_and_close
+
+
+def _classify_error(error: Exception) -> tuple[str, int, str, int]:
+    """Return the log event, status, message and seconds until a retry for an error that no component has handled."""
+    if is_descriptor_shortage(error):
+        # The same request may succeed when others have finished.
+        return "fault", 503, "503 Service Unavailable", _RETRY_SECONDS
+    if is_storage_full(error):
+        return "disk full", 507, f"507 Insufficient Storage - {STORAGE_FULL}", _FULL_RETRY_SECONDS
+    if is_disk_failure(error):
+        return "disk failure", 503, f"503 Service Unavailable - {NOT_WRITABLE}", _FULL_RETRY_SECONDS
+    if is_unreadable_error(error):
+        return "repository unreadable", 503, UNREADABLE_ERRORS, 0
+    return "fault", 500, "500 Internal Server Error", 0
 
 
 def _health_body(state: dict[str, str], healthy: bool) -> bytes:

@@ -4,17 +4,28 @@ import asyncio
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ingot.cache import CacheRegistry, CacheStats
+from ingot.core.disk_space import DiskSpace
 from ingot.core.jobs.statistics import QueueStats
 from ingot.errors import Unavailable
 
 BUCKET_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 WRITE_SECONDS = 1.0
+MAX_SERIES = 5_000
+"""Limit of combinations of method, route and status, far above what the declared routes can produce.
+
+It bounds memory and the size of a scrape even if a label should ever contain something that clients choose.
+"""
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+UNMATCHED = "unmatched"
+"""Route of requests that match no declared route."""
+_OVERFLOW = "OTHER", "overflow", 0
 _Counts = dict[tuple[str, str, int], list[float]]
 """By method, route and status: the number of requests in each bucket of duration, and the sum of their durations."""
 _Caches = dict[str, CacheStats]
@@ -28,30 +39,40 @@ class _WorkerFigures(msgspec.Struct, array_like=True):
 
 
 class Metrics:
-    """Requests by route and duration, jobs of the queue, and caches."""
+    """Requests by route and duration, jobs of the queue, caches, and free disk space."""
 
     def __init__(
         self,
         folder: Path | None,
         jobs: Callable[[], QueueStats] | None = None,
         caches: CacheRegistry | None = None,
+        disks: DiskSpace | None = None,
     ) -> None:
         self._folder = folder
         self._jobs = jobs
         self._caches = caches
+        self._disks = disks
         self._counts: _Counts = {}
         self._write_scheduled = False
+        # One thread, so that scrapes neither block the event loop nor occupy the threads of other requests.
+        self._thread = ThreadPoolExecutor(1, "metrics")
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request."""
-        counts = self._counts.get((method, route, status))
-        if counts is None:
-            counts = self._counts[method, route, status] = [0.0] * (len(BUCKET_BOUNDS) + 2)
+        counts = _counts_of(self._counts, (method, route, status))
         counts[bisect_left(BUCKET_BOUNDS, seconds)] += 1
         counts[-1] += seconds
         if not self._write_scheduled and self._folder is not None:
             self._write_scheduled = True
-            asyncio.get_running_loop().call_later(WRITE_SECONDS, self._write)
+            asyncio.get_running_loop().call_later(WRITE_SECONDS, self._thread.submit, self._write)
+
+    async def scrape(self) -> bytes:
+        """Return the response to a scrape, rendered in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.render)
+
+    def close(self) -> None:
+        """Wait for the thread."""
+        self._thread.shutdown()
 
     def render(self) -> bytes:
         """Return the figures of all workers, including those that have ended, in the text format of Prometheus."""
@@ -61,7 +82,7 @@ class Metrics:
         from prometheus_client.registry import Collector
 
         totals, caches = self._all()
-        queue = self._queue()
+        queue, disks = self._queue(), self._disks
 
         class Figures(Collector):
             def collect(self) -> Iterable[Any]:
@@ -72,6 +93,8 @@ class Metrics:
                     family.add_metric([method, route, str(status)], list(_buckets(counts)), counts[-1])
                 yield family
                 yield from _cache_families(caches)
+                if disks is not None:
+                    yield _disk_metric(disks)
                 if queue is not None:
                     yield from _job_metrics(queue)
 
@@ -88,15 +111,15 @@ class Metrics:
 
     def _all(self) -> tuple[_Counts, _Caches]:
         if self._folder is None:
-            return self._counts, {stats.name: stats for stats in self._own_caches()}
+            return dict(self._counts), {stats.name: stats for stats in self._own_caches()}
         self._write()
         totals: _Counts = {}
         caches: _Caches = {}
         for file in self._folder.glob("*.json"):
             figures = msgspec.json.decode(file.read_bytes(), type=_WorkerFigures)
             for method, route, status, counts in figures.requests:
-                sums = totals.setdefault((method, route, status), [0.0] * len(counts))
-                totals[method, route, status] = [a + b for a, b in zip(sums, counts, strict=True)]
+                sums = _counts_of(totals, (method, route, status))
+                sums[:] = [a + b for a, b in zip(sums, counts, strict=True)]
             runs = _is_running(int(file.stem))
             for stats in figures.caches:
                 caches[stats.name] = _added(caches.get(stats.name), stats, holds_memory=runs)
@@ -109,7 +132,8 @@ class Metrics:
         self._write_scheduled = False
         if self._folder is None:
             return
-        figures = _WorkerFigures([(*key, counts) for key, counts in self._counts.items()], self._own_caches())
+        # The event loop may add entries meanwhile, so the dictionary is copied at once.
+        figures = _WorkerFigures([(*key, counts) for key, counts in list(self._counts.items())], self._own_caches())
         fresh = self._folder / f"{os.getpid()}.fresh"
         try:
             fresh.write_bytes(msgspec.json.encode(figures))
@@ -117,6 +141,16 @@ class Metrics:
         except OSError:
             # A full disk must not stop the service, and would be logged every second; the counts stay in memory.
             pass
+
+
+def _counts_of(counts: _Counts, key: tuple[str, str, int]) -> list[float]:
+    """Return the counts of a combination of labels; those beyond the limit share one entry."""
+    series = counts.get(key)
+    if series is None:
+        if len(counts) >= MAX_SERIES:
+            key = _OVERFLOW
+        series = counts.setdefault(key, [0.0] * (len(BUCKET_BOUNDS) + 2))
+    return series
 
 
 def _is_running(pid: int) -> bool:
@@ -155,6 +189,15 @@ def _cache_families(caches: _Caches) -> Iterator[Any]:
         ):
             family.add_metric([name], value)
     yield from (entries, size, hits, misses)
+
+
+def _disk_metric(disks: DiskSpace) -> Any:
+    from prometheus_client.core import GaugeMetricFamily
+
+    free = GaugeMetricFamily("ingot_disk_free_bytes", "Free space of the disk of a directory", labels=["directory"])
+    for volume in disks.volumes():
+        free.add_metric([volume.name], volume.free_bytes)
+    return free
 
 
 def _job_metrics(numbers: QueueStats) -> Iterator[Any]:

@@ -1,31 +1,128 @@
-"""uvicorn's HTTP protocol with a timeout for the head of a request, against clients that hold connections open."""
+"""uvicorn's HTTP protocol with limits for the head of a request: its duration, its size and its number of headers.
+
+The parser concatenates the parts of a header as they arrive, which takes quadratic time for a large one, so the bytes
+are counted here before they add up.
+"""
 
 import asyncio
+import json
+from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 HEADER_TIMEOUT_SECONDS = 30.0
+REFUSAL_TIMEOUT_SECONDS = 5.0
+LINGER_SECONDS = 2.0
+"""Time in which a rejected client may read the response; closed at once, a client that still sends would lose it."""
+MAX_LINE_BYTES = 16 * 1024
+MAX_HEAD_BYTES = 64 * 1024
+MAX_HEADERS = 200
+_TOO_LONG = 414, "414 Request-URI Too Long"
+_TOO_LARGE = 431, "431 Request Header Fields Too Large"
+_MALFORMED = 400, "400 (Bad request) the request is malformed"
 
 
-class HeadTimeoutProtocol(HttpToolsProtocol):
-    """HTTP protocol that closes a connection whose next request head is not complete in time."""
+class _HeadRejected(Exception):
+    """Stops the parser within a callback."""
+
+
+class HeadLimitProtocol(HttpToolsProtocol):
+    """HTTP protocol that rejects large request heads and closes connections whose next head is not complete in time."""
+
+    _refusing = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # As uvicorn has it.
         """Start the timeout of the first request."""
         super().connection_made(transport)
         self._idle_since = self.loop.time()
-        self._head_timeout = self.loop.call_later(HEADER_TIMEOUT_SECONDS, self._close)
+        self._head_bytes = 0
+        self._header_count = 0
+        self._unparsed_bytes = 0
+        self._advanced = False
+        self._in_body = False
+        self._rejection = _MALFORMED
+        self._rejected = False
+        self._head_timeout = self._start_timeout()
+
+    def refuse_requests(self, app: Any) -> None:
+        """Pass the request to an application that refuses it; called before the connection is made."""
+        self.app = app
+        self._refusing = True
+
+    def data_received(self, data: bytes) -> None:
+        """Parse data; reject the request if too much arrives without completing a head or a part of a body."""
+        while data and not self._rejected:
+            piece = data if self._in_body else data[:MAX_LINE_BYTES]
+            data = data[len(piece) :]
+            self._advanced = False
+            super().data_received(piece)
+            self._unparsed_bytes = 0 if self._advanced else self._unparsed_bytes + len(piece)
+            if self._unparsed_bytes > MAX_HEAD_BYTES and not self._rejected:
+                self._rejection = _TOO_LARGE
+                self.send_400_response("")
+        if not self._rejected and self._head_timeout.cancelled() and not self._is_responding():
+            # Data between requests, such as line breaks or the rest of a body that was not read, has ended uvicorn's
+            # timeout of idle connections.
+            self._restart_timeout()
 
     def on_message_begin(self) -> None:
         """Restart the timeout: a later request on the connection has as much time as the first one."""
-        self._head_timeout.cancel()
-        self._head_timeout = self.loop.call_later(HEADER_TIMEOUT_SECONDS, self._close)
+        self._advanced = True
+        self._head_bytes = self._header_count = 0
+        self._in_body = False
+        self._restart_timeout()
         super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        """Collect a part of the request target."""
+        if len(self.url) + len(url) > MAX_LINE_BYTES:
+            self._reject(_TOO_LONG)
+        self._head_bytes += len(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Add a header; ignore trailers of a chunked body, which would pass as headers that a proxy has checked."""
+        size = len(name) + len(value) + 4
+        self._head_bytes += size
+        self._header_count += 1
+        if size > MAX_LINE_BYTES or self._head_bytes > MAX_HEAD_BYTES or self._header_count > MAX_HEADERS:
+            self._reject(_TOO_LARGE)
+        if not self._in_body:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Stop the timeout; the component that reads the body limits its duration."""
+        self._advanced = self._in_body = True
         self._head_timeout.cancel()
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Pass a part of the body on."""
+        self._advanced = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End the body."""
+        self._advanced = True
+        self._in_body = False
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's text; the parser's errors have no details.
+        """Respond to a request that cannot be parsed or exceeds a limit, and close the connection."""
+        self._rejected = True
+        self._head_timeout.cancel()
+        status, message = self._rejection
+        responding = self._is_responding()
+        if not (responding and self.cycle.response_started):
+            body = json.dumps({"message": message}).encode()
+            head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
+            self.transport.write(STATUS_LINE[status] + head + body)
+        if responding or not self.transport.can_write_eof():
+            self.transport.close()
+            return
+        self.transport.write_eof()
+        self.flow.resume_reading()
+        self._head_timeout = self.loop.call_later(LINGER_SECONDS, self._close)
 
     def on_response_complete(self) -> None:
         """Note when the connection became idle."""
@@ -41,6 +138,27 @@ class HeadTimeoutProtocol(HttpToolsProtocol):
         """Stop the timeout."""
         self._head_timeout.cancel()
         super().connection_lost(exc)
+
+    def _reject(self, rejection: tuple[int, str]) -> None:
+        self._rejection = rejection
+        raise _HeadRejected
+
+    def _restart_timeout(self) -> None:
+        self._head_timeout.cancel()
+        self._head_timeout = self._start_timeout()
+
+    def _start_timeout(self) -> asyncio.TimerHandle:
+        seconds = REFUSAL_TIMEOUT_SECONDS if self._refusing else HEADER_TIMEOUT_SECONDS
+        return self.loop.call_later(seconds, self._expire)
+
+    def _expire(self) -> None:
+        if self._is_responding():
+            self._restart_timeout()  # The response to the request before this one is still being sent.
+        else:
+            self._close()
+
+    def _is_responding(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
 
     def _close(self) -> None:
         if not self.transport.is_closing():

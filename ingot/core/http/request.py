@@ -23,9 +23,9 @@ class Origin(msgspec.Struct, frozen=True):
     """Client of a request, and the URL by which it reached this instance."""
 
     url: str
-    """Scheme and host as the client wrote them; links of lists begin with it."""
+    """Scheme and host as the client wrote them; only for comparison with what the client sends."""
     base: str
-    """The external URL; every ``web_url`` begins with it."""
+    """The external URL, or ``url`` if none is configured; every URL in a response begins with it."""
     ip: str
     user_agent: str
 
@@ -63,7 +63,7 @@ class Component(Protocol):
 
 
 class InvalidHost(Exception):
-    """Malformed Host header."""
+    """Malformed Host header, or more than one."""
 
 
 def request_id(headers: dict[bytes, bytes]) -> str:
@@ -81,11 +81,12 @@ class OriginResolver:
         self._proxies = settings.proxies
 
     def resolve(self, scope: Message, headers: dict[bytes, bytes]) -> Origin:
-        """Return the origin of a request; raise ``InvalidHost`` if its Host header is malformed."""
-        client = scope.get("client")
-        ip: str = client[0] if client else ""
+        """Return the origin of a request; raise ``InvalidHost`` if its Host header is malformed or repeated."""
+        ip = self.peer_ip(scope)
         scheme: str = scope["scheme"]
         host = headers.get(b"host") or self._fallback
+        if len(headers) != len(scope["headers"]) and _is_repeated(scope["headers"], b"host"):
+            raise InvalidHost
         if self._proxies and self._trusts(ip):
             ip = self._forwarded_for(headers) or ip
             forwarded = headers.get(b"x-forwarded-proto", b"").decode("latin-1").strip().lower()
@@ -95,6 +96,16 @@ class OriginResolver:
             raise InvalidHost
         url = f"{scheme}://{host.decode()}"
         return Origin(url, self._external or url, ip, headers.get(b"user-agent", b"").decode("latin-1")[:512])
+
+    def peer_ip(self, scope: Message) -> str:
+        """Return the address of the client that is connected, which may be a proxy."""
+        client = scope.get("client")
+        # An IPv6 socket shows IPv4 clients as ::ffff:192.0.2.1, which no IPv4 network contains.
+        return client[0].removeprefix("::ffff:") if client else ""
+
+    def forwarded_ip(self, scope: Message, headers: dict[bytes, bytes]) -> str:
+        """Return the client's address according to a trusted proxy; empty if there is none."""
+        return self._forwarded_for(headers) if self._trusts(self.peer_ip(scope)) else ""
 
     def _trusts(self, ip: str) -> bool:
         try:
@@ -113,3 +124,7 @@ class OriginResolver:
                 except ValueError:
                     return ""
         return ""
+
+
+def _is_repeated(headers: list[Header], name: bytes) -> bool:
+    return sum(header == name for header, _ in headers) > 1

@@ -9,7 +9,8 @@ from typing import Any
 
 import uvicorn
 
-from ingot.core.http.protocol import HeadTimeoutProtocol
+from ingot.core.http.connections import ConnectionLimitServer
+from ingot.core.http.protocol import HeadLimitProtocol
 
 GRACE_SECONDS = 8.0
 """Time from the signal until running requests are aborted; shorter than the supervisor's timeout."""
@@ -23,17 +24,21 @@ _TICK_SECONDS = 1.0
 _POLL_SECONDS = 0.05
 
 
-class HttpServer(uvicorn.Server):
-    """uvicorn's server with a drain: it reports that it is not ready, serves on, and closes connections one by one.
+class HttpServer(ConnectionLimitServer):
+    """Server with a drain: it reports that it is not ready, serves on, and closes connections one by one.
 
     A connection that is closed while its client sends a request would lose the request, so a connection is closed with
     a response (``Connection: close``) or when it has been idle.
     """
 
     def __init__(
-        self, config: uvicorn.Config, start_drain: Callable[[], None], expects_requests: Callable[[], bool]
+        self,
+        config: uvicorn.Config,
+        max_connections: int,
+        start_drain: Callable[[], None],
+        expects_requests: Callable[[], bool],
     ) -> None:
-        super().__init__(config)
+        super().__init__(config, max_connections)
         self._start_drain = start_drain
         self._expects_requests = expects_requests
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -76,7 +81,7 @@ class HttpServer(uvicorn.Server):
             await self._accept_waiting(loop, listener)
         while self.server_state.connections and loop.time() < self._deadline and not self.force_exit:
             for connection in list(self.server_state.connections):
-                if isinstance(connection, HeadTimeoutProtocol) and connection.idle_seconds() >= IDLE_SECONDS:
+                if isinstance(connection, HeadLimitProtocol) and connection.idle_seconds() >= IDLE_SECONDS:
                     connection.shutdown()
             await asyncio.sleep(_POLL_SECONDS)
         self.config.timeout_graceful_shutdown = max(1, int(self._deadline - loop.time()))
@@ -106,4 +111,4 @@ class HttpServer(uvicorn.Server):
             await loop.connect_accepted_socket(self._protocol, connection)
 
     def _protocol(self) -> Any:
-        return HeadTimeoutProtocol(self.config, self.server_state, self.lifespan.state)
+        return HeadLimitProtocol(self.config, self.server_state, self.lifespan.state)

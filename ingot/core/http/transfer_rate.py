@@ -5,9 +5,11 @@ from time import monotonic
 
 from ingot.core.http.request import Message, Receive
 
-WINDOW_SECONDS = 60.0
-MIN_BYTES = 1024
-"""Bytes that must arrive in each window; even a slow connection transfers many times as much."""
+MIN_BYTES_PER_SECOND = 1024
+"""Average rate that a body must reach in each window; even a slow connection transfers many times as much."""
+WINDOW_SECONDS = 10.0
+STREAM_WINDOW_SECONDS = 60.0
+"""Window of pushes and LFS uploads, whose clients may pause while they prepare the next part."""
 
 
 class TransferTooSlow(Exception):
@@ -15,23 +17,33 @@ class TransferTooSlow(Exception):
 
 
 class BodyReceiver:
-    """Receiver of a request body that checks its rate once per window."""
+    """Receiver of a request body that checks its rate once per window.
 
-    def __init__(self) -> None:
-        self._since = monotonic()
+    Only the time spent waiting for the client counts, not the time that the server takes to process what has arrived.
+    """
+
+    def __init__(self, *, streamed: bool = False) -> None:
+        self._window = STREAM_WINDOW_SECONDS if streamed else WINDOW_SECONDS
+        self._waited = 0.0
         self._bytes = 0
 
     async def next_message(self, receive: Receive) -> Message:
-        """Return the next message of the body.
+        """Return the next message of the body; raise ``TransferTooSlow`` below the minimum rate."""
+        while True:
+            started = monotonic()
+            try:
+                async with asyncio.timeout(self._window - self._waited):
+                    message = await receive()
+            except TimeoutError:
+                self._end_window()
+                continue
+            self._waited += monotonic() - started
+            self._bytes += len(message.get("body", b""))
+            if self._waited >= self._window and message.get("more_body", False):
+                self._end_window()
+            return message
 
-        Raise ``TimeoutError`` if none arrives within a window, and ``TransferTooSlow`` below the minimum rate.
-        """
-        async with asyncio.timeout(WINDOW_SECONDS):
-            message = await receive()
-        self._bytes += len(message.get("body", b""))
-        now = monotonic()
-        if now - self._since > WINDOW_SECONDS:
-            if self._bytes < MIN_BYTES:
-                raise TransferTooSlow
-            self._since, self._bytes = now, 0
-        return message
+    def _end_window(self) -> None:
+        if self._bytes < MIN_BYTES_PER_SECOND * self._window:
+            raise TransferTooSlow
+        self._waited, self._bytes = 0.0, 0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ingot.git.core.errors import GitError, GitOutputTooLarge, GitTimeout, MissingRepository, noticing_removal
+from ingot.git.core.errors import GitOutputTooLarge, GitTimeout, MissingRepository, git_error, noticing_removal
 from ingot.offload import require_blocking_allowed
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -112,7 +112,7 @@ def run_git(
         if not cwd.is_dir():
             raise MissingRepository(f"The repository {cwd.name} was removed")
         if check:
-            raise GitError(args[0], result.status, result.stderr)
+            raise git_error(args[0], result.status, result.stderr, cwd)
     return result
 
 

@@ -1,10 +1,20 @@
 """Errors of repositories and of git commands."""
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+STORAGE_FULL = "The server has no free disk space. Nothing was stored. Ask the administrator to free some, then retry."
 UNREADABLE_ERRORS = "The repository of this project cannot be read. Ask the administrator of this server to check it."
+
+
+_STORAGE_FULL_CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_STORAGE_FULL_TEXTS = tuple(os.strerror(code) for code in _STORAGE_FULL_CODES)
+_FULL_BELOW_BYTES = 64 * 1024
+_EXHAUSTED_CODES = (errno.EMFILE, errno.ENFILE)
+_EXHAUSTED_TEXTS = tuple(os.strerror(code) for code in _EXHAUSTED_CODES)
 
 
 class MissingRepository(Exception):
@@ -27,12 +37,63 @@ class GitError(Exception):
         self.stderr = stderr
 
 
+class GitStorageFull(GitError):
+    """A git command could not write because the disk is full."""
+
+
 class GitTimeout(GitError):
     """A git command ran into its timeout and was killed."""
 
 
 class GitOutputTooLarge(GitError):
     """A git command wrote more than the limit and was killed."""
+
+
+def git_error(verb: str, status: int, stderr: str, repository: Path) -> GitError:
+    """Return the error for a command that failed in a repository.
+
+    Git does not always name the cause: on a full disk, it reports only that the lock of a ref cannot be written.
+    """
+    full = says_storage_full(stderr) or ("write" in stderr and lacks_space(repository))
+    return (GitStorageFull if full else GitError)(verb, status, stderr)
+
+
+def lacks_space(repository: Path, size: int = 0) -> bool:
+    """Return whether the disk of a repository has no space for an object of this size."""
+    try:
+        space = os.statvfs(repository)
+    except OSError:  # The repository was removed.
+        return False
+    return space.f_bavail * space.f_frsize < size + _FULL_BELOW_BYTES
+
+
+def is_storage_full(error: BaseException) -> bool:
+    """Return whether an error was caused by a full disk or an exhausted quota, also within git or libgit2."""
+    return isinstance(error, GitStorageFull) or _has_cause(error, _STORAGE_FULL_CODES, _STORAGE_FULL_TEXTS)
+
+
+def is_descriptor_shortage(error: BaseException) -> bool:
+    """Return whether an error was caused by too many open files, also within git or libgit2."""
+    return _has_cause(error, _EXHAUSTED_CODES, _EXHAUSTED_TEXTS)
+
+
+def says_storage_full(stderr: str) -> bool:
+    """Return whether git has reported a full disk."""
+    return any(text in stderr for text in _STORAGE_FULL_TEXTS)
+
+
+def _has_cause(error: BaseException | None, codes: tuple[int, ...], texts: tuple[str, ...]) -> bool:
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in codes:
+            return True
+        if isinstance(error, GitError):
+            message = error.stderr
+        else:
+            message = str(error) if "pygit2" in type(error).__module__ or isinstance(error, OSError) else ""
+        if any(text in message for text in texts):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def is_unreadable_error(error: BaseException) -> bool:

@@ -36,6 +36,7 @@ _SYMREF = re.compile(rb"^ref: (refs/heads/\S+)\tHEAD$", re.MULTILINE)
 _DEFAULT_BRANCHES = (b"refs/heads/main", b"refs/heads/master")
 
 # git's messages may quote the server and are never passed on; these texts are. The first match counts.
+NO_SPACE = "The server has no free disk space"
 _REASONS = (
     (r"Authentication failed|could not read (?:Username|Password)|error: 40[13]", "The server refused the credentials"),
     (r"not found|error: 404|error: 410|not appear to be a git repo|not valid: is this", "There is no repository there"),
@@ -48,7 +49,7 @@ _REASONS = (
     (r"fsck error|error in object|does not conform", "The repository holds objects that git's checks refuse"),
     (r"mismatched algorithms", "The repository uses another kind of object ids"),
     (r"Out of memory|out of memory|alloc", "The repository needs too much memory"),
-    (r"No space left", "There is no space left"),
+    (r"No space left", NO_SPACE),
     (r"remote error", "The server reported an error"),
     (
         r"early EOF|hung up|protocol error|RPC failed|invalid index-pack|unexpected disconnect",

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 
 from ingot.git.core.command import Config, run_git
-from ingot.git.core.errors import GitError
+from ingot.git.core.errors import GitError, git_error
 from ingot.git.core.repository import Repository
 
 _TIMEOUT_SECONDS = 120.0
@@ -73,4 +73,4 @@ def _merge(
         raise MergeConflict(paths)
     if _UNRELATED in result.stderr:
         raise MergeConflict
-    raise GitError("merge-tree", result.status, result.stderr)
+    raise git_error("merge-tree", result.status, result.stderr, repository.path)

@@ -9,7 +9,7 @@ import zlib
 from typing import Literal
 
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitError, noticing_removal
+from ingot.git.core.errors import GitError, GitStorageFull, lacks_space, noticing_removal
 from ingot.git.core.layout import sync_folder
 from ingot.git.core.library import open_repository, pygit2_module
 from ingot.git.core.repository import Repository
@@ -70,12 +70,19 @@ class NewObjects:
 def write_object(repository: Repository, kind: Kind, content: bytes) -> str:
     """Write a loose object; return its id when it is on disk."""
     handle = open_repository(repository.path)
-    number = pygit2_module().enums.ObjectType(_NUMBERS[kind])
+    pygit2 = pygit2_module()
+    number = pygit2.enums.ObjectType(_NUMBERS[kind])
     try:
-        return str(handle.write(number, content))
-    except (OSError, KeyError):
-        # Housekeeping may have removed the empty folder just before the object was written.
-        return str(handle.write(number, content))
+        try:
+            return str(handle.write(number, content))
+        except (OSError, KeyError):
+            # Housekeeping may have removed the empty folder just before the object was written.
+            return str(handle.write(number, content))
+    except pygit2.GitError as error:
+        # libgit2 gives no reason when only a part of an object fits on the disk.
+        if lacks_space(repository.path, len(content)):
+            raise GitStorageFull("write", 0, str(error)) from error
+        raise
 
 
 def _write_pack(repository: Repository, objects: list[tuple[Kind, bytes]]) -> None:

@@ -1,4 +1,4 @@
-"""Checks of the data directory: permissions, secret and leftover files."""
+"""Checks of the data directory: permissions, free space, secret and leftover files."""
 
 import os
 import re
@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from ingot.core.disk_space import DiskSpace
 from ingot.core.migrations.run import RESTORING
 from ingot.operations.doctor.findings import DoctorFinding
+from ingot.operations.permissions import exposed_paths, private_paths, writable_directory
+from ingot.settings import Settings
 
-_PRIVATE_FOLDERS = (".", "secrets")
-_PRIVATE_FILES = ("secrets/instance.key", "ingot.db", "ingot.db-wal", "ingot.db-shm", "ingot.toml")
 _SECRET = re.compile(r"[0-9a-f]{64}")
 STALE_SECONDS = 3600
 
 
-def check_files(data: Path) -> Iterator[DoctorFinding]:
+def check_files(settings: Settings) -> Iterator[DoctorFinding]:
     """Run the checks that need no database."""
+    data = settings.data
     if not data.is_dir():
         yield DoctorFinding(f"There is no data directory {data}")
         return
@@ -26,22 +28,29 @@ def check_files(data: Path) -> Iterator[DoctorFinding]:
             f"A restore into {data} has not finished; unless it is still running, empty the directory and restore again"
         )
     yield from _check_permissions(data)
+    yield from _check_space(settings)
     yield from _check_secret(data / "secrets" / "instance.key")
     yield from _check_leftovers(data)
 
 
 def _check_permissions(data: Path) -> Iterator[DoctorFinding]:
-    for names, expected_mode in ((_PRIVATE_FOLDERS, 0o700), (_PRIVATE_FILES, 0o600)):
-        for path in (data / name for name in names):
-            if not path.exists():
-                continue
-            status = path.stat()
-            if status.st_mode & 0o077:
-                mode = status.st_mode & 0o777
-                text = f"{path} can be read by others (mode {mode:04o} instead of {expected_mode:04o})"
-                yield DoctorFinding(text, partial(path.chmod, expected_mode))
-            if status.st_uid != os.geteuid():
-                yield DoctorFinding(f"{path} belongs to user {status.st_uid}, but the current user is {os.geteuid()}")
+    writable = writable_directory(data)
+    for exposed in [*([writable] if writable else []), *exposed_paths(data)]:
+        yield DoctorFinding(exposed.problem, exposed.tighten)
+    for path in private_paths(data):
+        owner = path.stat().st_uid
+        if owner != os.geteuid():
+            yield DoctorFinding(f"{path} belongs to user {owner}, but the current user is {os.geteuid()}")
+
+
+def _check_space(settings: Settings) -> Iterator[DoctorFinding]:
+    disks = DiskSpace(settings)
+    for volume in disks.low_volumes():
+        free = f"{volume.free_bytes // 2**20} MB"
+        if volume.free_files is not None and volume.free_bytes >= disks.min_free_bytes:
+            free = f"space for {volume.free_files} files"
+        limit = f"INGOT_MIN_FREE_MB is {settings.min_free_mb}"
+        yield DoctorFinding(f"The disk of {volume.path} has only {free} free ({limit}): free some space")
 
 
 def _check_secret(key: Path) -> Iterator[DoctorFinding]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from ingot.core.db.database import Database
 from ingot.core.jobs.handlers import RetryLater
-from ingot.git.core.errors import GitError, MissingRepository
+from ingot.git.core.errors import GitError, MissingRepository, is_storage_full
+from ingot.git.maintenance.fetch import NO_SPACE
 from ingot.git.maintenance.store import RepositoryStore, new_key
 from ingot.projects.forks.queries import JOB_KEY, copy_or_none
 from ingot.projects.forks.service import fail_copy, finish_copy, start_copy
@@ -42,9 +43,10 @@ class ForkJobs:
             return
         except (OSError, GitError) as error:
             self._store.remove(key)
+            reason = NO_SPACE if is_storage_full(error) else _NOT_STORED
             if database.read(lambda db: job_attempts(db, f"{JOB_KEY}{project_id}")) < MAX_ATTEMPTS:
-                raise RetryLater(RETRY_DELAY_SECONDS, _NOT_STORED) from error
-            database.write(partial(fail_copy, project_id=project_id, reason=_NOT_STORED))
+                raise RetryLater(RETRY_DELAY_SECONDS, reason) from error
+            database.write(partial(fail_copy, project_id=project_id, reason=reason))
             return
         if not database.write(partial(finish_copy, project_id=project_id, key=key, result=result)):
             self._store.remove(key)

@@ -17,9 +17,9 @@ from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.remotes import find_repository
 from ingot.core.outgoing.urls import strip_credentials
 from ingot.errors import Conflict, Unavailable
-from ingot.git.core.errors import GitError, MissingRepository
+from ingot.git.core.errors import GitError, MissingRepository, is_storage_full
 from ingot.git.core.repository import Repository
-from ingot.git.maintenance.fetch import fetch_into
+from ingot.git.maintenance.fetch import NO_SPACE, fetch_into
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.log import log_failure
 from ingot.projects.imports.queries import JOB_KEY, import_or_none, job_attempts
@@ -51,6 +51,7 @@ TRANSIENT_REASONS = frozenset(
         "The server failed",
         "The server broke off the transfer",
         NOT_STORED,
+        NO_SPACE,
     }
 )
 """Reasons for which the job retries."""
@@ -137,6 +138,9 @@ class ImportJobs:
         address, username, password = strip_credentials(url)
         try:
             monitor.check_pending()
+            max_bytes = self._max_import_bytes(path)
+            if not max_bytes:
+                return ImportFailure(NO_SPACE, True)
             remote = find_repository(self._guard, _normalized_url(address), username, password)
             reason = fetch_into(
                 path,
@@ -147,7 +151,7 @@ class ImportJobs:
                 self._timeout,
                 monitor.record,
                 monitor.check_pending,
-                max_bytes=self._check_disk_space(path),
+                max_bytes=max_bytes,
             )
             return ImportFailure(reason, reason in TRANSIENT_REASONS) if reason else self._import_result(key)
         except (RequestRefused, RequestFailed) as error:
@@ -155,9 +159,9 @@ class ImportJobs:
             return ImportFailure(error.reason, passing)
         except (OSError, MissingRepository, GitError) as error:
             log_failure("import not stored", error)
-            return ImportFailure(NOT_STORED, True)
+            return ImportFailure(NO_SPACE if is_storage_full(error) else NOT_STORED, True)
 
-    def _check_disk_space(self, path: Path) -> int:
+    def _max_import_bytes(self, path: Path) -> int:
         free = max(0, shutil.disk_usage(path).free - RESERVED_BYTES)
         return free if self._max_bytes is None else min(free, self._max_bytes)
 

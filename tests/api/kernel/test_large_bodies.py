@@ -1,6 +1,5 @@
 """Large bodies: parsed with bounded work, off the event loop, with limited concurrency."""
 
-import asyncio
 import gzip
 import random
 import socket
@@ -10,11 +9,8 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from ingot.core.api import body_budget
-from ingot.core.api.body_budget import BodyBudget
 from ingot.core.api.request_fields import BadRequest, parse_query
 from ingot.core.http import transfer_rate
-from ingot.errors import Unavailable
 from tests.client import Api, Make
 from tests.conftest import Instance
 
@@ -44,26 +40,6 @@ def test_an_expanding_body_is_answered(api: Api, make: Make) -> None:
     headers = {"content-type": "application/x-www-form-urlencoded", "content-encoding": "gzip"}
     answer = api.request("POST", "/projects/1/repository/branches", content=body, headers=headers)
     assert answer.status_code == 401
-
-
-def test_large_bodies_wait_for_capacity(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bodies within the limit proceed, others wait, and get 503 with Retry-After on timeout."""
-    monkeypatch.setattr(body_budget, "SMALL_BODY_BYTES", 10)
-    monkeypatch.setattr(body_budget, "WAIT_SECONDS", 0.01)
-
-    async def run() -> list[str]:
-        shared = BodyBudget(100)
-        seen: list[str] = []
-        async with shared.hold(60), shared.hold(5), shared.hold(40):
-            seen.append("all fit")
-            with pytest.raises(Unavailable):
-                async with shared.hold(50):
-                    seen.append("too many")
-        async with shared.hold(1000):
-            seen.append("as much as there is")
-        return seen
-
-    assert asyncio.run(run()) == ["all fit", "as much as there is"]
 
 
 @pytest.mark.parametrize("drips", [False, True])

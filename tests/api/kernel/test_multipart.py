@@ -10,6 +10,7 @@ import pytest
 from ingot.core.api import multipart
 from ingot.core.api.multipart import MalformedBody, parse_multipart
 from ingot.core.api.params import Upload
+from ingot.core.http.body_budget import BodyBudget
 
 CONTENT_TYPE = b"multipart/form-data; boundary=x"
 
@@ -33,7 +34,11 @@ def parse(body: bytes, *, size: int = 1000, max_parts: int = 10) -> list[tuple[s
         with value.file:
             return value.filename, value.content_type, value.file.read()
 
-    items = asyncio.run(parse_multipart(chunks(), CONTENT_TYPE, max_parts=max_parts))
+    async def parsed() -> list[tuple[str, str | Upload]]:
+        with BodyBudget().charge("192.0.2.1") as charge:
+            return await parse_multipart(chunks(), CONTENT_TYPE, charge, max_parts=max_parts)
+
+    items = asyncio.run(parsed())
     return [(name, opened(value)) for name, value in items]
 
 

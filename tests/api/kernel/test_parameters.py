@@ -179,7 +179,7 @@ def test_unknown_parameters_are_ignored(api: Api, make: Make, field: str) -> Non
         "search=%C3%28",
         "search=%00",
         "search[a]=1",
-        "search=" + "%25" * 9000,
+        "search=" + "x" * 9000,
         "order_by=password_hash",
         "order_by[]=id",
         "sort=sideways",
@@ -188,7 +188,7 @@ def test_unknown_parameters_are_ignored(api: Api, make: Make, field: str) -> Non
         "created_after=20200101",
         "created_after=0001-01-01T00:00+14",
         "a" + "[b]" * 200 + "=1",
-        "&".join(f"a{number}=1" for number in range(5000)),
+        "&".join(["a=1"] * 4000),
     ],
 )
 def test_an_invalid_query_gets_400(api: Api, make: Make, query: str) -> None:

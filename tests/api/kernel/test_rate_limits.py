@@ -128,8 +128,9 @@ def test_anonymous_requests_are_limited_by_address(api: Api, make: Make, configu
 )
 def test_a_forged_address_has_no_limit_of_its_own(proxies: str, sent: str, ip: str) -> None:
     """Forwarded addresses are accepted from trusted proxies only, up to the nearest untrusted one."""
-    scope = {"client": ("192.0.2.1", 1234), "scheme": "http"}
+    headers = {b"x-forwarded-for": sent.encode()}
+    scope = {"client": ("192.0.2.1", 1234), "scheme": "http", "headers": list(headers.items())}
 
-    origin = OriginResolver(Settings(trusted_proxies=proxies)).resolve(scope, {b"x-forwarded-for": sent.encode()})
+    origin = OriginResolver(Settings(trusted_proxies=proxies)).resolve(scope, headers)
 
     assert origin.ip == ip

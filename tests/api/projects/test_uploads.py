@@ -276,4 +276,4 @@ def test_files_without_a_row_are_deleted(instance: Instance, api: Api, owner: Us
     files.store(project["id"], young, "young.txt", io.BytesIO(b"x"))
     files.sweep(known, SWEEP_AFTER_SECONDS)
     assert {path.name for path in stored(instance, project)} == {"young.txt", "kept.lock"}
-    assert not [finding for finding in check_files(instance.settings.data) if "kept.lock" in finding.text]
+    assert not [finding for finding in check_files(instance.settings) if "kept.lock" in finding.text]

@@ -132,6 +132,38 @@ def test_pages(instance: Instance, make: Make, owner: User, delete_when_opened: 
     assert httpx.get(f"{instance.url}/{another.path}{path}").status_code == 404
 
 
+ERRORS = [KeyError("object"), OSError("failed to open pack"), AttributeError("None has no attribute"), AssertionError()]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_errors_that_a_deletion_causes(
+    instance: Instance, make: Make, owner: User, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Whatever a read raises because its project disappeared, it responds with 404; otherwise the error is a fault."""
+    open_repository = RepositoryStore.open
+    doomed: dict[str, bool] = {}
+
+    def fail(store: RepositoryStore, key: str) -> Repository:
+        if key not in doomed:
+            return open_repository(store, key)
+        if doomed.pop(key):
+            store.remove(key)
+            instance.app.database.write(lambda db: _delete(db, key))
+        else:
+            doomed[key] = False
+        raise error
+
+    monkeypatch.setattr(RepositoryStore, "open", fail)
+    token = {"PRIVATE-TOKEN": owner.token}
+    for deletes in (True, False):
+        for url in ("/api/v4{project.url}/repository/tree", "/{project.path}/-/tree/master", "/{project.path}"):
+            project = _project(instance, make, owner)
+            doomed[_key(instance, project)] = deletes
+            status = httpx.get(instance.url + url.format(project=project), headers=token).status_code
+            assert status == 404 if deletes else status >= 500, (url, deletes)
+            doomed.clear()
+
+
 def test_the_error_behind_a_404_is_logged(
     instance: Instance, make: Make, owner: User, delete_when_opened: DeleteWhenOpened, caplog: pytest.LogCaptureFixture
 ) -> None:

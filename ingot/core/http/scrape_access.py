@@ -1,0 +1,47 @@
+"""Access to the metrics: by token, or from configured networks."""
+
+import hmac
+from ipaddress import ip_address
+from urllib.parse import parse_qs
+
+from ingot.core.http.request import Message, OriginResolver
+from ingot.settings import Settings
+
+_FORWARDING_HEADERS = (b"x-forwarded-for", b"forwarded", b"x-real-ip", b"via")
+
+
+class ScrapeAccess:
+    """Decision whether a request may read the metrics; others get a 404, as for an unknown path."""
+
+    def __init__(self, settings: Settings, origins: OriginResolver) -> None:
+        self._token = settings.metrics_token.encode()
+        self._networks = settings.metrics_allowed_networks
+        self._origins = origins
+
+    def allows(self, scope: Message, headers: dict[bytes, bytes]) -> bool:
+        """Return whether the request has the token or comes from an allowed network."""
+        return self._has_token(scope, headers) or self._is_in_network(scope, headers)
+
+    def _has_token(self, scope: Message, headers: dict[bytes, bytes]) -> bool:
+        if not self._token:
+            return False
+        scheme, _, bearer = headers.get(b"authorization", b"").partition(b" ")
+        given = [bearer.strip()] if scheme.lower() == b"bearer" else []
+        given += parse_qs(scope["query_string"]).get(b"token", [])
+        return any(hmac.compare_digest(token, self._token) for token in given)
+
+    def _is_in_network(self, scope: Message, headers: dict[bytes, bytes]) -> bool:
+        """Check the client's address.
+
+        If a proxy has forwarded the request, only an address from a trusted proxy counts: every request through a proxy
+        on this machine would otherwise seem to come from loopback.
+        """
+        if any(name in headers for name in _FORWARDING_HEADERS):
+            address = self._origins.forwarded_ip(scope, headers)
+        else:
+            address = self._origins.peer_ip(scope)
+        try:
+            client = ip_address(address)
+        except ValueError:
+            return False
+        return any(client in network for network in self._networks)

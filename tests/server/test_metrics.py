@@ -1,0 +1,141 @@
+"""``/-/metrics``: labels from fixed sets, access by token or network, and rendering outside of the event loop."""
+
+import asyncio
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ingot.cache import CacheRegistry, CacheStats
+from ingot.core.http import metrics
+from ingot.core.http.metrics import Metrics
+from ingot.settings import Settings
+from tests.conftest import Instance
+from tests.server.in_process_server import InProcessServer, serve_in_process
+from tests.server.process import PASSWORD, TOKEN
+
+SECRET = "token-of-the-scraper"
+ROUTE = re.compile(
+    r'^ingot_http_request_seconds_count\{method="([^"]*)",route="([^"]*)",status="(\d+)"\}', re.MULTILINE
+)
+
+
+def _routes(text: str) -> set[str]:
+    return {route for _, route, _ in ROUTE.findall(text)}
+
+
+def test_paths_of_clients_are_no_labels(instance: Instance) -> None:
+    """Neither below ``/-/`` nor anywhere else, with no method and no encoding."""
+    paths = [
+        f"{start}attack-{number}" for start in ("/-/", "/-/metrics/", "/", "/api/v4/", "/a/b/-/") for number in range(5)
+    ]
+    with httpx.Client(base_url=instance.url) as client:
+        for path in [
+            *paths,
+            "/-/attack%22%0a",
+            '/-/attack"',
+            "/group/project.git/attack",
+            "/a.git/info/lfs/objects/attack",
+        ]:
+            for method in ("GET", "POST", "PROPFIND"):
+                assert client.request(method, path).status_code in (401, 403, 404, 405, 422, 501)
+        scraped = client.get("/-/metrics").text
+    assert "attack" not in scraped.lower()
+    assert "unmatched" in _routes(scraped)
+    assert "attack" not in "".join(line for line in instance.log.getvalue().splitlines() if '"request"' in line)
+
+
+def test_distinct_labels_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if a label should contain what clients choose, memory and scrapes stay bounded."""
+    monkeypatch.setattr(metrics, "MAX_SERIES", 10)
+    figures = Metrics(None)
+    for number in range(1000):
+        figures.observe("GET", f"/route-{number}", 200, 0.001)
+    text = figures.render().decode()
+    assert len(ROUTE.findall(text)) == 11
+    assert re.search(r'_count\{method="OTHER",route="overflow",status="0"\} 990\.0', text)
+
+
+def test_scrapes_and_writes_leave_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "WRITE_SECONDS", 0.0)
+    threads = []
+
+    def recorded(registry: CacheRegistry) -> list[CacheStats]:
+        threads.append(threading.current_thread().name)
+        return []
+
+    monkeypatch.setattr(CacheRegistry, "stats", recorded)
+
+    async def run() -> bytes:
+        figures = Metrics(tmp_path, caches=CacheRegistry())
+        figures.observe("GET", "/version", 200, 0.001)
+        text = await figures.scrape()
+        await asyncio.sleep(0)
+        figures.close()
+        return text
+
+    assert b'route="/version"' in asyncio.run(run())
+    assert threads and all(name.startswith("metrics") for name in threads)
+
+
+@pytest.fixture
+def guarded(tmp_path: Path, empty_database: str) -> Iterator[InProcessServer]:
+    """Server whose metrics are open to one address and with a token; another address is a trusted proxy."""
+    settings = Settings(
+        data=tmp_path / "data",
+        database_url=empty_database,
+        root_token=TOKEN,
+        root_password=PASSWORD,
+        metrics_token=SECRET,
+        metrics_networks="127.0.0.2",
+        trusted_proxies="127.0.0.3",
+    )
+    with serve_in_process(settings) as server:
+        yield server
+
+
+ALLOWED: list[tuple[str, str, dict[str, str], bool]] = [
+    ("127.0.0.2", "", {}, True),
+    ("127.0.0.1", "", {}, False),
+    ("127.0.0.3", "", {}, False),
+    # A stranger who claims to be forwarded by a proxy, or sends the header through one that is not trusted.
+    ("127.0.0.1", "", {"X-Forwarded-For": "127.0.0.2"}, False),
+    ("127.0.0.2", "", {"X-Forwarded-For": "127.0.0.2"}, False),
+    ("127.0.0.2", "", {"X-Forwarded-For": "192.0.2.1"}, False),
+    ("127.0.0.2", "", {"Forwarded": "for=192.0.2.1"}, False),
+    # The address that a trusted proxy has appended counts, and not one before it.
+    ("127.0.0.3", "", {"X-Forwarded-For": "127.0.0.2"}, True),
+    ("127.0.0.3", "", {"X-Forwarded-For": "192.0.2.1, 127.0.0.2"}, True),
+    ("127.0.0.3", "", {"X-Forwarded-For": "127.0.0.2, 192.0.2.1"}, False),
+    ("127.0.0.3", "", {"X-Forwarded-For": "127.0.0.2:4711"}, False),
+    ("127.0.0.1", "", {"Authorization": f"Bearer {SECRET}"}, True),
+    ("127.0.0.1", "", {"Authorization": f"bearer {SECRET}"}, True),
+    ("127.0.0.1", f"?token={SECRET}", {}, True),
+    ("127.0.0.1", f"?token={SECRET}x", {}, False),
+    ("127.0.0.1", "?token=", {}, False),
+    ("127.0.0.1", "", {"Authorization": f"Basic {SECRET}"}, False),
+    ("127.0.0.1", "", {"PRIVATE-TOKEN": TOKEN}, False),
+]
+
+
+def test_access_to_metrics(guarded: InProcessServer) -> None:
+    """Callers without access see what they see at any path that does not exist."""
+    for address, query, headers, allowed in ALLOWED:
+        with httpx.Client(transport=httpx.HTTPTransport(local_address=address)) as client:
+            response = client.get(f"{guarded.client.base_url}/-/metrics{query}", headers=headers)
+            missing = client.get(f"{guarded.client.base_url}/-/nothing{query}", headers=headers)
+        expected = 200 if allowed else 404
+        assert response.status_code == expected, (address, query, headers)
+        assert allowed or response.text == missing.text
+        assert allowed == ("ingot_http_request_seconds" in response.text)
+
+
+def test_metrics_are_open_to_loopback_by_default(instance: Instance) -> None:
+    response = httpx.get(f"{instance.url}/-/metrics")
+    assert response.status_code == 200
+    assert re.search(r'^ingot_disk_free_bytes\{directory="data"\} \d', response.text, re.MULTILINE)
+    assert httpx.get(f"{instance.url}/-/metrics", headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 404
+    assert httpx.get(f"{instance.url}/-/metrics?token=").status_code == 200
