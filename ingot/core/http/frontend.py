@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
+import msgspec
+
 from ingot.core.db.database import wall_clock
 from ingot.core.http.metrics import METHODS, UNMATCHED, Metrics
 from ingot.core.http.request import (
@@ -20,6 +22,7 @@ from ingot.core.http.request import (
     request_id,
 )
 from ingot.core.http.scrape_access import ScrapeAccess
+from ingot.errors import Invalid
 from ingot.git.core.disk_errors import NOT_WRITABLE, is_disk_failure
 from ingot.git.core.errors import (
     STORAGE_FULL,
@@ -90,6 +93,10 @@ class HttpFrontend:
         self._log.request(wall_clock(), trace.request_id, method, trace.route, trace.status, seconds * 1000, trace.user)
 
     async def _report_error(self, send: Send, trace: Trace, error: Exception) -> None:
+        if isinstance(error, Invalid) and not trace.answered:  # Found while the beginning of a stream was computed.
+            body = msgspec.json.encode({"message": error.errors or error.message})
+            await send_response(send, trace, 400, [(b"content-type", b"application/json")], body)
+            return
         # Without the message: database drivers include the values of the statement in it.
         where = "".join(traceback.format_tb(error.__traceback__))
         event, status, message, retry_seconds = _classify_error(error)

@@ -10,13 +10,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ingot.git.core.errors import GitOutputTooLarge, GitTimeout, MissingRepository, git_error, noticing_removal
+from ingot.git.core.errors import (
+    GitOutputTooLarge,
+    GitTimeout,
+    MissingRepository,
+    TreesTooDeep,
+    git_error,
+    noticing_removal,
+)
 from ingot.offload import require_blocking_allowed
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 _MAX_STDERR_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
 _TICK_SECONDS = 0.25
+_TOO_DEEP_MESSAGE = "exceeded maximum allowed tree depth"
+"""Of newer versions of git, which limit the depth themselves."""
 
 Config = Iterable[tuple[str, str]]
 _CONFIG = (
@@ -111,9 +120,16 @@ def run_git(
     if result.status != 0:
         if not cwd.is_dir():
             raise MissingRepository(f"The repository {cwd.name} was removed")
+        if is_stack_overflow(result.status) or _TOO_DEEP_MESSAGE in result.stderr:
+            raise TreesTooDeep(args[0], result.status, result.stderr)
         if check:
             raise git_error(args[0], result.status, result.stderr, cwd)
     return result
+
+
+def is_stack_overflow(status: int) -> bool:
+    """Return whether git was killed by an invalid memory access: only nested folders make it use so much stack."""
+    return status in (-signal.SIGSEGV, -signal.SIGBUS)
 
 
 def limit_memory(pid: int, max_bytes: int) -> None:

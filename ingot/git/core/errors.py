@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ingot.errors import Invalid
+
 STORAGE_FULL = "The server has no free disk space. Nothing was stored. Ask the administrator to free some, then retry."
 UNREADABLE_ERRORS = "The repository of this project cannot be read. Ask the administrator of this server to check it."
 
@@ -39,6 +41,14 @@ class GitError(Exception):
 
 class GitStorageFull(GitError):
     """A git command could not write because the disk is full."""
+
+
+class TreesTooDeep(GitError, Invalid):
+    """The folders of a commit are nested more deeply than git can process; it overflowed its stack, or refused."""
+
+    def __init__(self, verb: str, status: int = 0, stderr: str = "") -> None:
+        super().__init__(verb, status, stderr)
+        self.message = "400 (Bad request) The folders are nested too deeply"
 
 
 class GitTimeout(GitError):
@@ -98,7 +108,7 @@ def _has_cause(error: BaseException | None, codes: tuple[int, ...], texts: tuple
 
 def is_unreadable_error(error: BaseException) -> bool:
     """Return whether an error means that a repository is missing or damaged, including errors of libgit2."""
-    if isinstance(error, GitTimeout | GitOutputTooLarge):
+    if isinstance(error, GitTimeout | GitOutputTooLarge | TreesTooDeep):
         return False
     if isinstance(error, ValueError):  # libgit2 may read an invalid object type in a truncated pack.
         return "is not a valid ObjectType" in str(error)

@@ -7,8 +7,8 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from ingot.git.core.command import Config, clean_environment, end_process, limit_memory
-from ingot.git.core.errors import GitError, GitTimeout, noticing_removal
+from ingot.git.core.command import Config, clean_environment, end_process, is_stack_overflow, limit_memory
+from ingot.git.core.errors import GitError, GitTimeout, TreesTooDeep, noticing_removal
 from ingot.offload import require_blocking_allowed
 
 CHUNK_BYTES = 64 * 1024
@@ -52,6 +52,8 @@ def stream_git(
                     raise GitTimeout(args[0], 0, "")
                 yield piece
             status = process.wait()
+            if is_stack_overflow(status):
+                raise TreesTooDeep(args[0], status)
             if status != 0:
                 raise GitError(args[0], status, "")
         finally:

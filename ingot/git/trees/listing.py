@@ -142,26 +142,33 @@ def _walk_entries(
     while levels:
         level = levels[-1]
         folders = level.tree.folders
-        above = b"/".join(each.name for each in levels if each.name)
         if kind != _FOLDERS:
             offsets = level.tree.offsets_of_kind(kind)
             until = bisect_left(offsets, folders[level.folder]) if level.folder < len(folders) else len(offsets)
             passed = min(skipped, until - level.own)
             skipped -= passed
-            for offset in offsets[level.own + passed : until]:
+            own = offsets[level.own + passed : until]
+            # The path is long if the tree is deep, so it is built only for the entries that are listed.
+            above = _path_of(levels) if own else b""
+            for offset in own:
                 yield level.tree.entry(offset, above)
             level.own = until
         if level.folder == len(folders):
             levels.pop()
             continue
-        folder = level.tree.entry(folders[level.folder], above)
+        folder = level.tree.entry(folders[level.folder], b"")
         level.folder += 1
         if kind == _FOLDERS and skipped:
             skipped -= 1
         elif kind == _FOLDERS:
-            yield folder
+            above = _path_of(levels)
+            yield folder._replace(path=above + b"/" + folder.path) if above else folder
         below = totals[folder.oid][kind]
         if skipped >= below:
             skipped -= below
         else:
             levels.append(_WalkLevel(read_tree(handle, folder.oid), folder.name))
+
+
+def _path_of(levels: list[_WalkLevel]) -> bytes:
+    return b"/".join(level.name for level in levels if level.name)

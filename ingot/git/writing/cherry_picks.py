@@ -6,6 +6,7 @@ from ingot.git.core.errors import DamagedRepository
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Commit, commit_or_none
+from ingot.git.trees.depth import require_shallow_tree
 from ingot.git.writing.new_objects import write_object
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def _parent_tree(repository: Repository, commit: Commit) -> str:
 
 
 def _write_merged(repository: Repository, base: str, onto: Commit, other: str) -> str:
+    # libgit2 writes trees recursively, and an overflow of its stack would end this process.
+    for tree in (base, onto.tree, other):
+        require_shallow_tree(repository, tree)
     handle = open_repository(repository.path)
     try:
         return _merge(handle, base, onto, other)

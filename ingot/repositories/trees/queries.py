@@ -9,6 +9,7 @@ from ingot.git.core.paths import path_encodings
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import commit_id_or_none
 from ingot.git.trees.blobs import Blob, blob_id_or_none, read_blob
+from ingot.git.trees.depth import require_shallow_commit
 from ingot.git.trees.entries import TreeEntry, entry_or_none
 from ingot.git.trees.listing import TooManyFolders, list_tree
 from ingot.repositories.trees.params import ListTree
@@ -63,6 +64,7 @@ def find_archive_source(repository: Repository, ref: str | None, path: str) -> A
     commit = commit_id_or_none(repository, ref or "HEAD")
     if commit is None:
         raise NotFound("File")
+    require_shallow_commit(repository, commit)
     ref = (ref or repository.head_branch()).removeprefix("refs/heads/").removeprefix("refs/tags/")
     if not path:
         return ArchiveSource(commit, ref, b"")
