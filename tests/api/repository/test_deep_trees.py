@@ -10,7 +10,7 @@ from ingot.git.history.commits import NO_OID
 from ingot.git.trees.depth import MAX_DEPTH
 from ingot.git.writing.new_objects import NewObjects
 from ingot.git.writing.ref_updates import RefUpdate, update_refs
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History, repository_of
@@ -38,7 +38,7 @@ class DeepProject:
     """Public project whose branches have folders of increasing depth."""
 
     def __init__(self, instance: Instance, make: Make) -> None:
-        self.owner: Person = make.user()
+        self.owner: User = make.user()
         self.project: Project = make_project(make, self.owner, visibility="public")
         history = History()
         history.commit(files={"README": "hello\n"})
