@@ -2,6 +2,7 @@
 
 import os
 import random
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -65,10 +66,10 @@ def test_renames_are_cut_off(stopped: Server, tmp_path: Path) -> None:
     start(server)
     renames = Renames(server, tmp_path)
     for round_number in range(ROUNDS):
-        load = LoadGenerator(lambda writer, number, of=round_number: renames.rename(of, writer, number))
+        load = LoadGenerator(partial(renames.rename, round_number))
         enough = dice.randint(1, 20)
         with load.running():
-            until("some answers", lambda load=load, enough=enough: load.reached(enough), SECONDS)  # type: ignore[misc]
+            until("some answers", partial(load.reached, enough), SECONDS)
             server.kill()
         assert load.other == []
         start(server)
