@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -256,7 +257,7 @@ def test_power_fails_under_load(recorded: FilteredServer, state: DurableState, t
         load = LoadGenerator(write)
         with load.running():
             enough = dice.randint(1, 20)
-            until("some writes", lambda load=load, enough=enough: load.has_acknowledged(enough))  # type: ignore[misc]
+            until("some writes", partial(load.has_acknowledged, enough))
             acknowledged = list(load.acknowledged)
             state.restore_to(tmp_path / f"round-{number}")
         checks: Checks = {}
