@@ -9,6 +9,7 @@ Problem = tuple[str, str]
 """Path below the value, and the text of the error."""
 Check = Callable[[Any], Iterator[Problem]]
 MAX_NESTING = 10
+MAX_VARIABLES = 1_000
 
 
 def expect(test: Callable[[Any], bool], text: str) -> Check:
@@ -24,6 +25,11 @@ def expect(test: Callable[[Any], bool], text: str) -> Check:
 def is_scalar(value: Any) -> bool:
     """Return whether a value is a string or a number."""
     return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def is_integer(value: Any) -> bool:
+    """Return whether a value is an integer and not a boolean."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _are_strings(value: Any) -> bool:
@@ -95,7 +101,7 @@ def mapping(keys: Mapping[str, Check], *, required: Collection[str] = (), text: 
     """Return a check of a mapping with known keys; null values count as absent."""
 
     def check(value: Any) -> Iterator[Problem]:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             yield "", text
             return
         unknown = [str(key) for key in value if key not in keys]
@@ -117,16 +123,20 @@ def variables(*, with_options: bool) -> Check:
     keys = {"value", "expand", *(("description", "options") if with_options else ())}
 
     def is_variable(value: Any) -> bool:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return value is None or isinstance(value, bool) or is_scalar(value)
         options = value.get("options")
+        if options is not None and not (isinstance(options, list) and all(is_scalar(option) for option in options)):
+            return False
         chosen = not options or value.get("value") in options
         return value.keys() <= keys and chosen and (is_scalar(value.get("value", "")) or value.get("value") is None)
 
     def check(value: Any) -> Iterator[Problem]:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             yield "", "should be a hash of key value pairs"
             return
+        if len(value) > MAX_VARIABLES:
+            yield "", f"has more than {MAX_VARIABLES} variables"
         wrong = [str(name) for name, each in value.items() if not is_variable(each)]
         if wrong:
             yield "", f"has invalid values for: {', '.join(wrong)}"

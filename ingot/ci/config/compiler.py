@@ -1,24 +1,17 @@
 """From the text of a file to a validated configuration, and from there to the plan of a pipeline."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ingot.ci.config.checks import flatten
 from ingot.ci.config.errors import ConfigError
-from ingot.ci.config.evaluation import RuleContext, first_match, is_selected
+from ingot.ci.config.evaluation import RuleContext, RuleScope
 from ingot.ci.config.includes import FileSource, Includes
 from ingot.ci.config.job_specs import config_rules, config_variables, job_specs
-from ingot.ci.config.keywords import (
-    DEFAULT_KEYWORDS,
-    DEFAULT_STAGES,
-    GLOBAL_KEYWORDS,
-    IGNORED_KEYWORDS,
-    JOB_KEYWORDS,
-    MAX_NEEDS,
-)
-from ingot.ci.config.merging import resolve_extends, resolve_references
+from ingot.ci.config.keywords import DEFAULT_KEYWORDS, DEFAULT_STAGES, GLOBAL_KEYWORDS
+from ingot.ci.config.merge import resolve_extends, resolve_references
 from ingot.ci.config.plan import (
     ConfigVariable,
     JobSpec,
@@ -26,225 +19,194 @@ from ingot.ci.config.plan import (
     PipelineConfig,
     PipelinePlan,
     PlannedJob,
+    RefPolicy,
     Rule,
     WorkflowSpec,
 )
+from ingot.ci.config.validation import Problems, cycle_errors, global_errors, job_errors, job_warnings, relation_errors
 
 FIRST_STAGE, LAST_STAGE = ".pre", ".post"
 MAX_JOBS = 2_000
 MAX_ERRORS = 50
-_EXCLUDED_BY_RULES = ("only", "except")
 
 
-def read_config(text: str, source: FileSource, context: RuleContext) -> PipelineConfig:
+def read_config(text: str | bytes, source: FileSource, context: RuleContext) -> PipelineConfig:
     """Read, merge and validate a file; raise ConfigError with all errors that were found."""
     includes = Includes(context)
     merged = includes.load(text, source)
     resolved = resolve_references(resolve_extends(merged))
     jobs = {name: job for name, job in resolved.items() if name not in GLOBAL_KEYWORDS and not _is_hidden(name)}
-    errors = [*_global_errors(resolved), *(error for name, job in jobs.items() for error in _job_errors(name, job))]
-    if not jobs:
-        errors.append("jobs config should contain at least one visible job")
-    if errors:
-        raise ConfigError(*errors[:MAX_ERRORS])
-    return _validated(resolved, jobs, [*includes.warnings, *_warnings(jobs)])
+    _raise_all(_errors(resolved, jobs))
+    return _validated(resolved, jobs, [*includes.warnings, *job_warnings(jobs)])
 
 
 def _is_hidden(name: Any) -> bool:
     return isinstance(name, str) and name.startswith(".")
 
 
-def _global_errors(config: Mapping[str, Any]) -> Iterator[str]:
-    for key, check in GLOBAL_KEYWORDS.items():
-        if config.get(key) is not None:
-            for path, problem in check(config[key]):
-                yield f"{key}{path} config {problem}"
-
-
-def _job_errors(name: Any, job: Any) -> Iterator[str]:
-    if not isinstance(name, str) or not name.strip():
-        yield "jobs config should contain valid job names"
-        return
-    if not isinstance(job, Mapping):
-        yield f"jobs:{name} config should be a hash"
-        return
-    unknown = [str(key) for key in job if key not in JOB_KEYWORDS]
-    if unknown:
-        yield f"jobs:{name} config contains unknown keys: {', '.join(unknown)}"
-    for key, value in job.items():
-        if value is not None and key in JOB_KEYWORDS:
-            for path, problem in JOB_KEYWORDS[key](value):
-                yield f"jobs:{name}:{key}{path} config {problem}"
-    if not any(job.get(key) not in (None, "", []) for key in ("script", "run", "trigger")):
-        yield f"jobs:{name} config should implement the script:, run:, or trigger: keyword"
-    conflicting = [key for key in _EXCLUDED_BY_RULES if job.get("rules") is not None and job.get(key) is not None]
-    if conflicting:
-        yield f"jobs:{name} config key may not be used with `rules`: {', '.join(conflicting)}"
-    if job.get("when") == "delayed" and job.get("start_in") is None:
-        yield f"jobs:{name} start in should be a duration"
-    if job.get("start_in") is not None and job.get("when") != "delayed" and job.get("rules") is None:
-        yield f"jobs:{name} start in must be blank"
-
-
-def _warnings(jobs: Mapping[str, Any]) -> Iterator[str]:
+def _errors(config: Mapping[str, Any], jobs: Mapping[Any, Any]) -> Iterator[str]:
+    yield from global_errors(config)
+    problems: Problems = {}
     for name, job in jobs.items():
-        ignored = [key for key in job if key in IGNORED_KEYWORDS]
-        if "trigger" in ignored:
-            yield f"jobs:{name} uses `trigger`, which is not supported; the job is not created"
-        elif ignored:
-            yield f"jobs:{name} uses keywords that are not supported and have no effect: {', '.join(ignored)}"
+        yield from job_errors(name, job, problems)
+    if not jobs:
+        yield "jobs config should contain at least one visible job"
+
+
+def _raise_all(errors: Iterator[str]) -> None:
+    found = [error for error, _ in zip(errors, range(MAX_ERRORS), strict=False)]
+    if found:
+        raise ConfigError(*found)
 
 
 def _validated(config: Mapping[str, Any], jobs: Mapping[str, Any], warnings: list[str]) -> PipelineConfig:
-    named = config.get("stages") or config.get("types")
-    inner = tuple(flatten(named) or ()) if named is not None else DEFAULT_STAGES
-    stages = (
-        FIRST_STAGE,
-        *(stage for stage in dict.fromkeys(inner) if stage not in (FIRST_STAGE, LAST_STAGE)),
-        LAST_STAGE,
-    )
-    defaults = {key: config[key] for key in DEFAULT_KEYWORDS if config.get(key) is not None} | (
-        config.get("default") or {}
-    )
+    stages = _stages(config)
     variables = config_variables(config.get("variables"))
-    specs = tuple(
-        spec
-        for name, job in jobs.items()
-        if job.get("trigger") is None
-        for spec in job_specs(name, job, defaults, variables)
-    )
-    if len(specs) > MAX_JOBS:
-        raise ConfigError(f"The configuration has more than {MAX_JOBS} jobs")
-    errors = list(
-        _dependency_errors(specs, stages, {name for name, job in jobs.items() if job.get("trigger") is not None})
-    )
-    if errors:
-        raise ConfigError(*errors[:MAX_ERRORS])
+    specs = tuple(_specs(config, jobs, variables))
+    ignored = {name for name, job in jobs.items() if job.get("trigger") is not None}
+    _raise_all(relation_errors(specs, stages, ignored))
+    if ignored:
+        specs = tuple(_without_needs(spec, ignored) for spec in specs)
     return PipelineConfig(stages, specs, variables, _workflow(config.get("workflow")), tuple(warnings), dict(config))
+
+
+def _stages(config: Mapping[str, Any]) -> tuple[str, ...]:
+    named = config.get("stages") or config.get("types")
+    inner = DEFAULT_STAGES if named is None else tuple(flatten(named) or ())
+    return (FIRST_STAGE, *(name for name in dict.fromkeys(inner) if name not in (FIRST_STAGE, LAST_STAGE)), LAST_STAGE)
+
+
+def _specs(
+    config: Mapping[str, Any], jobs: Mapping[str, Any], variables: dict[str, ConfigVariable]
+) -> Iterator[JobSpec]:
+    """Yield the jobs with their defaults and copies."""
+    defaults = {key: config[key] for key in DEFAULT_KEYWORDS if config.get(key) is not None}
+    defaults |= config.get("default") or {}
+    count = 0
+    for name, job in jobs.items():
+        if job.get("trigger") is not None:
+            continue
+        for spec in job_specs(name, job, defaults, variables):
+            count += 1
+            if count > MAX_JOBS:
+                raise ConfigError(f"The configuration has more than {MAX_JOBS} jobs")
+            yield spec
+
+
+def _without_needs(spec: JobSpec, names: set[str]) -> JobSpec:
+    """Return a job without its needs of jobs that are not created."""
+
+    def kept(needs: tuple[Need, ...] | None) -> tuple[Need, ...] | None:
+        return None if needs is None else tuple(need for need in needs if need.job not in names)
+
+    rules = spec.rules and tuple(msgspec.structs.replace(rule, needs=kept(rule.needs)) for rule in spec.rules)
+    dependencies = spec.dependencies and tuple(name for name in spec.dependencies if name not in names)
+    return msgspec.structs.replace(spec, needs=kept(spec.needs), rules=rules, dependencies=dependencies)
 
 
 def _workflow(value: Any) -> WorkflowSpec:
     if not value:
         return WorkflowSpec()
+    auto_cancel = value.get("auto_cancel") or {}
     return WorkflowSpec(
-        config_rules(value.get("rules")), value.get("name"), (value.get("auto_cancel") or {}).get("on_new_commit")
+        config_rules(value.get("rules")),
+        value.get("name"),
+        auto_cancel.get("on_new_commit"),
+        auto_cancel.get("on_job_failure"),
     )
-
-
-def _dependency_errors(specs: Sequence[JobSpec], stages: Sequence[str], ignored: set[str]) -> Iterator[str]:
-    """Check stages, needs, dependencies and environments against the other jobs."""
-    order = {stage: index for index, stage in enumerate(stages)}
-    stage_of = {spec.name: spec.stage for spec in specs} | {spec.base_name: spec.stage for spec in specs}
-    for spec in specs:
-        name = spec.base_name
-        if spec.stage not in order:
-            yield f"{name} job: chosen stage {spec.stage} does not exist; available stages are {', '.join(stages)}"
-            continue
-        needs = [*(spec.needs or ()), *(need for rule in spec.rules or () for need in rule.needs or ())]
-        if len(needs) > MAX_NEEDS:
-            yield f"{name} job: one job can only need {MAX_NEEDS} others, but you have listed {len(needs)}"
-        for kind, needed, optional in [
-            *(("need", need.job, need.optional) for need in needs),
-            *(("dependency", other, False) for other in spec.dependencies or ()),
-        ]:
-            if needed not in stage_of:
-                if not optional and needed not in ignored:
-                    yield f"{name} job: undefined {kind}: {needed}"
-            elif order.get(stage_of[needed], -1) > order[spec.stage]:
-                yield f"{name} job: {kind} {needed} is not defined in current or prior stages"
-        stopper = spec.environment.on_stop if spec.environment else None
-        if stopper is not None and stopper not in stage_of:
-            yield f"{name} job: on_stop job {stopper} is not defined"
-    yield from _cycles(specs)
-
-
-def _cycles(specs: Sequence[JobSpec]) -> Iterator[str]:
-    waiting = {spec.base_name: {need.job for need in spec.needs or ()} for spec in specs}
-    while free := [name for name, needs in waiting.items() if not needs & waiting.keys()]:
-        for name in free:
-            del waiting[name]
-    if waiting:
-        yield f"The pipeline has circular dependencies: {', '.join(sorted(waiting))}"
 
 
 def plan_pipeline(config: PipelineConfig, context: RuleContext) -> PipelinePlan | None:
     """Choose the jobs of a pipeline; return None if ``workflow:rules`` exclude it. The plan may have no jobs."""
-    variables = dict(config.variables)
-    rules = config.workflow.rules
-    if rules is not None:
-        match = first_match(rules, context)
+    scope = RuleScope(context, config.variables)
+    rule = Rule()
+    if config.workflow.rules is not None:
+        match = scope.first_match(config.workflow.rules)
         if match is None or match.when == "never":
             return None
-        variables |= match.variables
-    jobs = tuple(job for spec in config.jobs if (job := _planned(spec, context)) is not None)
-    expanded = tuple(_with_copies(jobs))
-    used = {job.spec.stage for job in expanded}
-    stages = tuple(stage for stage in config.stages if stage in used)
-    return PipelinePlan(stages, expanded, variables, config.workflow.name, config.workflow.on_new_commit)
+        rule = match
+    has_workflow_rules = config.workflow.rules is not None
+    planned = (_planned(spec, scope, rule.variables, has_workflow_rules) for spec in config.jobs)
+    jobs = _with_copies([job for job in planned if job is not None])
+    used = {job.spec.stage for job in jobs}
+    return PipelinePlan(
+        tuple(stage for stage in config.stages if stage in used),
+        jobs,
+        {**config.variables, **rule.variables},
+        config.workflow.name,
+        rule.on_new_commit or config.workflow.on_new_commit,
+        rule.on_job_failure or config.workflow.on_job_failure,
+    )
 
 
-def _planned(spec: JobSpec, context: RuleContext) -> PlannedJob | None:
-    scoped = _JobContext(context, spec.variables)
-    if spec.rules is None:
-        if not is_selected(spec.only, spec.excluded, scoped) or spec.when == "never":
-            return None
-        failure = spec.when == "manual" if spec.allow_failure is None else spec.allow_failure
-        return PlannedJob(spec, spec.when, failure, spec.start_in, spec.variables, spec.needs, spec.interruptible)
-    rule = first_match(spec.rules, scoped)
-    if rule is None:
+def _planned(
+    spec: JobSpec, scope: RuleScope, workflow_variables: Mapping[str, ConfigVariable], has_workflow_rules: bool
+) -> PlannedJob | None:
+    variables = _with_workflow_variables(spec, workflow_variables)
+    scoped = scope.with_variables(variables)
+    if spec.rules is not None:
+        rule = scoped.first_match(spec.rules)
+        return None if rule is None else _by_rule(spec, rule, variables)
+    only = spec.only
+    if only is None and not has_workflow_rules:
+        only = RefPolicy()
+    if spec.when == "never" or not scoped.is_selected(only, spec.excluded):
         return None
-    return _by_rule(spec, rule)
+    return _by_rule(spec, Rule(), variables)
 
 
-def _by_rule(spec: JobSpec, rule: Rule) -> PlannedJob | None:
+def _with_workflow_variables(
+    spec: JobSpec, workflow_variables: Mapping[str, ConfigVariable]
+) -> dict[str, ConfigVariable]:
+    """Return the variables of a job; those of the workflow replace top-level ones, and the job's own replace both."""
+    inherited = {name: value for name, value in workflow_variables.items() if spec.inherits_variable(name)}
+    return {**spec.variables, **inherited} if inherited else spec.variables
+
+
+def _by_rule(spec: JobSpec, rule: Rule, variables: dict[str, ConfigVariable]) -> PlannedJob | None:
     when = rule.when or spec.when
     if when == "never":
         return None
-    failure = rule.allow_failure if rule.allow_failure is not None else bool(spec.allow_failure)
+    failure = rule.allow_failure if rule.allow_failure is not None else spec.allow_failure
     return PlannedJob(
         spec,
         when,
-        failure,
+        spec.when == "manual" and not spec.allow_failure_exit_codes if failure is None else failure,
         (rule.start_in or spec.start_in) if when == "delayed" else None,
-        {**spec.variables, **rule.variables},
-        spec.needs if rule.needs is None else rule.needs,
+        {**variables, **rule.variables} if rule.variables else variables,
+        rule.needs or spec.needs,
         spec.interruptible if rule.interruptible is None else rule.interruptible,
     )
 
 
-def _with_copies(jobs: Iterable[PlannedJob]) -> Iterator[PlannedJob]:
-    """Replace needs of a parallel job by needs of its copies, and check that needed jobs exist."""
-    jobs = list(jobs)
-    names = {job.spec.name for job in jobs}
-    copies: dict[str, list[str]] = {}
+def _with_copies(jobs: Sequence[PlannedJob]) -> tuple[PlannedJob, ...]:
+    """Replace needs and dependencies on a parallel job by those on its copies; check that needed jobs exist."""
+    copies: dict[str, tuple[str, ...]] = {}
     for job in jobs:
-        copies.setdefault(job.spec.base_name, []).append(job.spec.name)
-    for job in jobs:
-        if job.needs is None:
-            yield job
-            continue
-        needs: list[Need] = []
-        for need in job.needs:
-            found = [need.job] if need.job in names else copies.get(need.job, [])
-            if not found and not need.optional:
-                raise ConfigError(
-                    f"'{job.spec.name}' job needs '{need.job}' job, but '{need.job}' does not exist in the pipeline. "
-                    "This might be because of the only, except, or rules keywords. To need a job that sometimes does not "
-                    "exist in the pipeline, use needs:optional."
-                )
-            needs += [Need(name, need.artifacts, need.optional) for name in found]
-        yield msgspec.structs.replace(job, needs=tuple(needs))
+        copies[job.spec.base_name] = (*copies.get(job.spec.base_name, ()), job.spec.name)
+    copies |= {job.spec.name: (job.spec.name,) for job in jobs}
+    expanded = tuple(_expanded(job, copies) for job in jobs)
+    _raise_all(cycle_errors({job.spec.name: job.needs or () for job in expanded}, [job.spec for job in expanded]))
+    return expanded
 
 
-class _JobContext:
-    """The context with the variables of a job, which its rules may use."""
+def _expanded(job: PlannedJob, copies: Mapping[str, tuple[str, ...]]) -> PlannedJob:
+    needs, dependencies = job.needs, job.spec.dependencies
+    if needs is not None:
+        needs = tuple(each for need in needs for each in _need_copies(job, need, copies))
+    if dependencies:
+        names = tuple(name for each in dependencies for name in copies.get(each, ()))
+        job = msgspec.structs.replace(job, spec=msgspec.structs.replace(job.spec, dependencies=names))
+    return job if needs is job.needs else msgspec.structs.replace(job, needs=needs)
 
-    def __init__(self, context: RuleContext, variables: Mapping[str, ConfigVariable]) -> None:
-        self._context = context
-        self.ref = context.ref
-        self.is_tag = context.is_tag
-        self.source = context.source
-        self.project_path = context.project_path
-        self.variables = {**{name: variable.value for name, variable in variables.items()}, **context.variables}
-        self.changed_paths = context.changed_paths
-        self.file_paths = context.file_paths
+
+def _need_copies(job: PlannedJob, need: Need, copies: Mapping[str, tuple[str, ...]]) -> Iterator[Need]:
+    names = copies.get(need.job, ())
+    if not names and not need.optional:
+        raise ConfigError(
+            f"'{job.spec.name}' job needs '{need.job}' job, but '{need.job}' does not exist in the pipeline. "
+            "This might be because of the only, except, or rules keywords. "
+            "To need a job that sometimes does not exist in the pipeline, use needs:optional."
+        )
+    for name in names:
+        yield Need(name, need.artifacts, need.optional)

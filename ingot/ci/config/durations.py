@@ -9,11 +9,11 @@ _SECONDS = {
     "day": 86_400, "dy": 86_400, "d": 86_400,
     "week": 604_800, "wk": 604_800, "w": 604_800,
     "month": 2_592_000, "mo": 2_592_000, "mon": 2_592_000,
-    "year": 31_536_000, "yr": 31_536_000, "y": 31_536_000,
+    "year": 31_557_600, "yr": 31_557_600, "y": 31_557_600,
 }  # fmt: skip
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)(?:,|\s|and\b)*")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})")
-MAX_SECONDS = 100 * 31_536_000
+MAX_SECONDS = 100 * 31_557_600
 
 
 def parse_duration(value: str | int) -> int | None:

@@ -1,36 +1,58 @@
 """Evaluation of rules and of ``only`` and ``except`` for one pipeline."""
 
+from collections import ChainMap
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 from ingot.ci.config.expressions import InvalidExpression, parse_expression
 from ingot.ci.config.globs import matches_any
-from ingot.ci.config.patterns import is_pattern, pattern_matcher
-from ingot.ci.config.plan import RefPolicy, Rule
-from ingot.ci.config.variables import expand_text
+from ingot.ci.config.patterns import is_pattern, pattern_matcher, split_project
+from ingot.ci.config.plan import ConfigVariable, RefPolicy, Rule
+from ingot.ci.config.variables import ExpandedVariables, expand_text
 
 _SOURCES = {
-    "pushes": ("push",),
-    "web": ("web",),
-    "triggers": ("trigger",),
-    "schedules": ("schedule",),
-    "api": ("api",),
-    "external": ("external",),
-    "pipelines": ("pipeline",),
-    "merge_requests": ("merge_request_event",),
-    "external_pull_requests": ("external_pull_request_event",),
-    "chat": ("chat",),
+    "pushes": "push",
+    "web": "web",
+    "triggers": "trigger",
+    "schedules": "schedule",
+    "api": "api",
+    "external": "external",
+    "pipelines": "pipeline",
+    "merge_requests": "merge_request_event",
+    "external_pull_requests": "external_pull_request_event",
+    "chat": "chat",
 }
+_DEFAULT_REFS = ("branches", "tags")
 
 
 class RuleContext(Protocol):
     """The pipeline that rules are evaluated for."""
 
-    ref: str
-    is_tag: bool
-    source: str
-    project_path: str
-    variables: Mapping[str, str]
+    @property
+    def ref(self) -> str:
+        """Short name of the branch or tag; of the source branch for a merge request."""
+        ...
+
+    @property
+    def is_tag(self) -> bool:
+        """Whether the ref is a tag."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Source of the pipeline, such as ``push`` or ``merge_request_event``."""
+        ...
+
+    @property
+    def project_path(self) -> str:
+        """Full path of the project."""
+        ...
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Variables that are not from the file; they have precedence over it."""
+        ...
 
     def changed_paths(self, compare_to: str | None) -> Collection[str] | None:
         """Return the changed paths; None if everything counts as changed."""
@@ -41,17 +63,90 @@ class RuleContext(Protocol):
         ...
 
 
-def first_match(rules: Sequence[Rule], context: RuleContext) -> Rule | None:
-    """Return the first rule whose conditions all hold."""
-    return next((rule for rule in rules if _holds(rule, context)), None)
+class RuleScope:
+    """The context of a pipeline with the variables of a job, for the rules of that job.
 
+    Scopes that are made from each other share the results of path patterns, which many jobs have in common.
+    """
 
-def _holds(rule: Rule, context: RuleContext) -> bool:
-    if rule.condition is not None and not evaluate(rule.condition, context.variables):
-        return False
-    if rule.changes is not None and not _has_changed(rule.changes, rule.compare_to, context):
-        return False
-    return rule.exists is None or matches_any(_expanded(rule.exists, context), context.file_paths())
+    def __init__(
+        self,
+        context: RuleContext,
+        variables: Mapping[str, ConfigVariable],
+        path_results: dict[tuple[str, ...], bool] | None = None,
+    ) -> None:
+        self._context = context
+        self._file_variables = variables
+        self._path_results: dict[tuple[str, ...], bool] = {} if path_results is None else path_results
+
+    def with_variables(self, variables: Mapping[str, ConfigVariable]) -> "RuleScope":
+        """Return the scope of a job."""
+        same = variables is self._file_variables
+        return self if same else RuleScope(self._context, variables, self._path_results)
+
+    @cached_property
+    def variables(self) -> Mapping[str, str]:
+        """All variables, with references to other variables expanded."""
+        given = self._context.variables
+        raw = {name for name, variable in self._file_variables.items() if variable.raw and name not in given}
+        values = {name: variable.value for name, variable in self._file_variables.items()}
+        return ExpandedVariables(ChainMap(dict(given), values), raw)
+
+    def first_match(self, rules: Sequence[Rule]) -> Rule | None:
+        """Return the first rule whose conditions all hold."""
+        return next((rule for rule in rules if self._holds(rule)), None)
+
+    def _holds(self, rule: Rule) -> bool:
+        if rule.condition is not None and not evaluate(rule.condition, self.variables):
+            return False
+        if rule.changes is not None and not self._has_changed(rule.changes, rule.compare_to):
+            return False
+        return rule.exists is None or self._has_file(rule.exists)
+
+    def _expanded(self, patterns: Sequence[str]) -> tuple[str, ...]:
+        return tuple(expand_text(pattern, self.variables, keep_unknown=True) for pattern in patterns)
+
+    def _has_changed(self, patterns: Sequence[str], compare_to: str | None = None) -> bool:
+        base = None if compare_to is None else expand_text(compare_to, self.variables, keep_unknown=True)
+        expanded = self._expanded(patterns)
+        key = ("changes", base or "", *expanded)
+        if key not in self._path_results:
+            paths = self._context.changed_paths(base)
+            self._path_results[key] = paths is None or matches_any(expanded, paths)
+        return self._path_results[key]
+
+    def _has_file(self, patterns: Sequence[str]) -> bool:
+        expanded = self._expanded(patterns)
+        key = ("exists", *expanded)
+        if key not in self._path_results:
+            self._path_results[key] = matches_any(expanded, self._context.file_paths())
+        return self._path_results[key]
+
+    def is_selected(self, only: RefPolicy | None, excluded: RefPolicy | None) -> bool:
+        """Decide ``only`` and ``except``; an ``only`` without refs means branches and tags."""
+        return (only is None or self._satisfies_all(only)) and not (excluded is not None and self._has_any(excluded))
+
+    def _satisfies_all(self, policy: RefPolicy) -> bool:
+        refs = _DEFAULT_REFS if policy.refs is None else policy.refs
+        return (
+            not policy.kubernetes
+            and self._matches_refs(refs)
+            and (policy.variables is None or self._any_expression(policy.variables))
+            and (policy.changes is None or self._has_changed(policy.changes))
+        )
+
+    def _has_any(self, policy: RefPolicy) -> bool:
+        return (
+            (policy.refs is not None and self._matches_refs(policy.refs))
+            or (policy.variables is not None and self._any_expression(policy.variables))
+            or (policy.changes is not None and self._has_changed(policy.changes))
+        )
+
+    def _any_expression(self, conditions: Sequence[str]) -> bool:
+        return any(evaluate(condition, self.variables) for condition in conditions)
+
+    def _matches_refs(self, refs: Sequence[str]) -> bool:
+        return any(_matches_ref(ref, self._context) for ref in refs)
 
 
 def evaluate(condition: str, variables: Mapping[str, str]) -> bool:
@@ -62,62 +157,17 @@ def evaluate(condition: str, variables: Mapping[str, str]) -> bool:
         return False
 
 
-def _expanded(patterns: Sequence[str], context: RuleContext) -> list[str]:
-    return [expand_text(pattern, context.variables) for pattern in patterns]
-
-
-def _has_changed(patterns: Sequence[str], compare_to: str | None, context: RuleContext) -> bool:
-    base = None if compare_to is None else expand_text(compare_to, context.variables)
-    paths = context.changed_paths(base)
-    return paths is None or matches_any(_expanded(patterns, context), paths)
-
-
-def is_selected(only: RefPolicy | None, excluded: RefPolicy | None, context: RuleContext) -> bool:
-    """Decide ``only`` and ``except``; without ``only``, jobs run for branches and tags."""
-    wanted = only or RefPolicy()
-    refs = (
-        wanted.refs
-        if wanted.refs is not None
-        else (("branches", "tags") if not (wanted.variables or wanted.changes) or only is None else None)
-    )
-    if refs is None:
-        refs = ("branches", "tags")
-    if not _matches_refs(refs, context):
-        return False
-    if wanted.variables is not None and not _any_expression(wanted.variables, context):
-        return False
-    if wanted.changes is not None and not _has_changed(wanted.changes, None, context):
-        return False
-    if excluded is None:
-        return True
-    return not (
-        (excluded.refs is not None and _matches_refs(excluded.refs, context))
-        or (excluded.variables is not None and _any_expression(excluded.variables, context))
-        or (excluded.changes is not None and _has_changed(excluded.changes, None, context))
-    )
-
-
-def _any_expression(conditions: Sequence[str], context: RuleContext) -> bool:
-    return any(evaluate(condition, context.variables) for condition in conditions)
-
-
-def _matches_refs(patterns: Sequence[str], context: RuleContext) -> bool:
-    return any(_matches_ref(pattern, context) for pattern in patterns)
-
-
 def _matches_ref(pattern: str, context: RuleContext) -> bool:
-    name, separator, path = pattern.rpartition("@")
-    if separator and not is_pattern(pattern):
-        if path != context.project_path:
-            return False
-        pattern = name
+    pattern, path = split_project(pattern)
+    if path is not None and path != context.project_path:
+        return False
     in_merge_request = context.source == "merge_request_event"
-    if pattern == "branches":
-        return not context.is_tag and not in_merge_request
-    if pattern == "tags":
-        return context.is_tag
-    if pattern in _SOURCES:
-        return context.source in _SOURCES[pattern]
+    if pattern == "branches" and not context.is_tag and not in_merge_request:
+        return True
+    if pattern == "tags" and context.is_tag:
+        return True
+    if context.source in (_SOURCES.get(pattern), pattern, f"{pattern}_event"):
+        return True
     if in_merge_request:
         return False
     if is_pattern(pattern):

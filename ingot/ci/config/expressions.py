@@ -1,11 +1,18 @@
 """Expressions of ``rules:if`` and ``only:variables``.
 
-Grammar: ``or := and ("||" and)*``, ``and := comparison ("&&" comparison)*``,
-``comparison := value (("==" | "!=" | "=~" | "!~") value)?``, ``value := "(" or ")" | $variable | string | /regex/ | null``.
+Grammar::
+
+    or         := and ("||" and)*
+    and        := comparison ("&&" comparison)*
+    comparison := value (("==" | "!=" | "=~" | "!~") value)?
+    value      := "(" or ")" | $variable | string | /pattern/ | null
+
+As in GitLab, ``&&`` and ``||`` return one of their operands, and of all values only null counts as false for them; the
+result of the whole expression is false if it is null or empty.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from ingot.ci.config.patterns import is_pattern, pattern_matcher
@@ -18,7 +25,7 @@ MAX_DEPTH = 50
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<operator>==|!=|=~|!~|&&|\|\||\(|\))
-    |\$(?P<variable>\w+) | \$\{(?P<braced>\w+)\} | %(?P<percent>\w+)%
+    |\$(?P<variable>\w+)
     |"(?P<double>[^"]*)" | '(?P<single>[^']*)'
     |(?P<pattern>/(?:[^/\\\n]|\\.)+/[ismU]*)
     |(?P<null>null)\b
@@ -40,7 +47,7 @@ def parse_expression(text: str) -> Callable[[Variables], bool]:
     evaluate = parser.disjunction(0)
     if parser.tokens:
         raise InvalidExpression
-    return lambda variables: _truth(evaluate(variables))
+    return lambda variables: bool(evaluate(variables))
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -56,9 +63,20 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return tokens[::-1]
 
 
-def _truth(value: Value | bool) -> bool:
-    """Unset and empty values count as false."""
-    return bool(value)
+def _chain(parts: Sequence[Evaluator], *, stop_at: bool) -> Evaluator:
+    """Return the evaluator of operands joined by ``||`` (``stop_at`` true) or by ``&&``."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def evaluate(variables: Variables) -> Value | bool:
+        value: Value | bool = None
+        for part in parts:
+            value = part(variables)
+            if (value is not None and value is not False) is stop_at:
+                break
+        return value
+
+    return evaluate
 
 
 class _Parser:
@@ -76,13 +94,13 @@ class _Parser:
         parts = [self._conjunction(depth)]
         while self._accept("||"):
             parts.append(self._conjunction(depth))
-        return parts[0] if len(parts) == 1 else lambda variables: any(_truth(part(variables)) for part in parts)
+        return _chain(parts, stop_at=True)
 
     def _conjunction(self, depth: int) -> Evaluator:
         parts = [self._comparison(depth)]
         while self._accept("&&"):
             parts.append(self._comparison(depth))
-        return parts[0] if len(parts) == 1 else lambda variables: all(_truth(part(variables)) for part in parts)
+        return _chain(parts, stop_at=False)
 
     def _comparison(self, depth: int) -> Evaluator:
         left = self._value(depth)
@@ -103,7 +121,7 @@ class _Parser:
                 raise InvalidExpression
             return inner
         kind, text = self.tokens.pop()
-        if kind in ("variable", "braced", "percent"):
+        if kind == "variable":
             return lambda variables: variables.get(text)
         if kind == "null":
             return lambda _: None
@@ -113,9 +131,8 @@ class _Parser:
 
 
 def _matches(value: Value | bool, pattern: Value | bool) -> bool:
-    if not isinstance(value, str) or not isinstance(pattern, str):
+    """Search for a pattern; null counts as an empty text, and a pattern without slashes has to contain the value."""
+    if not isinstance(pattern, str) or isinstance(value, bool):
         return False
-    if not is_pattern(pattern):  # A string or variable without slashes is searched for as text.
-        return pattern in value
-    matcher = pattern_matcher(pattern)
-    return matcher is not None and matcher(value)
+    matcher = pattern_matcher(pattern) if is_pattern(pattern) else None
+    return (value or "") in pattern if matcher is None else matcher(value or "")

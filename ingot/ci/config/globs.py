@@ -1,63 +1,80 @@
 """Path patterns of ``changes``, ``exists`` and ``include:local``: ``*``, ``**``, ``?``, ``[…]`` and ``{a,b}``."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
-MAX_ALTERNATIVES = 100
+_SINGLE = r"[^/\n]"
+MAX_PATTERN_LENGTH = 4_096
 
 
 def matches_any(patterns: Iterable[str], paths: Iterable[str]) -> bool:
-    """Return whether a path matches one of the patterns."""
-    matchers = [path_matcher(pattern) for pattern in patterns]
-    return any(matches(path) for path in paths for matches in matchers)
+    """Return whether a path matches one of the patterns, in time linear in the length of all paths."""
+    patterns, text = tuple(patterns), "\n".join(paths)
+    whole = _compile(patterns)
+    matchers = [_compile((pattern,)) for pattern in patterns] if whole is None else [whole]
+    return bool(text) and any(each is not None and each.search(text) is not None for each in matchers)
 
 
-@lru_cache(maxsize=1024)
 def path_matcher(pattern: str) -> Callable[[str], bool]:
     """Return a function that tells whether a path matches; it takes time linear in the length of the path."""
+    compiled = _compile((pattern,))
+    if compiled is None:
+        return lambda path: path == pattern
+    return lambda path: "\n" not in path and compiled.search(path) is not None
+
+
+@lru_cache(maxsize=512)
+def _compile(patterns: Sequence[str]) -> Any:
+    """Return one expression that matches lines for all patterns; None if the patterns are too large."""
     import re2  # Few processes evaluate CI files, and the library takes 4 MB.
 
-    source = "|".join(_translate(each) for each in _alternatives(pattern.removeprefix("./").lstrip("/")))
     options = re2.Options()
     options.log_errors = False
+    sources = [_translate(pattern.removeprefix("./").lstrip("/")) for pattern in patterns]
     try:
-        compiled = re2.compile(f"(?s:{source})", options)
+        return re2.compile(f"(?m)^(?:{'|'.join(sources)})$", options)
     except re2.error:
-        return lambda path: path == pattern
-    return lambda path: compiled.fullmatch(path) is not None
-
-
-def _alternatives(pattern: str) -> list[str]:
-    """Expand ``{a,b}``, also nested, up to a limit."""
-    done: list[str] = []
-    waiting = [pattern]
-    while waiting and len(done) + len(waiting) <= MAX_ALTERNATIVES:
-        text = waiting.pop()
-        inner = re.search(r"\{([^{}]*)\}", text)
-        if inner is None:
-            done.append(text)
-            continue
-        waiting += [text[: inner.start()] + choice + text[inner.end() :] for choice in inner[1].split(",")]
-    return done or [pattern]
+        return None
 
 
 def _translate(pattern: str) -> str:
-    parts = []
-    index = 0
+    """Translate a pattern to a regular expression; braces without a partner stand for themselves."""
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        return re.escape(pattern).replace("\n", "")
+    balanced = _has_balanced_braces(pattern)
+    parts, index, depth = [], 0, 0
     while index < len(pattern):
         sign = pattern[index]
+        step = 1
         if pattern.startswith("**/", index):
-            parts.append("(?:[^/]+/)*")
-            index += 3
+            parts.append(f"(?:{_SINGLE}+/)*")
+            step = 3
         elif pattern.startswith("**", index):
-            parts.append(".*")
-            index += 2
+            parts.append(r"[^\n]*")
+            step = 2
         elif sign == "[" and (end := pattern.find("]", index + 2)) > 0:
-            inside = pattern[index + 1 : end].replace("\\", "\\\\")
-            parts.append(f"[^{inside[1:]}]" if inside[0] in "!^" else f"[{inside}]")
-            index = end + 1
+            parts.append(_character_class(pattern[index + 1 : end]))
+            step = end + 1 - index
+        elif balanced and (sign in "{}" or (sign == "," and depth)):
+            depth += {"{": 1, "}": -1}.get(sign, 0)
+            parts.append({"{": "(?:", "}": ")"}.get(sign, "|"))
         else:
-            parts.append({"*": "[^/]*", "?": "[^/]"}.get(sign) or re.escape(sign))
-            index += 1
+            parts.append({"*": f"{_SINGLE}*", "?": _SINGLE}.get(sign) or re.escape(sign))
+        index += step
     return "".join(parts)
+
+
+def _character_class(inside: str) -> str:
+    text = re.sub(r"([\\\[\]^])", r"\\\1", inside.removeprefix("!").removeprefix("^"))
+    return f"[^{text}/]" if inside[0] in "!^" and text else f"[{text or re.escape(inside)}]"
+
+
+def _has_balanced_braces(pattern: str) -> bool:
+    depth = 0
+    for sign in pattern:
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        if depth < 0:
+            return False
+    return depth == 0 and "[" not in pattern

@@ -1,20 +1,20 @@
 """Files that a configuration includes: local, from other projects, remote and from templates."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from ingot.ci.config.checks import flatten
 from ingot.ci.config.errors import ConfigError
-from ingot.ci.config.evaluation import RuleContext, first_match
+from ingot.ci.config.evaluation import RuleContext, RuleScope
 from ingot.ci.config.inputs import with_inputs
 from ingot.ci.config.job_specs import config_rules
-from ingot.ci.config.merging import deep_merge
+from ingot.ci.config.keywords import include_entry
+from ingot.ci.config.merge import deep_merge
 from ingot.ci.config.variables import expand_text
-from ingot.ci.config.yaml_loader import load_documents
+from ingot.ci.config.yaml_loader import Budget, load_documents
 
 MAX_INCLUDES = 150
-_KINDS = ("local", "file", "remote", "template", "component", "artifact")
-_ENTRY_KEYS = frozenset({*_KINDS, "project", "ref", "rules", "inputs", "integrity", "job", "cache"})
+_KINDS = ("local", "project", "remote", "template", "component", "artifact")
 
 
 class FileSource(Protocol):
@@ -37,88 +37,103 @@ class FileSource(Protocol):
         ...
 
 
+class _IncludedFile(NamedTuple):
+    key: tuple[object, ...]
+    name: str
+    text: str
+    source: FileSource
+
+
 class Includes:
     """Reads a file with everything that it includes."""
 
     def __init__(self, context: RuleContext) -> None:
-        self._context = context
+        self._scope = RuleScope(context, {})
+        self._budget = Budget()
         self._count = 0
         self.warnings: list[str] = []
 
     def load(
-        self, text: str, source: FileSource, inputs: Mapping[str, Any] | None = None, path: tuple[str, ...] = ()
+        self,
+        text: str | bytes,
+        source: FileSource,
+        inputs: Mapping[str, Any] | None = None,
+        path: tuple[tuple[object, ...], ...] = (),
     ) -> dict[str, Any]:
         """Parse a file and merge its includes; the file itself has precedence."""
-        config = _document(with_inputs(load_documents(text), inputs or {}))
-        entries = config.pop("include", None)
+        documents = load_documents(text, self._budget)
+        config = _document(with_inputs(documents, inputs or {}, self._scope.variables))
         merged: dict[str, Any] = {}
-        for entry in _entries(entries):
-            for included in self._include(entry, source, path):
-                merged = deep_merge(merged, included)
+        for entry in _entries(config.pop("include", None)):
+            for file in self._files(entry, source):
+                merged = deep_merge(merged, self._nested(file, entry.get("inputs"), path))
         return deep_merge(merged, config)
 
-    def _include(self, entry: dict[str, Any], source: FileSource, path: tuple[str, ...]) -> list[dict[str, Any]]:
+    def _files(self, entry: Mapping[str, Any], source: FileSource) -> Iterator[_IncludedFile]:
         rules = config_rules(entry.get("rules"))
         if rules is not None:
-            match = first_match(rules, self._context)
+            match = self._scope.first_match(rules)
             if match is None or match.when == "never":
-                return []
-        return [
-            self._nested(name, text, inner, entry.get("inputs"), path)
-            for name, text, inner in self._files(entry, source)
-        ]
-
-    def _files(self, entry: dict[str, Any], source: FileSource) -> list[tuple[str, str, FileSource]]:
-        if entry.get("component") is not None or entry.get("artifact") is not None:
-            kind = "component" if entry.get("component") is not None else "artifact"
+                return
+        kind = next(kind for kind in _KINDS if entry.get(kind) is not None)
+        if kind in ("component", "artifact"):
             self.warnings.append(f"include:{kind} is not supported and was ignored")
-            return []
-        if entry.get("project") is not None:
-            files = entry.get("file")
-            project = self._expanded(entry["project"])
-            ref = self._expanded(entry["ref"]) if entry.get("ref") is not None else None
-            names = [self._expanded(name) for name in (files if isinstance(files, list) else [files])]
-            return [(f"{project}:{ref}:{name}", *source.project(project, ref, name)) for name in names]
-        if entry.get("remote") is not None:
-            url = self._expanded(entry["remote"])
-            return [(url, source.remote(url), source)]
-        if entry.get("template") is not None:
-            name = self._expanded(entry["template"])
-            return [(f"template:{name}", source.template(name), source)]
-        pattern = self._expanded(entry.get("local"))
-        return [(f"{id(source)}:{name}", text, source) for name, text in source.local(pattern)]
+        elif kind == "project":
+            yield from self._project_files(entry, source)
+        else:
+            name = self._expanded(entry[kind])
+            if kind == "local":
+                for path, text in source.local(name):
+                    yield _IncludedFile((id(source), path), path, text, source)
+            else:
+                yield _IncludedFile((kind, name), name, getattr(source, kind)(name), source)
 
-    def _expanded(self, text: Any) -> str:
-        if not isinstance(text, str):
-            raise ConfigError("Included file needs to be a string")
-        return expand_text(text, self._context.variables)
+    def _project_files(self, entry: Mapping[str, Any], source: FileSource) -> Iterator[_IncludedFile]:
+        files = entry["file"]
+        project = self._expanded(entry["project"])
+        ref = None if entry.get("ref") is None else self._expanded(entry["ref"])
+        for file in files if isinstance(files, list) else [files]:
+            name = self._expanded(file)
+            text, inner = source.project(project, ref, name)
+            yield _IncludedFile((project, ref, name.lstrip("/")), f"{project}: {name}", text, inner)
 
-    def _nested(self, name: str, text: str, source: FileSource, inputs: Any, path: tuple[str, ...]) -> dict[str, Any]:
-        if name in path:
-            raise ConfigError(f"Include `{name.partition(':')[2] or name}` was already included!")
+    def _expanded(self, text: str) -> str:
+        return expand_text(text, self._scope.variables)
+
+    def _nested(self, file: _IncludedFile, inputs: Any, path: tuple[tuple[object, ...], ...]) -> dict[str, Any]:
+        if file.key in path:
+            raise ConfigError(f"Include `{file.name}` was already included!")
         self._count += 1
         if self._count > MAX_INCLUDES:
             raise ConfigError(f"Maximum of {MAX_INCLUDES} nested includes are allowed!")
-        return self.load(text, source, inputs if isinstance(inputs, Mapping) else None, (*path, name))
+        try:
+            return self.load(file.text, file.source, inputs, (*path, file.key))
+        except ConfigError as error:
+            if path or len(error.messages) != 1 or error.messages[0].startswith("Include"):
+                raise
+            raise ConfigError(f"Included file `{file.name}`: {error.messages[0]}") from error
 
 
 def _document(document: Any) -> dict[str, Any]:
+    """Return the mapping of a file; keys such as ``on``, which YAML reads as a boolean, become text."""
+    if document is None:
+        return {}
     if not isinstance(document, dict):
-        raise ConfigError("Invalid configuration format")
-    return {
-        name if isinstance(name, str) else str(name).lower() if isinstance(name, bool) else name: value
-        for name, value in document.items()
-    }
+        raise ConfigError("Invalid configuration format: the file should contain a hash")
+    return {str(name).lower() if isinstance(name, bool) else name: value for name, value in document.items()}
 
 
-def _entries(value: Any) -> list[dict[str, Any]]:
-    entries = []
-    for entry in flatten(value) or [] if value is not None else []:
+def _entries(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the entries of ``include``, each with one kind of file; raise ConfigError if one is not valid."""
+    for entry in [] if value is None else flatten(value) or []:
         if isinstance(entry, str):
-            kind = "remote" if entry.startswith(("http://", "https://")) else "local"
-            entries.append({kind: entry})
-        elif isinstance(entry, dict) and entry.keys() <= _ENTRY_KEYS and any(entry.get(kind) for kind in _KINDS):
-            entries.append(entry)
-        else:
-            raise ConfigError("Each include must use one of: `local`, `project` and `file`, `remote`, `template`")
-    return entries
+            yield {"remote" if entry.startswith(("http://", "https://")) else "local": entry}
+            continue
+        problems = [f"include{path} config {problem}" for path, problem in include_entry(entry)]
+        if not problems and sum(entry.get(kind) is not None for kind in _KINDS) != 1:
+            problems.append(f"include config should have exactly one of: {', '.join(_KINDS)}")
+        if not problems and entry.get("project") is not None and entry.get("file") is None:
+            problems.append("include config must specify the file where to fetch the config from")
+        if problems:
+            raise ConfigError(*problems)
+        yield entry

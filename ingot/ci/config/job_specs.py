@@ -9,7 +9,7 @@ import msgspec
 from ingot.ci.config.checks import flatten
 from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.keywords import DEFAULT_KEYWORDS
-from ingot.ci.config.plan import ConfigVariable, Environment, JobSpec, Need, RefPolicy, Retry, Rule
+from ingot.ci.config.plan import ConfigVariable, JobEnvironment, JobSpec, Need, RefPolicy, Retry, Rule
 
 
 def config_variables(value: Mapping[str, Any] | None) -> dict[str, ConfigVariable]:
@@ -18,7 +18,7 @@ def config_variables(value: Mapping[str, Any] | None) -> dict[str, ConfigVariabl
 
 
 def _variable(value: Any) -> ConfigVariable:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return ConfigVariable(_text(value))
     options = tuple(_text(each) for each in value.get("options") or ())
     return ConfigVariable(_text(value.get("value")), value.get("expand") is False, value.get("description"), options)
@@ -45,12 +45,13 @@ def config_rules(value: Any) -> tuple[Rule, ...] | None:
 
 def _rule(rule: Mapping[str, Any]) -> Rule:
     changes, exists, failure = rule.get("changes"), rule.get("exists"), rule.get("allow_failure")
+    auto_cancel = rule.get("auto_cancel") or {}
     if isinstance(exists, str):
         exists = [exists]
     return Rule(
         condition=rule.get("if"),
         changes=_paths(changes),
-        compare_to=changes.get("compare_to") if isinstance(changes, Mapping) else None,
+        compare_to=changes.get("compare_to") if isinstance(changes, dict) else None,
         exists=_paths(exists),
         when=rule.get("when"),
         start_in=_seconds(rule.get("start_in")),
@@ -58,11 +59,13 @@ def _rule(rule: Mapping[str, Any]) -> Rule:
         variables=config_variables(rule.get("variables")),
         needs=_needs(rule.get("needs")),
         interruptible=rule.get("interruptible"),
+        on_new_commit=auto_cancel.get("on_new_commit"),
+        on_job_failure=auto_cancel.get("on_job_failure"),
     )
 
 
 def _paths(value: Any) -> tuple[str, ...] | None:
-    paths = value.get("paths") if isinstance(value, Mapping) else value
+    paths = value.get("paths") if isinstance(value, dict) else value
     return None if paths is None else tuple(str(path) for path in paths)
 
 
@@ -80,16 +83,17 @@ def _needs(value: Any) -> tuple[Need, ...] | None:
             needs.append(Need(entry))
         elif entry.get("job") and not entry.get("project") and not entry.get("pipeline"):
             names = _matrix_names(entry["job"], entry.get("parallel"))
-            needs += [Need(name, entry.get("artifacts", True), entry.get("optional", False)) for name in names]
+            artifacts, optional = entry.get("artifacts") is not False, entry.get("optional") is True
+            needs += [Need(name, artifacts, optional) for name in names]
     return tuple(needs)
 
 
 def _matrix_names(job: str, parallel: Any) -> list[str]:
-    matrix = parallel.get("matrix") if isinstance(parallel, Mapping) else None
-    return [f"{job}: [{', '.join(values.values())}]" for values in matrix_values(matrix)] if matrix else [job]
+    matrix = parallel.get("matrix") if isinstance(parallel, dict) else None
+    return [f"{job}: [{', '.join(values.values())}]" for values in _matrix_values(matrix)] if matrix else [job]
 
 
-def matrix_values(matrix: list[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
+def _matrix_values(matrix: list[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
     """Yield the variables of every combination, in the order of the file."""
     for entry in matrix:
         choices = [[_text(each) for each in (flatten(value) or ())] for value in entry.values()]
@@ -102,18 +106,20 @@ def _policy(value: Any) -> RefPolicy | None:
         return None
     if isinstance(value, str | list):
         return RefPolicy(tuple([value] if isinstance(value, str) else value))
-    return RefPolicy(
-        *(tuple(value[key]) if value.get(key) is not None else None for key in ("refs", "variables", "changes"))
-    )
+
+    def entries(key: str) -> tuple[str, ...] | None:
+        return None if value.get(key) is None else tuple(value[key])
+
+    return RefPolicy(entries("refs"), entries("variables"), entries("changes"), value.get("kubernetes") is not None)
 
 
-def _environment(value: Any) -> Environment | None:
+def _environment(value: Any) -> JobEnvironment | None:
     if value is None:
         return None
     if isinstance(value, str):
-        return Environment(value)
+        return JobEnvironment(value)
     stop_in = value.get("auto_stop_in")
-    return Environment(
+    return JobEnvironment(
         value["name"],
         value.get("url"),
         value.get("action", "start"),
@@ -124,7 +130,7 @@ def _environment(value: Any) -> Environment | None:
 
 
 def _retry(value: Any) -> Retry:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         reasons = value.get("when", "always")
         return Retry(value.get("max", 0), (reasons,) if isinstance(reasons, str) else tuple(reasons))
     return Retry(value or 0)
@@ -132,16 +138,22 @@ def _retry(value: Any) -> Retry:
 
 def _with_defaults(job: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     inherited = (job.get("inherit") or {}).get("default", True)
-    wanted = DEFAULT_KEYWORDS.keys() if inherited is True else set(inherited or ())
-    return {**{key: value for key, value in defaults.items() if key in wanted}, **job}
+    chosen = DEFAULT_KEYWORDS.keys() if inherited is True else set(inherited or ())
+    own = {key: value for key, value in job.items() if value is not None}
+    return {**{key: value for key, value in defaults.items() if key in chosen}, **own}
 
 
-def inherited_variables(job: Mapping[str, Any], variables: dict[str, ConfigVariable]) -> dict[str, ConfigVariable]:
-    """Return the top-level variables that a job inherits."""
+def _inherited_names(job: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return the names of the top-level variables that a job inherits; None for all."""
     inherited = (job.get("inherit") or {}).get("variables", True)
-    if isinstance(inherited, bool):
-        return variables if inherited else {}
-    return {name: value for name, value in variables.items() if name in inherited}
+    return None if inherited is True or inherited is None else frozenset(inherited or ())
+
+
+def _job_variables(job: Mapping[str, Any], variables: dict[str, ConfigVariable]) -> dict[str, ConfigVariable]:
+    """Return inherited and own variables; jobs without own ones share the mapping of the file."""
+    names, own = _inherited_names(job), job.get("variables")
+    inherited = variables if names is None else {name: each for name, each in variables.items() if name in names}
+    return {**inherited, **config_variables(own)} if own else inherited
 
 
 def job_specs(
@@ -150,7 +162,7 @@ def job_specs(
     """Yield the job, or its copies if it has ``parallel``."""
     job = _with_defaults(job, defaults)
     failure = job.get("allow_failure")
-    codes = (failure.get("exit_codes") if isinstance(failure, Mapping) else None) or ()
+    codes = (failure.get("exit_codes") if isinstance(failure, dict) else None) or ()
     cache = job.get("cache") or ()
     spec = JobSpec(
         name=name,
@@ -161,7 +173,7 @@ def job_specs(
         after_script=_lines(job.get("after_script")),
         image=_image(job.get("image")),
         services=tuple(_image(service) or {} for service in job.get("services") or ()),
-        variables={**inherited_variables(job, variables), **config_variables(job.get("variables"))},
+        variables=_job_variables(job, variables),
         tags=tuple(job.get("tags") or ()),
         when=job.get("when") or "on_success",
         start_in=_seconds(job.get("start_in")),
@@ -180,6 +192,8 @@ def job_specs(
         timeout=_seconds(job.get("timeout")),
         interruptible=bool(job.get("interruptible")),
         resource_group=job.get("resource_group"),
+        own_variables=frozenset(map(str, job.get("variables") or ())),
+        inherited_variables=_inherited_names(job),
     )
     yield from _copies(spec, job.get("parallel"))
 
@@ -191,12 +205,13 @@ def _copies(spec: JobSpec, parallel: Any) -> Iterator[JobSpec]:
         for index in range(1, parallel + 1):
             yield msgspec.structs.replace(spec, name=f"{spec.name} {index}/{parallel}", node=(index, parallel))
     else:
-        combinations = list(matrix_values(parallel["matrix"]))
+        combinations = list(_matrix_values(parallel["matrix"]))
         for index, values in enumerate(combinations, 1):
             own = {name: ConfigVariable(value) for name, value in values.items()}
             yield msgspec.structs.replace(
                 spec,
                 name=f"{spec.name}: [{', '.join(values.values())}]",
                 variables={**spec.variables, **own},
+                own_variables=spec.own_variables | own.keys(),
                 node=(index, len(combinations)),
             )

@@ -5,11 +5,18 @@ from collections.abc import Callable
 from functools import lru_cache
 
 _LITERAL = re.compile(r"/(.*)/([ismU]*)", re.DOTALL)
+_WITH_PROJECT = re.compile(r"(/.*/[ismU]*|[^/@][^@]*)@([^@]+)", re.DOTALL)
 
 
 def is_pattern(text: str) -> bool:
     """Return whether a text is written as ``/pattern/flags``."""
     return len(text) > 1 and _LITERAL.fullmatch(text) is not None
+
+
+def split_project(ref: str) -> tuple[str, str | None]:
+    """Split ``ref@namespace/project`` of ``only`` and ``except``, where a pattern may contain the sign itself."""
+    parts = _WITH_PROJECT.fullmatch(ref)
+    return (parts[1], parts[2]) if parts else (ref, None)
 
 
 @lru_cache(maxsize=1024)

@@ -37,6 +37,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     variables: dict[str, ConfigVariable] = {}
     needs: tuple[Need, ...] | None = None
     interruptible: bool | None = None
+    on_new_commit: str | None = None
+    on_job_failure: str | None = None
 
 
 class RefPolicy(msgspec.Struct, frozen=True):
@@ -45,9 +47,11 @@ class RefPolicy(msgspec.Struct, frozen=True):
     refs: tuple[str, ...] | None = None
     variables: tuple[str, ...] | None = None
     changes: tuple[str, ...] | None = None
+    kubernetes: bool = False
+    """Only with a connected cluster, which this server does not have."""
 
 
-class Environment(msgspec.Struct, frozen=True):
+class JobEnvironment(msgspec.Struct, frozen=True):
     """Environment that a job deploys to or stops; the names may contain variables."""
 
     name: str
@@ -85,7 +89,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[Rule, ...] | None = None
     only: RefPolicy | None = None
     excluded: RefPolicy | None = None
-    environment: Environment | None = None
+    environment: JobEnvironment | None = None
     artifacts: dict[str, Any] = {}
     cache: tuple[dict[str, Any], ...] = ()
     dependencies: tuple[str, ...] | None = None
@@ -99,6 +103,15 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Index and number of the copies made by ``parallel``."""
     base_name: str
     """Name in the file, without the suffix of ``parallel``."""
+    own_variables: frozenset[str] = frozenset()
+    """Names of variables that the job defines itself."""
+    inherited_variables: frozenset[str] | None = None
+    """Names of top-level variables that the job inherits; None for all."""
+
+    def inherits_variable(self, name: str) -> bool:
+        """Return whether a variable of the workflow applies to the job."""
+        allowed = self.inherited_variables is None or name in self.inherited_variables
+        return allowed and name not in self.own_variables
 
 
 class WorkflowSpec(msgspec.Struct, frozen=True):
@@ -107,6 +120,7 @@ class WorkflowSpec(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...] | None = None
     name: str | None = None
     on_new_commit: str | None = None
+    on_job_failure: str | None = None
 
 
 class PipelineConfig(msgspec.Struct, frozen=True):
@@ -141,3 +155,4 @@ class PipelinePlan(msgspec.Struct, frozen=True):
     variables: dict[str, ConfigVariable]
     name: str | None = None
     on_new_commit: str | None = None
+    on_job_failure: str | None = None

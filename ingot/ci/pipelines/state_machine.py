@@ -1,20 +1,40 @@
 """State machine of the jobs of a pipeline, without database: which jobs change to which status.
 
-A job without ``needs`` waits for all jobs of earlier stages; a job with ``needs`` waits for those jobs only.
+A job without ``needs`` waits for all jobs of earlier stages; a job with ``needs`` waits for those jobs only. Callers
+pass the newest attempt of every job; earlier attempts, which were retried, have no influence.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
+from typing import Literal, NamedTuple
 
 from ingot.repositories.pipelines.tables import Status
 
 COMPLETED: frozenset[Status] = frozenset({"success", "failed", "canceled", "skipped"})
-ACTIVE: frozenset[Status] = frozenset({"waiting_for_resource", "pending", "running", "canceling", "scheduled"})
-_IGNORED_IF_ALLOWED: frozenset[Status] = frozenset({"failed", "canceled", "manual"})
+_Kind = Status | Literal["warning", "ignored"]
+_NO_EFFECT: frozenset[_Kind] = frozenset({"warning", "ignored"})
+_ONLY: Sequence[tuple[frozenset[_Kind], Status]] = (
+    (frozenset({"skipped", "ignored"}), "skipped"),
+    (_NO_EFFECT | {"success", "skipped"}, "success"),
+    (_NO_EFFECT | {"created"}, "created"),
+    (_NO_EFFECT | {"success", "skipped", "canceled"}, "canceled"),
+    (_NO_EFFECT | {"created", "skipped", "pending"}, "pending"),
+)
+"""Statuses that hold if no job is of another kind, in this order."""
+_ANY: Sequence[tuple[frozenset[_Kind], Status]] = (
+    (frozenset({"running", "pending"}), "running"),
+    (frozenset({"waiting_for_resource"}), "waiting_for_resource"),
+    (frozenset({"manual"}), "manual"),
+    (frozenset({"scheduled"}), "scheduled"),
+    (frozenset({"created"}), "running"),
+    (frozenset({"canceling"}), "canceling"),
+)
+"""Statuses that hold if one job is of these kinds, in this order; otherwise a job has failed."""
+_PASSED: frozenset[Status] = frozenset({"success", "skipped"})
 _RUNS_AFTER: Mapping[str, frozenset[Status]] = {
-    "on_success": frozenset({"success", "skipped"}),
-    "manual": frozenset({"success", "skipped"}),
-    "delayed": frozenset({"success", "skipped"}),
+    "on_success": _PASSED,
+    "manual": _PASSED,
+    "delayed": _PASSED,
     "on_failure": frozenset({"failed"}),
     "always": COMPLETED,
 }
@@ -33,42 +53,6 @@ class JobState(NamedTuple):
     needs: tuple[str, ...] | None = None
 
 
-def composite_status(jobs: Iterable[JobState], *, dag: bool = False) -> Status:
-    """Return the common status of jobs; with ``dag``, one skipped job makes all of them skipped.
-
-    Failures that are allowed, and manual jobs that need not run, are ignored.
-    """
-    jobs = list(jobs)
-    statuses = [job.status for job in jobs if not (job.allow_failure and job.status in _IGNORED_IF_ALLOWED)]
-    ignored = len(statuses) < len(jobs)
-    kinds = set(statuses)
-    if dag and "skipped" in kinds and not kinds & (ACTIVE | {"created", "manual", "failed", "canceled"}):
-        return "skipped"
-    if dag and any(job.status == "manual" for job in jobs):
-        return "manual"
-    if kinds <= {"skipped"}:
-        return "success" if ignored or not kinds else "skipped"
-    return _status_of(kinds)
-
-
-def _status_of(kinds: set[Status]) -> Status:
-    if kinds == {"created"}:
-        return "created"
-    if kinds <= {"success", "skipped"}:
-        return "success"
-    if kinds <= {"success", "skipped", "canceled"}:
-        return "canceled"
-    if kinds <= {"created", "skipped", "pending"}:
-        return "pending"
-    for status in ("running", "pending", "canceling"):
-        if status in kinds:
-            return "canceling" if status == "canceling" else "running"
-    for status in ("waiting_for_resource", "manual", "scheduled"):
-        if status in kinds:
-            return status
-    return "running" if "created" in kinds else "failed"
-
-
 class Transition(NamedTuple):
     """A job that gets another status."""
 
@@ -76,42 +60,103 @@ class Transition(NamedTuple):
     status: Status
 
 
+def composite_status(jobs: Iterable[JobState], *, dag: bool = False) -> Status:
+    """Return the common status of jobs; no jobs have succeeded.
+
+    Failures that are allowed count as success, and manual jobs that need not run are ignored. With ``dag``, one job
+    that does not run makes all of them skipped.
+    """
+    return _composite({_kind(job) for job in jobs}, dag=dag)
+
+
+def _kind(job: JobState) -> _Kind:
+    if job.allow_failure and job.status in ("failed", "canceled"):
+        return "warning"
+    if job.allow_failure and job.status == "manual":
+        return "ignored"
+    return job.status
+
+
+def _composite(kinds: Collection[_Kind], *, dag: bool = False) -> Status:
+    kinds = frozenset(kinds)
+    if not kinds:
+        return "success"
+    if dag and not kinds.isdisjoint(("skipped", "ignored")):
+        return "skipped"
+    for only, status in _ONLY:
+        if kinds <= only:
+            return status
+    return next((status for some, status in _ANY if kinds & some), "failed")
+
+
 def advance(jobs: Sequence[JobState]) -> list[Transition]:
     """Return the transitions of jobs whose predecessors have ended, and of those that follow from them."""
     current = {job.name: job for job in jobs}
+    earlier: set[_Kind] = set()
     transitions: list[Transition] = []
-    while step := list(_step(current)):
-        for job, status in step:
-            current[job.name] = job._replace(status=status)
-            transitions.append(Transition(job.id, status))
+    for stage in _stages(jobs):
+        before = _composite(earlier)
+        for job in _in_order_of_needs(stage):
+            status = _next_status(job, before, current)
+            if status is not None:
+                current[job.name] = job._replace(status=status)
+                transitions.append(Transition(job.id, status))
+        earlier |= {_kind(current[job.name]) for job in stage}
     return transitions
 
 
-def _step(jobs: Mapping[str, JobState]) -> Iterator[tuple[JobState, Status]]:
-    """Yield the created jobs that can be decided now, of the first undecided stage and of the graph."""
-    by_stage: dict[int, list[JobState]] = {}
-    for job in jobs.values():
-        by_stage.setdefault(job.stage_index, []).append(job)
-    earlier: list[JobState] = []
-    stages_done = True
-    for index in sorted(by_stage):
-        before = composite_status(earlier) if earlier else "success"
-        stages_done = stages_done and before in COMPLETED
-        for job in by_stage[index]:
-            if job.status != "created":
-                continue
-            if job.needs is not None:
-                needed = [jobs[name] for name in job.needs if name in jobs]
-                status = composite_status(needed, dag=True) if needed else "success"
-                if status in COMPLETED:
-                    yield job, _decide(job, status, dag=bool(needed))
-            elif stages_done:
-                yield job, _decide(job, before, dag=False)
-        earlier += by_stage[index]
+def _stages(jobs: Iterable[JobState]) -> list[list[JobState]]:
+    stages: dict[int, list[JobState]] = {}
+    for job in jobs:
+        stages.setdefault(job.stage_index, []).append(job)
+    return [stages[index] for index in sorted(stages)]
 
 
-def _decide(job: JobState, before: Status, *, dag: bool) -> Status:
-    accepted = _RUNS_AFTER[job.when]
-    if dag and before == "skipped" and job.when != "always":
-        return "skipped"
+def _in_order_of_needs(jobs: Iterable[JobState]) -> Iterator[JobState]:
+    """Yield jobs after the jobs that they need."""
+    by_name = {job.name: job for job in jobs}
+    graph = {name: [need for need in job.needs or () if need in by_name] for name, job in by_name.items()}
+    return (by_name[name] for name in TopologicalSorter(graph).static_order())
+
+
+def _next_status(job: JobState, earlier: Status, jobs: Mapping[str, JobState]) -> Status | None:
+    """Return the status that follows from the predecessors of a created job; None while it has to wait."""
+    if job.status != "created":
+        return None
+    accepted = _RUNS_AFTER.get(job.when, frozenset())
+    before = earlier
+    if job.needs is not None:
+        before = composite_status((jobs[name] for name in job.needs if name in jobs), dag=True)
+        if job.when != "always":
+            accepted -= {"skipped"}
+    if before not in COMPLETED:
+        return None
     return _STARTS_AS.get(job.when, "pending") if before in accepted else "skipped"
+
+
+def restore_skipped(jobs: Sequence[JobState], started: Collection[str]) -> list[Transition]:
+    """Return the transitions of skipped jobs that are created again because jobs before them were retried or played."""
+    by_name = {job.name: job for job in jobs}
+    stages = [by_name[name].stage_index for name in started if name in by_name]
+    first = min(stages, default=0)
+    dependent = _with_dependents(jobs, started)
+    return [
+        Transition(job.id, "created")
+        for job in jobs
+        if job.status == "skipped" and stages and (job.stage_index > first or job.name in dependent)
+    ]
+
+
+def _with_dependents(jobs: Iterable[JobState], names: Iterable[str]) -> set[str]:
+    """Return names of jobs and of all jobs that need them, directly or through others."""
+    dependents: dict[str, list[str]] = {}
+    for job in jobs:
+        for need in job.needs or ():
+            dependents.setdefault(need, []).append(job.name)
+    waiting, found = list(names), set(names)
+    while waiting:
+        for name in dependents.get(waiting.pop(), ()):
+            if name not in found:
+                found.add(name)
+                waiting.append(name)
+    return found
