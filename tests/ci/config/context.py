@@ -21,7 +21,7 @@ class PipelineFacts:
     project_path: str = "group/project"
     variables: Mapping[str, str] = field(default_factory=dict)
     changes: Collection[str] | None = None
-    files: Collection[str] = ()
+    paths: Collection[str] = ()
     compared: list[str | None] = field(default_factory=list)
 
     def changed_paths(self, compare_to: str | None) -> Collection[str] | None:
@@ -29,7 +29,7 @@ class PipelineFacts:
         return self.changes
 
     def file_paths(self) -> Collection[str]:
-        return self.files
+        return self.paths
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ def read(text: str | bytes, files: RepositoryFiles | None = None, **facts: objec
     return read_config(text, files or RepositoryFiles(), PipelineFacts(**facts))  # type: ignore[arg-type]
 
 
-def only_job(text: str, **facts: object) -> JobSpec:
+def only_job(text: str) -> JobSpec:
     """Return the first job of a configuration."""
-    return read(text, **facts).jobs[0]
+    return read(text).jobs[0]
 
 
 def plan_or_none(text: str, files: RepositoryFiles | None = None, **facts: object) -> PipelinePlan | None:
