@@ -7,7 +7,19 @@ from sqlalchemy import Index, Table, UniqueConstraint
 from ingot.core.db.schema import Record, decimal, flag, index_where, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
-Status = Literal["created", "pending", "running", "success", "failed", "canceled", "skipped", "manual"]
+Status = Literal[
+    "created",
+    "waiting_for_resource",
+    "pending",
+    "running",
+    "success",
+    "failed",
+    "canceling",
+    "canceled",
+    "skipped",
+    "manual",
+    "scheduled",
+]
 
 pipelines = Table(
     "pipelines",

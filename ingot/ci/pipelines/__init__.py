@@ -1,0 +1,1 @@
+"""Pipelines with jobs: creation, the state machine of their jobs, and their endpoints."""

@@ -1,0 +1,1 @@
+"""Tests of CI: configuration, pipelines and runners."""

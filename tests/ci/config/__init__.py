@@ -1,0 +1,1 @@
+"""Tests of CI configuration files, without a server."""
