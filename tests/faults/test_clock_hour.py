@@ -13,19 +13,19 @@ from ingot.core.jobs.admin import list_jobs
 from ingot.core.jobs.leases import JobCapacity, claim_jobs
 from ingot.core.jobs.queue import enqueue
 from ingot.core.jobs.worker import JobWorker
-from tests.server.in_process_server import Clock, InProcessServer, first_settings, serve_in_process
+from tests.server.in_process_server import AdjustableClock, InProcessServer, first_settings, serve_in_process
 from tests.server.process import PASSWORD
 
 JUMPS = pytest.mark.parametrize("hours", [1, -1])
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> AdjustableClock:
+    return AdjustableClock()
 
 
 @pytest.fixture
-def inside(place: Path, empty_database: str, clock: Clock) -> Iterator[InProcessServer]:
+def inside(place: Path, empty_database: str, clock: AdjustableClock) -> Iterator[InProcessServer]:
     with serve_in_process(first_settings(place, empty_database), clock) as inside:
         yield inside
 
@@ -37,7 +37,7 @@ def _created(inside: InProcessServer, path: str, **sent: Any) -> dict[str, Any]:
     return created
 
 
-def test_credentials(inside: InProcessServer, clock: Clock) -> None:
+def test_credentials(inside: InProcessServer, clock: AdjustableClock) -> None:
     """Tokens, sessions and OAuth tokens of two hours hold through both jumps and end at their own time."""
     personal = _created(inside, "/users/1/personal_access_tokens", name="t", scopes=["api"], expires_at="2999-01-01")
     form = inside.client.get("/users/sign_in").text
@@ -60,7 +60,7 @@ def test_credentials(inside: InProcessServer, clock: Clock) -> None:
 
 
 @JUMPS
-def test_lists_hold_everything_once(inside: InProcessServer, clock: Clock, hours: int) -> None:
+def test_lists_hold_everything_once(inside: InProcessServer, clock: AdjustableClock, hours: int) -> None:
     """Pages by time and by id neither repeat nor lose a row; notes stay in the order in which they were written."""
     project = _created(inside, "/projects", name="clock")
     issues = f"/projects/{project['id']}/issues"
@@ -84,7 +84,7 @@ def test_lists_hold_everything_once(inside: InProcessServer, clock: Clock, hours
 
 
 @JUMPS
-def test_leases_and_retries(inside: InProcessServer, clock: Clock, hours: int) -> None:
+def test_leases_and_retries(inside: InProcessServer, clock: AdjustableClock, hours: int) -> None:
     """A job of a worker that died runs again within its lease, a failed one within the hour, and none is lost."""
     ran: list[str] = []
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 
 from tests.faults.load_generator import WRITERS, LoadGenerator, check_projects
-from tests.faults.test_kill_projects import SECONDS, filled_project, made, start
+from tests.faults.test_kill_projects import SECONDS, created, filled_project, start
 from tests.server.process import TOKEN, Server, ingot, until
 from tests.transport.conftest import Tree
 
@@ -22,12 +22,12 @@ class Renames:
 
     def __init__(self, server: Server, folder: Path) -> None:
         self.server = server
-        self.group: int = made(server.call("POST", "/groups", json={"name": "group", "path": "group-0"}))["id"]
+        self.group: int = created(server.call("POST", "/groups", json={"name": "group", "path": "group-0"}))["id"]
         source = filled_project(server, folder)
         self.projects = []
         for writer in range(1, WRITERS):
             sent = {"name": f"p-{writer}", "path": f"p-{writer}", "namespace": self.group}
-            self.projects.append(made(server.call("POST", f"/projects/{source}/fork", json=sent))["id"])
+            self.projects.append(created(server.call("POST", f"/projects/{source}/fork", json=sent))["id"])
         self.current = {writer: f"p-{writer}" for writer in range(1, WRITERS)} | {0: "group-0"}
         self.begun = dict(self.current)
 
@@ -69,7 +69,7 @@ def test_renames_are_cut_off(stopped: Server, tmp_path: Path) -> None:
         load = LoadGenerator(partial(renames.rename, round_number))
         enough = dice.randint(1, 20)
         with load.running():
-            until("some answers", partial(load.reached, enough), SECONDS)
+            until("some answers", partial(load.has_acknowledged, enough), SECONDS)
             server.kill()
         assert load.other == []
         start(server)
