@@ -1,0 +1,1 @@
+"""Validation of CI configuration before it is committed."""

@@ -1,0 +1,53 @@
+"""Context and sources of a file that belongs to no project: it can include templates only."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+
+from ingot.ci.config.errors import ConfigError
+from ingot.ci.config.includes import FileSource
+from ingot.errors import NotFound
+from ingot.repositories.templates.queries import find_template
+
+TEMPLATE_SUFFIX = ".gitlab-ci.yml"
+
+
+class StandaloneContext(msgspec.Struct, frozen=True):
+    """A push to a branch of a project without files and variables."""
+
+    ref: str = "main"
+    is_tag: bool = False
+    source: str = "push"
+    project_path: str = ""
+    variables: Mapping[str, str] = {}
+
+    def changed_paths(self, compare_to: str | None) -> Collection[str] | None:  # noqa: ARG002 - There are no commits.
+        """Return None, for which everything counts as changed."""
+        return None
+
+    def file_paths(self) -> Collection[str]:
+        """Return no paths."""
+        return ()
+
+
+class StandaloneSource:
+    """Source that refuses files of projects and of other servers."""
+
+    def local(self, pattern: str) -> Sequence[tuple[str, str]]:
+        """Refuse a file of the project."""
+        raise ConfigError(f"Local file `{pattern}` does not exist!")
+
+    def project(self, path: str, ref: str | None, file: str) -> tuple[str, FileSource]:  # noqa: ARG002 - See FileSource.
+        """Refuse a file of another project."""
+        raise ConfigError(f"Project `{path}` not found or access denied!")
+
+    def remote(self, url: str) -> str:
+        """Refuse a file of another server: anyone may call the lint."""
+        raise ConfigError(f"Remote file `{url}` could not be fetched!")
+
+    def template(self, name: str) -> str:
+        """Return a template of this instance."""
+        try:
+            return find_template("gitlab_ci_ymls", name.removesuffix(TEMPLATE_SUFFIX)).content
+        except NotFound:
+            raise ConfigError(f"Template file `{name}` is not a valid location!") from None

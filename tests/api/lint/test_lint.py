@@ -1,0 +1,43 @@
+"""CI lint of the instance: valid and invalid files, and files that must not be read."""
+
+from tests.client import Api, Make
+
+
+def test_valid_file(api: Api) -> None:
+    answer = api.post("/ci/lint", content="test:\n  script: make test\n")
+
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "valid", "errors": [], "warnings": []}
+
+
+def test_errors_name_job_and_key(api: Api) -> None:
+    answer = api.post("/ci/lint", content="test:\n  script: make\n  stage: review\n  tags: one\n").json()
+
+    assert answer["status"] == "invalid"
+    assert "jobs:test:tags config should be an array of strings" in answer["errors"]
+
+
+def test_keywords_without_effect_are_warnings(api: Api) -> None:
+    answer = api.post("/ci/lint", content="test:\n  script: make\n  secrets: {}\n").json()
+
+    assert answer["status"] == "valid"
+    assert "secrets" in answer["warnings"][0]
+
+
+def test_missing_and_hostile_content(api: Api, make: Make) -> None:
+    assert api.post("/ci/lint").json() == {"message": '400 (Bad request) "content" not given'}
+    bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+        for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+    for content in (bomb, "[" * 100_000, "a: *a", "test: 1", "include: http://127.0.0.1/x.yml\nt: {script: x}"):
+        answer = api.post("/ci/lint", make.root, content=content)
+        assert (answer.status_code, answer.json()["status"]) == (200, "invalid"), content[:40]
+
+
+def test_other_projects_are_not_read(api: Api, make: Make) -> None:
+    content = "include: {project: group/secret, file: ci.yml}\ntest: {script: make}\n"
+
+    assert api.post("/ci/lint", make.root, content=content).json()["errors"] == [
+        "Project `group/secret` not found or access denied!"
+    ]
