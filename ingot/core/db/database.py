@@ -129,7 +129,9 @@ class Database:
 
     def _roll_back(self, raw: Any) -> None:
         try:
-            raw.execute("ROLLBACK")
+            # After some errors, such as a full disk, SQLite has rolled back already.
+            if not self._embedded or raw.in_transaction:
+                raw.execute("ROLLBACK")
         except self.engine.errors as error:  # The first error is raised; a dead connection has rolled back.
             log_failure("rollback failed", error)
 

@@ -17,6 +17,7 @@ LINGER_SECONDS = 2.0
 MAX_LINE_BYTES = 16 * 1024
 MAX_HEAD_BYTES = 64 * 1024
 MAX_HEADERS = 200
+_SEPARATORS = len(": \r\n")
 _TOO_LONG = 414, "414 Request-URI Too Long"
 _TOO_LARGE = 431, "431 Request Header Fields Too Large"
 _MALFORMED = 400, "400 (Bad request) the request is malformed"
@@ -35,8 +36,8 @@ class HeadLimitProtocol(HttpToolsProtocol):
         """Start the timeout of the first request."""
         super().connection_made(transport)
         self._idle_since = self.loop.time()
-        self._head_bytes = 0
-        self._header_count = 0
+        self.url = b""
+        self._received_bytes = 0
         self._unparsed_bytes = 0
         self._advanced = False
         self._in_body = False
@@ -51,50 +52,52 @@ class HeadLimitProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse data; reject the request if too much arrives without completing a head or a part of a body."""
-        while data and not self._rejected:
-            piece = data if self._in_body else data[:MAX_LINE_BYTES]
-            data = data[len(piece) :]
-            self._advanced = False
-            super().data_received(piece)
-            self._unparsed_bytes = 0 if self._advanced else self._unparsed_bytes + len(piece)
-            if self._unparsed_bytes > MAX_HEAD_BYTES and not self._rejected:
-                self._rejection = _TOO_LARGE
-                self.send_400_response("")
-        if not self._rejected and self._head_timeout.cancelled() and not self._is_responding():
+        while not self._rejected and len(data) > MAX_LINE_BYTES and not self._in_body:
+            self._parse(data[:MAX_LINE_BYTES])
+            data = data[MAX_LINE_BYTES:]
+        if not self._rejected:
+            self._parse(data)
+        if self.cycle is not None and self.cycle.response_complete and self._head_timeout.cancelled():
             # Data between requests, such as line breaks or the rest of a body that was not read, has ended uvicorn's
             # timeout of idle connections.
             self._restart_timeout()
 
+    def _parse(self, data: bytes) -> None:
+        self._advanced = False
+        self._received_bytes += len(data)
+        super().data_received(data)
+        self._unparsed_bytes = 0 if self._advanced else self._unparsed_bytes + len(data)
+        if (self._unparsed_bytes > MAX_HEAD_BYTES or len(self.url) > MAX_LINE_BYTES) and not self._rejected:
+            self._reject()
+            self.send_400_response("")
+
     def on_message_begin(self) -> None:
         """Restart the timeout: a later request on the connection has as much time as the first one."""
         self._advanced = True
-        self._head_bytes = self._header_count = 0
-        self._in_body = False
+        self._received_bytes = 0
         self._restart_timeout()
         super().on_message_begin()
 
-    def on_url(self, url: bytes) -> None:
-        """Collect a part of the request target."""
-        if len(self.url) + len(url) > MAX_LINE_BYTES:
-            self._reject(_TOO_LONG)
-        self._head_bytes += len(url)
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header; ignore trailers of a chunked body, which would pass as headers that a proxy has checked."""
-        size = len(name) + len(value) + 4
-        self._head_bytes += size
-        self._header_count += 1
-        if size > MAX_LINE_BYTES or self._head_bytes > MAX_HEAD_BYTES or self._header_count > MAX_HEADERS:
-            self._reject(_TOO_LARGE)
-        if not self._in_body:
-            super().on_header(name, value)
-
     def on_headers_complete(self) -> None:
-        """Stop the timeout; the component that reads the body limits its duration."""
+        """Check the limits and stop the timeout; the component that reads the body limits its duration."""
+        # A head that fits into one piece of data has no line above the limit.
+        if len(self.headers) > MAX_HEADERS or (self._received_bytes and self._has_large_line()):
+            self._reject()
+            raise _HeadRejected
         self._advanced = self._in_body = True
         self._head_timeout.cancel()
         super().on_headers_complete()
+        # Trailers of a chunked body are collected here and ignored: as headers, they would pass for some that a
+        # proxy has checked.
+        self.headers = []
+
+    def _reject(self) -> None:
+        self._rejection = _TOO_LONG if len(self.url) > MAX_LINE_BYTES else _TOO_LARGE
+
+    def _has_large_line(self) -> bool:
+        sizes = [len(name) + len(value) + _SEPARATORS for name, value in self.headers]
+        lines = [len(self.url), *sizes]
+        return max(lines) > MAX_LINE_BYTES or sum(lines) > MAX_HEAD_BYTES
 
     def on_body(self, body: bytes) -> None:
         """Pass a part of the body on."""
@@ -131,17 +134,12 @@ class HeadLimitProtocol(HttpToolsProtocol):
 
     def idle_seconds(self) -> float:
         """Return the time since the connection was opened or the last response ended; 0 during a request."""
-        waiting = self.cycle is None or self.cycle.response_complete
-        return self.loop.time() - self._idle_since if waiting else 0.0
+        return 0.0 if self._is_responding() else self.loop.time() - self._idle_since
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timeout."""
         self._head_timeout.cancel()
         super().connection_lost(exc)
-
-    def _reject(self, rejection: tuple[int, str]) -> None:
-        self._rejection = rejection
-        raise _HeadRejected
 
     def _restart_timeout(self) -> None:
         self._head_timeout.cancel()
