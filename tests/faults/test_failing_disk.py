@@ -55,17 +55,17 @@ class FailingDisk:
 
 
 @pytest.fixture
-def disk(place: Path) -> FailingDisk:
+def disk(data_folder: Path) -> FailingDisk:
     """The disk of the data directory."""
-    place.mkdir(mode=0o700)
-    return FailingDisk(place)
+    data_folder.mkdir(mode=0o700)
+    return FailingDisk(data_folder)
 
 
 @pytest.fixture
-def server(place: Path, disk: FailingDisk) -> Iterator[FilteredServer]:
+def server(data_folder: Path, disk: FailingDisk) -> Iterator[FilteredServer]:
     """A server on that disk."""
     calls = (*DESCRIPTOR_CALLS, *NAME_CALLS, *NAME_AT_CALLS, *OPEN_CALLS)
-    server = FilteredServer(place, disk.decide, calls)
+    server = FilteredServer(data_folder, disk.decide, calls)
     try:
         yield server.start_filtered()
     finally:

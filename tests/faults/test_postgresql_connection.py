@@ -22,11 +22,11 @@ SESSION = {"Cookie": "_service_session=x"}
 
 
 @pytest.fixture
-def database(place: Path, database_url: str, begun: Server, request: pytest.FixtureRequest) -> str:
-    """The URL of a database whose instance is in ``place``."""
+def database(data_folder: Path, database_url: str, begun: Server, request: pytest.FixtureRequest) -> str:
+    """The URL of a database whose instance is in ``data_folder``."""
     if not database_url:
         pytest.skip("SQLite has no connections that can be lost.")
-    shutil.copytree(begun.data, place)
+    shutil.copytree(begun.data, data_folder)
     return fresh_database(database_url, database_name(request), template="begun")
 
 
@@ -39,9 +39,9 @@ def proxy(database: str) -> Iterator[PostgresqlProxy]:
 
 
 @pytest.fixture
-def inside(place: Path, proxy: PostgresqlProxy) -> Iterator[InProcessServer]:
+def inside(data_folder: Path, proxy: PostgresqlProxy) -> Iterator[InProcessServer]:
     """A server whose connections pass through the proxy."""
-    with serve_in_process(first_settings(place, proxy.url)) as inside:
+    with serve_in_process(first_settings(data_folder, proxy.url)) as inside:
         yield inside
 
 
@@ -123,9 +123,9 @@ def test_a_long_statement_is_not_taken_for_a_stall(inside: InProcessServer) -> N
 
 
 def test_readiness_recovers_by_itself_after_all_connections_were_lost(
-    place: Path, proxy: PostgresqlProxy, database: str
+    data_folder: Path, proxy: PostgresqlProxy, database: str
 ) -> None:
-    server = Server(place, proxy.url)
+    server = Server(data_folder, proxy.url)
     try:
         server.start()
         with psycopg.connect(database, autocommit=True) as connection:

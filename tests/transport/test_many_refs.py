@@ -28,11 +28,11 @@ def _make_refs(tree: Tree, tip: str) -> None:
 
 
 def test_created_changed_and_deleted(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[User], GitRemote]
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env, url = chosen.env, chosen.url(project)
     first = tree.commit()
     tree.git("push", "-q", url, "master", "master:loose")

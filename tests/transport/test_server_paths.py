@@ -49,12 +49,12 @@ def test_archive_of_paths_outside(
 
 
 def test_push_to_a_project_that_vanishes(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[User], GitRemote], tmp_path: Path
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """The project is deleted after the client has read its refs, before it sends its commits."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env, url = chosen.env, chosen.url(project)
     tree.commit()
     tree.git("push", "-q", url, "master")
