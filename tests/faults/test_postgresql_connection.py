@@ -22,11 +22,11 @@ SESSION = {"Cookie": "_service_session=x"}
 
 
 @pytest.fixture
-def database(data_folder: Path, database_url: str, begun: Server, request: pytest.FixtureRequest) -> str:
+def database(data_folder: Path, database_url: str, initialized_instance: Server, request: pytest.FixtureRequest) -> str:
     """The URL of a database whose instance is in ``data_folder``."""
     if not database_url:
         pytest.skip("SQLite has no connections that can be lost.")
-    shutil.copytree(begun.data, data_folder)
+    shutil.copytree(initialized_instance.data, data_folder)
     return fresh_database(database_url, database_name(request), template="begun")
 
 
