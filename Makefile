@@ -37,9 +37,9 @@ test-sqlite: setup
 	@sh scripts/openssh
 	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),--ignore=tests/conventions)
 
-# Tests that hardly use the database run on SQLite only, and so do the fault tests, which take longest. T=PATH runs any
-# test on PostgreSQL too.
-RUN_ONCE := tests/git tests/ci/config tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
+# Tests that hardly use the database run on SQLite only, and so do the fault tests and those of git's protocol, which take
+# longest. T=PATH runs any test on PostgreSQL too.
+RUN_ONCE := tests/ci tests/git tests/transport tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
 	$(addprefix tests/api/kernel/test_,every_scope.py openapi.py parameters.py secrets.py) \
 	$(addprefix tests/server/test_,commands.py demo.py progress.py readme.py serve.py supervisor.py drain.py)
 
