@@ -152,7 +152,7 @@ class SqliteEngine:
             # The second is how SQLite reports that the index of its log cannot grow.
             if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
                 return DatabaseErrorKind.FULL
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY):
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 return DatabaseErrorKind.BUSY
             # A connection that was opened while the disk was read-only stays so; only a new one can write again.
             if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
