@@ -154,6 +154,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
             loop="uvloop",
             http=HeadLimitProtocol,
             lifespan="off",
+            timeout_keep_alive=75,  # As in production; with httpx's five seconds, a reused connection may be closing.
             log_config=None,
             server_header=False,
             proxy_headers=False,

@@ -40,7 +40,9 @@ def serving(data: Path, **chosen: Any) -> Iterator[SecondInstance]:
     settings = Settings(data=data, root_token=TOKEN, root_password=PASSWORD, log_format="json", port=port, **chosen)
     initialize_instance(settings)
     app = App(settings, count_statements(open_database(settings)), Log("json", io.StringIO()), None)
-    config = uvicorn.Config(app.front, http="httptools", lifespan="off", log_config=None, proxy_headers=False)
+    config = uvicorn.Config(
+        app.front, http="httptools", lifespan="off", log_config=None, proxy_headers=False, timeout_keep_alive=75
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()

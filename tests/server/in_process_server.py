@@ -58,7 +58,9 @@ def serve_in_process(settings: Settings, clock: Callable[[], Timestamp] = wall_c
     app = App(settings, database, Log("json", io.StringIO()), None)
     beacons = [database.engine.announce_role(role) for role in ("jobs", "ssh")]
     listener = open_socket("127.0.0.1", 0)
-    config = uvicorn.Config(app.front, loop="uvloop", http=HeadLimitProtocol, lifespan="off", log_config=None)
+    config = uvicorn.Config(
+        app.front, loop="uvloop", http=HeadLimitProtocol, lifespan="off", log_config=None, timeout_keep_alive=75
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()

@@ -110,7 +110,15 @@ def serving_importer(data: Path, database_url: str) -> Iterator[Importer]:
     app = App(settings, open_database(settings), Log("json", log), None)
     listener = open_socket("127.0.0.1", 0)
     server = uvicorn.Server(
-        uvicorn.Config(app.front, loop="uvloop", http="httptools", lifespan="off", log_config=None, server_header=False)
+        uvicorn.Config(
+            app.front,
+            loop="uvloop",
+            http="httptools",
+            lifespan="off",
+            log_config=None,
+            server_header=False,
+            timeout_keep_alive=75,
+        )
     )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()

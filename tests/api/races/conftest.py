@@ -33,7 +33,7 @@ def _another(instance: Instance) -> Iterator[str]:
     """Start another server of the same instance, with its own threads and connections, and return its address."""
     app = App(instance.settings, open_database(instance.settings), Log("json", io.StringIO()), None)
     listener = open_socket("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app.front, lifespan="off", log_config=None))
+    server = uvicorn.Server(uvicorn.Config(app.front, lifespan="off", log_config=None, timeout_keep_alive=75))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{listener.getsockname()[1]}"
