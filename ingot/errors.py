@@ -69,6 +69,9 @@ class Unavailable(Exception):
     """A resource outside the process, such as the database, that does not respond; a retry may succeed."""
 
 
+FULL_RETRY_AFTER_SECONDS = 60
+
+
 class StorageFull(Unavailable):
     """A disk without free space; nothing was stored, and a retry succeeds once space has been freed."""
 

@@ -4,13 +4,12 @@ import os
 from pathlib import Path
 
 from ingot.core.http.request import Header
-from ingot.errors import StorageFull
+from ingot.errors import FULL_RETRY_AFTER_SECONDS, StorageFull
 from ingot.git.core.errors import STORAGE_FULL, is_storage_full
 
 MIN_PUSH_SPACE_BYTES = 2**20
 """Free space that every push needs; with less, git fails with a message that does not name the cause."""
 RETRY_AFTER_SECONDS = 10
-FULL_RETRY_AFTER_SECONDS = 60
 PROJECT_NOT_FOUND = "The project you were looking for could not be found or you don't have permission to view it."
 PROJECT_DELETED = "The project has been deleted."
 BASIC_CHALLENGE: Header = (b"www-authenticate", b'Basic realm="Ingot"')

@@ -116,6 +116,7 @@ ALLOWED: list[tuple[str, str, dict[str, str], bool]] = [
     ("127.0.0.1", f"?token={SECRET}", {}, True),
     ("127.0.0.1", f"?token={SECRET}x", {}, False),
     ("127.0.0.1", "?token=", {}, False),
+    ("127.0.0.1", "?token=%FF&token=%00&&=", {}, False),
     ("127.0.0.1", "", {"Authorization": f"Basic {SECRET}"}, False),
     ("127.0.0.1", "", {"PRIVATE-TOKEN": TOKEN}, False),
 ]

@@ -233,7 +233,7 @@ class Kernel:
     def _is_known(self, credentials: Credentials, db: Connection) -> bool:
         try:
             return self._authenticate(db, credentials).known
-        except Unauthenticated:  # The body may contain a valid token.
+        except Failure:  # The body may contain a valid token.
             return False
 
     async def _body(self, call: _RequestCall, charge: BodyCharge) -> dict[str, Any]:

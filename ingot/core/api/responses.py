@@ -11,6 +11,7 @@ from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest
 from ingot.core.api.router import NoRoute, WrongMethod
 from ingot.errors import (
+    FULL_RETRY_AFTER_SECONDS,
     CommitUncertain,
     Conflict,
     Denied,
@@ -29,7 +30,6 @@ Header = tuple[bytes, bytes]
 encode = msgspec.json.Encoder().encode
 JSON_CONTENT_TYPE: Header = (b"content-type", b"application/json")
 RETRY_AFTER_SECONDS = 5
-FULL_RETRY_AFTER_SECONDS = 60
 
 
 class InsufficientScope(Exception):

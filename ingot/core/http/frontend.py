@@ -22,7 +22,7 @@ from ingot.core.http.request import (
     request_id,
 )
 from ingot.core.http.scrape_access import ScrapeAccess
-from ingot.errors import Invalid
+from ingot.errors import FULL_RETRY_AFTER_SECONDS, Invalid
 from ingot.git.core.disk_errors import NOT_WRITABLE, is_disk_failure
 from ingot.git.core.errors import (
     STORAGE_FULL,
@@ -36,7 +36,6 @@ from ingot.settings import Settings
 
 _ALLOWED_METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _RETRY_SECONDS = 5
-_FULL_RETRY_SECONDS = 60
 _HEALTH_PATHS = ("/-/health", "/-/liveness", "/-/readiness")
 
 
@@ -174,9 +173,9 @@ def _classify_error(error: Exception) -> tuple[str, int, str, int]:
         # The same request may succeed when others have finished.
         return "fault", 503, "503 Service Unavailable", _RETRY_SECONDS
     if is_storage_full(error):
-        return "disk full", 507, f"507 Insufficient Storage - {STORAGE_FULL}", _FULL_RETRY_SECONDS
+        return "disk full", 507, f"507 Insufficient Storage - {STORAGE_FULL}", FULL_RETRY_AFTER_SECONDS
     if is_disk_failure(error):
-        return "disk failure", 503, f"503 Service Unavailable - {NOT_WRITABLE}", _FULL_RETRY_SECONDS
+        return "disk failure", 503, f"503 Service Unavailable - {NOT_WRITABLE}", FULL_RETRY_AFTER_SECONDS
     if is_unreadable_error(error):
         return "repository unreadable", 503, UNREADABLE_ERRORS, 0
     return "fault", 500, "500 Internal Server Error", 0

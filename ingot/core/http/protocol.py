@@ -87,8 +87,8 @@ class HeadLimitProtocol(HttpToolsProtocol):
         self._advanced = self._in_body = True
         self._head_timeout.cancel()
         super().on_headers_complete()
-        # Trailers of a chunked body are collected here and ignored: as headers, they would pass for some that a
-        # proxy has checked.
+        # Trailers of a chunked body are collected here and ignored: as headers, they would pass for those that a proxy
+        # has checked.
         self.headers = []
 
     def _reject(self) -> None:

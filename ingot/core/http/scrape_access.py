@@ -27,7 +27,8 @@ class ScrapeAccess:
             return False
         scheme, _, bearer = headers.get(b"authorization", b"").partition(b" ")
         given = [bearer.strip()] if scheme.lower() == b"bearer" else []
-        given += parse_qs(scope["query_string"]).get(b"token", [])
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        given += [token.encode() for token in query.get("token", [])]
         return any(hmac.compare_digest(token, self._token) for token in given)
 
     def _is_in_network(self, scope: Message, headers: dict[bytes, bytes]) -> bool:
