@@ -21,8 +21,8 @@ def clock() -> AdjustableClock:
 
 
 @pytest.fixture
-def inside(place: Path, empty_database: str, clock: AdjustableClock) -> Iterator[InProcessServer]:
-    with serve_in_process(first_settings(place, empty_database), clock) as inside:
+def inside(data_folder: Path, empty_database: str, clock: AdjustableClock) -> Iterator[InProcessServer]:
+    with serve_in_process(first_settings(data_folder, empty_database), clock) as inside:
         yield inside
 
 

@@ -53,10 +53,12 @@ def wait() -> float:
 
 
 @pytest.fixture
-def inside(place: Path, empty_database: str, wait: float, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessServer]:
+def inside(
+    data_folder: Path, empty_database: str, wait: float, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[InProcessServer]:
     """Yield a server with a lock timeout of one second, unless a test sets another."""
     monkeypatch.setattr(engines, "LOCK_WAIT_SECONDS", wait)
-    with serve_in_process(first_settings(place, empty_database)) as inside:
+    with serve_in_process(first_settings(data_folder, empty_database)) as inside:
         yield inside
 
 

@@ -169,8 +169,8 @@ def test_concurrent_migrations_run_once(newer: NewerVersion) -> None:
     assert newer.times_reached() == 1
 
 
-def test_concurrent_first_starts_create_one_instance(place: Path, empty_database: str) -> None:
-    options = ["--data", str(place), *(["--database-url", empty_database] if empty_database else [])]
+def test_concurrent_first_starts_create_one_instance(data_folder: Path, empty_database: str) -> None:
+    options = ["--data", str(data_folder), *(["--database-url", empty_database] if empty_database else [])]
     command = [sys.executable, "-m", "ingot", "migrate", *options]
     both = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment())

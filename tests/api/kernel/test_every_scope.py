@@ -5,7 +5,7 @@ import pytest
 from ingot.core.access.scopes import SCOPES
 from tests.api.kernel.route_access import TABLE
 from tests.api.kernel.route_requests import declared_routes, request_route
-from tests.api.kernel.test_every_route import INVALIDATING_ROUTES
+from tests.api.kernel.test_every_route import SELF_PREFIX
 from tests.client import Api, Make, User
 
 
@@ -23,7 +23,7 @@ def test_a_token_reaches_exactly_the_routes_of_its_scope(
     _, scopes = TABLE[route]
 
     for scope in SCOPES:
-        fresh = INVALIDATING_ROUTES in route
+        fresh = SELF_PREFIX in route
         answer = request_route(
             api, route, make.root.with_token(make.token(make.root.id, scope)) if fresh else scoped_tokens[scope]
         )
