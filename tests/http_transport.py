@@ -80,7 +80,7 @@ class StdlibTransport(httpx.BaseTransport):
         """Close the pool."""
         for connection in self._idle:
             connection.close()
-        if "_usual" in self.__dict__:
+        if "_fallback" in self.__dict__:
             self._fallback.close()
 
 
