@@ -64,7 +64,7 @@ def wait() -> float:
 def inside(
     data_folder: Path, empty_database: str, wait: float, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[InProcessServer]:
-    """A server that waits for one second only, unless a test says otherwise."""
+    """Yield a server with a lock timeout of one second, unless a test sets another."""
     monkeypatch.setattr(engines, "LOCK_WAIT_SECONDS", wait)
     with serve_in_process(first_settings(data_folder, empty_database)) as inside:
         yield inside

@@ -22,16 +22,14 @@ def database_name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def empty_database(database_url: str, request: pytest.FixtureRequest) -> str:
-    """Return the URL of an empty PostgreSQL database, or None for SQLite."""
+    """Return the URL of an empty PostgreSQL database, or an empty string for SQLite."""
     return fresh_database(database_url, database_name(request))
 
 
 @pytest.fixture(scope="session")
 def initialized_instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Server:
     """Return an instance after its first start; it is copied for each test, and never served."""
-    instance = Server(
-        tmp_path_factory.mktemp("initialized_instance") / "data", fresh_database(database_url, "initialized_instance")
-    )
+    instance = Server(tmp_path_factory.mktemp("initialized") / "data", fresh_database(database_url, "initialized"))
     instance.prepare()
     return instance
 
@@ -42,7 +40,7 @@ def server(
 ) -> Iterator[Server]:
     """Yield a running server."""
     shutil.copytree(initialized_instance.data, data_folder)
-    server = Server(data_folder, fresh_database(database_url, database_name(request), template="begun"))
+    server = Server(data_folder, fresh_database(database_url, database_name(request), template="initialized"))
     try:
         yield server.start()
     finally:

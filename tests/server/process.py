@@ -188,7 +188,7 @@ def serving(data: Path, database_url: str = "", *arguments: object, **more: str)
 
 
 def fresh_database(database_url: str, name: str, template: str = "template1") -> str:
-    """Create a database on the same PostgreSQL server, empty or from a template; None without one."""
+    """Create a database on the same PostgreSQL server, empty or from a template; an empty string without one."""
     if not database_url:
         return ""
     import psycopg

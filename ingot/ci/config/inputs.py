@@ -52,7 +52,8 @@ def _value(name: str, rule: Any, given: Mapping[str, Any]) -> Any:
     if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
         raise ConfigError(f"`{name}` input: provided value is not a {kind}")
     options = rule.get("options")
-    if isinstance(options, list) and options and value not in options:
+    chosen = value if isinstance(value, list) else [value]
+    if isinstance(options, list) and options and not all(each in options for each in chosen):
         raise ConfigError(f"`{name}` input: `{value}` cannot be used because it is not in the list of allowed options")
     if isinstance(rule.get("regex"), str):
         matcher = pattern_matcher(f"/{rule['regex']}/")

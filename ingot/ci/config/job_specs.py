@@ -1,5 +1,6 @@
 """Conversion of validated jobs to structs, with defaults applied and ``parallel`` expanded."""
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
@@ -10,6 +11,8 @@ from ingot.ci.config.checks import flatten
 from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.keywords import DEFAULT_KEYWORDS
 from ingot.ci.config.plan import ConfigVariable, JobEnvironment, JobSpec, Need, RefPolicy, Retry, Rule
+
+_MATRIX_VALUE = re.compile(r"\$\[\[ *matrix\.([\w-]+) *\]\]")
 
 
 def config_variables(value: Mapping[str, Any] | None) -> dict[str, ConfigVariable]:
@@ -99,6 +102,16 @@ def _matrix_values(matrix: list[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
         choices = [[_text(each) for each in (flatten(value) or ())] for value in entry.values()]
         for combination in product(*choices):
             yield dict(zip(entry, combination, strict=True))
+
+
+def _with_matrix_values(needs: tuple[Need, ...] | None, values: Mapping[str, str]) -> tuple[Need, ...] | None:
+    """Replace ``$[[ matrix.NAME ]]`` in the names of needed jobs by the values of a copy."""
+    if needs is None or not any("$[[" in need.job for need in needs):
+        return needs
+    return tuple(
+        msgspec.structs.replace(need, job=_MATRIX_VALUE.sub(lambda match: values.get(match[1], match[0]), need.job))
+        for need in needs
+    )
 
 
 def _policy(value: Any) -> RefPolicy | None:
@@ -213,5 +226,6 @@ def _copies(spec: JobSpec, parallel: Any) -> Iterator[JobSpec]:
                 name=f"{spec.name}: [{', '.join(values.values())}]",
                 variables={**spec.variables, **own},
                 own_variables=spec.own_variables | own.keys(),
+                needs=_with_matrix_values(spec.needs, values),
                 node=(index, len(combinations)),
             )

@@ -219,7 +219,14 @@ one:
 all:
   script: [x]
   needs: [{job: build, artifacts: false}]
+same:
+  script: [x]
+  parallel: {matrix: [{ARCH: [x64, 7]}]}
+  needs:
+    - job: build
+      parallel: {matrix: [{OS: mac, ARCH: ["$[[ matrix.ARCH ]]"]}]}
 """)
+    assert jobs["same: [7]"].needs == (Need("build: [mac, 7]"),)
     names = ["build: [linux, x64]", "build: [linux, 7]", "build: [mac, x64]", "build: [mac, 7]", "build: [windows]"]
     assert list(jobs)[:5] == names
     assert [jobs[name].spec.node for name in names] == [(index, 5) for index in range(1, 6)]
