@@ -40,7 +40,7 @@ _LOG_COMMAND = (
 LastCommitsByPath = dict[bytes, str]
 """Commit ids by the path that they changed last."""
 # Paths that were not found within the time limit are missing.
-_tree_cache: BoundedCache[tuple[str, str], LastCommitsByPath] = declare_cache("tree-commits", share=6)
+_tree_cache: BoundedCache[tuple[str, str], LastCommitsByPath] = declare_cache("tree-commits", share=5)
 _slow_lookups: dict[str, int] = {}
 _walk_lock = threading.Lock()
 
