@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.grow import measure_growth
+from bench.growth_data import LARGE, SMALL, fill_growth
 from bench.hooks import measure_hooks
 from bench.issues import ISSUES, fill_issues, measure_issues
 from bench.load import get, requests_per_second
@@ -79,6 +81,7 @@ def main() -> None:
             parts["merge_requests"] = lambda: _measure_merge_requests(Path(folder), arguments.seconds)
             parts["pages"] = lambda: _measure_pages(Path(folder), arguments.seconds)
             parts["hooks"] = lambda: _measure_hooks(Path(folder))
+            parts["grow"] = lambda: _measure_growth(Path(folder))
             parts["writes"] = lambda: _measure_writes(Path(folder), arguments.seconds)
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
@@ -180,6 +183,20 @@ def _measure_hooks(folder: Path) -> None:
     initialize_instance(settings)
     for finding in measure_hooks(settings):
         _line(*finding)
+
+
+def _measure_growth(folder: Path) -> None:
+    filled = []
+    for name, size in (("small", SMALL), ("large", LARGE)):
+        settings = Settings(data=folder / f"grow-{name}", root_token=TOKEN, root_password=PASSWORD)
+        initialize_instance(settings)
+        print(f"filling with {size.issues} issues, {size.members} members and {size.commits} commits", flush=True)
+        with _server("app", settings.data, "") as port:
+            filled.append((settings.data, fill_growth(settings, port, size)))
+    (small_folder, small), (large_folder, large) = filled
+    with _server("app", small_folder, "") as port, _server("app", large_folder, "") as other:
+        for finding in measure_growth((port, small), (other, large)):
+            _line(*finding)
 
 
 def _measure_writes(folder: Path, seconds: float) -> None:

@@ -17,7 +17,7 @@ _AUTHOR = b"Ada Writer <ada@example.org> %d +0000"
 def write_history(path: Path) -> list[str]:
     """Fill a bare repository with many commits, files and refs; return the ids of the commits, oldest first."""
     marks = path / "bench-marks"
-    _import(path, _stream(), f"--export-marks={marks}")
+    import_stream(path, _stream(), f"--export-marks={marks}")
     lines = sorted((int(mark[1:]), oid) for mark, oid in (line.split() for line in marks.read_text().splitlines()))
     marks.unlink()
     return [oid for _, oid in lines]
@@ -38,7 +38,7 @@ def write_branches(path: Path, tip: str, changed: dict[str, list[str]]) -> dict[
                 yield b"M 100644 inline %s\ndata %d\n" % (file.encode(), len(content)) + content + b"\n"
         yield b"done\n"
 
-    _import(path, stream())
+    import_stream(path, stream())
     listed = subprocess.run(
         ["git", "for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads"],
         cwd=path,
@@ -60,10 +60,11 @@ def write_bulk(path: Path, megabytes: int) -> None:
             yield b"M 100644 inline bulk-%d\ndata %d\n" % (number, 2**20) + dice.randbytes(2**20) + b"\n"
         yield b"done\n"
 
-    _import(path, stream())
+    import_stream(path, stream())
 
 
-def _import(path: Path, stream: Iterator[bytes], *options: str) -> None:
+def import_stream(path: Path, stream: Iterator[bytes], *options: str) -> None:
+    """Write commits in the format of ``git fast-import`` into a bare repository."""
     command = ["git", "fast-import", "--quiet", "--force", "--done", *options]
     process = subprocess.Popen(command, cwd=path, stdin=subprocess.PIPE)
     assert process.stdin is not None

@@ -22,6 +22,56 @@ _VISIBILITIES = ("private", "private", "internal", "public")
 _OFF = ("only_allow_merge_if_pipeline_succeeds", "only_allow_merge_if_all_discussions_are_resolved")
 
 
+def insert_project(
+    db: Connection, number: int, namespace_id: int, around: str, visibility: str, runners_token: bytes
+) -> int:
+    """Insert a project without a repository; return its id."""
+    name = f"project-{number}"
+    flags: dict[str, Any] = {
+        column.name: column.name not in _OFF for column in projects.c if column.name.endswith("_enabled")
+    }
+    stamp = f"2026-01-01T{number // 3600 % 24:02d}:{number // 60 % 60:02d}:{number % 60:02d}.000Z"
+    project_id = db.insert(
+        projects,
+        namespace_id=namespace_id,
+        creator_id=1,
+        name=name,
+        name_key=name,
+        path=name,
+        path_key=name,
+        full_path=f"{around}/{name}",
+        full_path_key=f"{around}/{name}",
+        description="A project of the benchmark",
+        visibility=visibility,
+        default_branch="master",
+        archived=number % 20 == 0,
+        **{**flags, **dict.fromkeys(_OFF, False)},
+        public_jobs=True,
+        import_status="none",
+        runners_token=runners_token,
+        **dict.fromkeys(
+            (
+                "forks_count",
+                "star_count",
+                "open_issues_count",
+                "commit_count",
+                "repository_size",
+                "lfs_objects_size",
+                "job_artifacts_size",
+            ),
+            number % 50,
+        ),
+        empty=True,
+        repository_key=f"{number:064x}",
+        created_at=stamp,
+        updated_at=stamp,
+        last_activity_at=stamp,
+    )
+    for topic in ("forge", "bench") if number % 4 == 0 else ():
+        db.insert(project_topics, project_id=project_id, name=topic, name_key=topic)
+    return project_id
+
+
 class NamespaceData:
     """Groups three levels deep, projects in groups and in personal namespaces, and their members."""
 
@@ -93,49 +143,7 @@ class NamespaceData:
                 self._add_membership("project", project_id, own_id, user_id, 40)
 
     def _project(self, number: int, namespace_id: int, around: str, visibility: str) -> int:
-        name = f"project-{number}"
-        flags: dict[str, Any] = {
-            column.name: column.name not in _OFF for column in projects.c if column.name.endswith("_enabled")
-        }
-        stamp = f"2026-01-01T{number // 3600 % 24:02d}:{number // 60 % 60:02d}:{number % 60:02d}.000Z"
-        project_id = self._db.insert(
-            projects,
-            namespace_id=namespace_id,
-            creator_id=1,
-            name=name,
-            name_key=name,
-            path=name,
-            path_key=name,
-            full_path=f"{around}/{name}",
-            full_path_key=f"{around}/{name}",
-            description="A project of the benchmark",
-            visibility=visibility,
-            default_branch="master",
-            archived=number % 20 == 0,
-            **{**flags, **dict.fromkeys(_OFF, False)},
-            public_jobs=True,
-            import_status="none",
-            runners_token=self._token,
-            **dict.fromkeys(
-                (
-                    "forks_count",
-                    "star_count",
-                    "open_issues_count",
-                    "commit_count",
-                    "repository_size",
-                    "lfs_objects_size",
-                    "job_artifacts_size",
-                ),
-                number % 50,
-            ),
-            empty=True,
-            repository_key=f"{number:064x}",
-            created_at=stamp,
-            updated_at=stamp,
-            last_activity_at=stamp,
-        )
-        for topic in ("forge", "bench") if number % 4 == 0 else ():
-            self._db.insert(project_topics, project_id=project_id, name=topic, name_key=topic)
+        project_id = insert_project(self._db, number, namespace_id, around, visibility, self._token)
         self.projects.append((project_id, namespace_id))
         return project_id
 

@@ -57,7 +57,7 @@ def fill_pages(port: int) -> FilledPages:
         del client.headers["PRIVATE-TOKEN"]
         requests = f"{path}/-/merge_requests"
         return FilledPages(
-            _cookie(client),
+            sign_in_cookie(client),
             path,
             f"{path}/-/blob/master/tides/part_3.py",
             f"{path}/-/blob/master/long.py",
@@ -78,7 +78,8 @@ def _post(client: httpx.Client, path: str, **sent: Any) -> Any:
     return answer.json()
 
 
-def _cookie(client: httpx.Client) -> str:
+def sign_in_cookie(client: httpx.Client) -> str:
+    """Sign in as root; return the header with the cookie of the session."""
     page = client.get("/users/sign_in").text
     found = re.search(r'name="authenticity_token" value="([^"]+)"', page)
     assert found is not None

@@ -1,11 +1,11 @@
 """Queries of users, identities, followers, statuses and custom attributes."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Subquery, and_, bindparam, exists, func, literal_column, or_, select
 
 from ingot.accounts.users.params import ListUsers
 from ingot.accounts.users.tables import (
@@ -25,9 +25,10 @@ from ingot.core.access.actor import Actor
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern, one_of
-from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.search import is_indexed, search_term, text_search
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query, scan_query, scanned_rows
+from ingot.core.db.search import is_indexed, search_term, text_scan, text_search
 from ingot.core.db.times import Date
+from ingot.core.db.totals import USERS
 from ingot.errors import Invalid, NotFound, too_long_message
 
 _BY_ID = select(users).where(users.c.id == bindparam("user"))
@@ -212,6 +213,27 @@ _FILTERS = {
     ),
 }
 
+# Filters whose results depend only on columns that are versioned (see ``totals``).
+_VERSIONED_FILTERS = _FILTERS.keys() - {"extern_uid"}
+
+
+def _scan_everything(scanned: Subquery) -> ColumnElement[bool]:
+    of_user = emails.c.user_id == scanned.c.id
+    return or_(
+        text_scan("needle", scanned.c.username_key, scanned.c.name_key, scanned.c.email),
+        exists().where(of_user, text_scan("needle", emails.c.email)),
+    )
+
+
+def _scan_names(scanned: Subquery) -> ColumnElement[bool]:
+    return or_(text_scan("needle", scanned.c.username_key, scanned.c.name_key), scanned.c.email == bindparam("term"))
+
+
+_SEARCHES: dict[str, Callable[[Subquery], ColumnElement[bool]]] = {
+    "search_everything": _scan_everything,
+    "search_names": _scan_names,
+}
+
 
 def _condition(name: str) -> ColumnElement[bool]:
     if not name.startswith("custom_attribute "):
@@ -231,7 +253,20 @@ def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
     order = [column.asc() if sort == "asc" else column.desc()]
     if order_by != "id":
         order.append(users.c.id.asc() if sort == "asc" else users.c.id.desc())
-    return list_query(matching, users.c.id, *order)
+    query = list_query(matching, users.c.id, *order)
+    searches = filters & _SEARCHES.keys()
+    if not searches:
+        return query
+    others = select(users).where(*(_condition(name) for name in sorted(filters - searches)))
+    scanned = scanned_rows(others, *order)
+    sorted_by = [scanned.c[column.name], scanned.c.id]
+    return query._replace(
+        scan=scan_query(
+            scanned,
+            and_(*(_SEARCHES[name](scanned) for name in searches)),
+            *(by.asc() if sort == "asc" else by.desc() for by in sorted_by),
+        )
+    )
 
 
 def list_users(db: Connection, actor: Actor, params: ListUsers, page: Page) -> Listing[User]:
@@ -272,7 +307,9 @@ def list_users(db: Connection, actor: Actor, params: ListUsers, page: Page) -> L
         for index, (key, value) in enumerate(attribute_filters(params.custom_attributes)):
             filters.add(f"custom_attribute {index}")
             values |= {f"attribute_{index}": key, f"attribute_value_{index}": value}
-    return fetch_page(db, User, _list_query(frozenset(filters), params.order_by, params.sort), page, **values)
+    depends_on = (USERS,) if filters <= _VERSIONED_FILTERS else ()
+    query = _list_query(frozenset(filters), params.order_by, params.sort)
+    return fetch_page(db, User, query, page, depends_on, **values)
 
 
 _ACTIVITIES = list_query(

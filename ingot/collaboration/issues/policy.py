@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, or_, select
+from sqlalchemy import ColumnElement, bindparam, exists, or_
 
 from ingot.collaboration.issues.tables import Issue, issue_assignees, issues
 from ingot.collaboration.planning.scope import ProjectScope
@@ -92,12 +92,11 @@ def may_set_times(actor: Actor, access: Access, project: Project) -> bool:
 
 def visible_below_reporter() -> ColumnElement[bool]:
     """Return the condition for issues of one project that a user below reporter may see; ``actor`` is bound."""
-    assigned = select(issue_assignees.c.issue_id).where(issue_assignees.c.user_id == bindparam("actor"))
-    return or_(
-        issues.c.confidential.is_(False),
-        issues.c.author_id == bindparam("actor"),
-        issues.c.id.in_(assigned.scalar_subquery()),
+    # Evaluated for confidential issues only; the ids of all issues that are assigned to the user may be many.
+    assigned = exists().where(
+        issue_assignees.c.issue_id == issues.c.id, issue_assignees.c.user_id == bindparam("actor")
     )
+    return or_(issues.c.confidential.is_(False), issues.c.author_id == bindparam("actor"), assigned)
 
 
 def visible_issues(*, external: bool) -> ColumnElement[bool]:

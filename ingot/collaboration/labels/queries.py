@@ -16,6 +16,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern, one_of, without_index
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.times import day_of
+from ingot.core.db.totals import cached_rows, issues_of
 from ingot.errors import NotFound
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.members.queries import MemberSource
@@ -333,8 +334,8 @@ def label_counts_in_project(db: Connection, label_ids: Sequence[int], scope: Lab
     """Count the records with each label in a project, limited to those that the caller can see."""
     rows = [
         (label_id, kind, state, count)
-        for label_id, kind, _, state, confidential, count in db.rows(
-            _OF_PROJECT, labels=list(label_ids), project=scope.project_id
+        for label_id, kind, _, state, confidential, count in cached_rows(
+            db, _OF_PROJECT, {"labels": list(label_ids), "project": scope.project_id}, [issues_of(scope.project_id)]
         )
         if (kind == "issue" and scope.issues and (scope.confidential or not confidential))
         or (kind == "merge_request" and scope.merge_requests)

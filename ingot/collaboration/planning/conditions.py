@@ -79,6 +79,10 @@ class IssuableTable(NamedTuple):
         """
         return self.named_in(self.assigned_id, condition, of)
 
+    def is_assigned(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+        """Return the condition that a row has an assignee that matches, for rows that are read one after the other."""
+        return exists().where(self.assigned_id == self.rows.c.id, condition)
+
     def named_in(
         self,
         column: ColumnElement[int],

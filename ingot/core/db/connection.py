@@ -6,11 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
-from sqlalchemy import Boolean, Table, bindparam, delete, insert, update
+from sqlalchemy import Boolean, Table, bindparam, column, delete, insert, select, update
+from sqlalchemy import table as table_clause
 from sqlalchemy.sql import ClauseElement, Executable
 
 from ingot.core.db.cache import ReadCache
-from ingot.core.db.expressions import ListOfValues, packed_columns
+from ingot.core.db.expressions import ListOfValues, in_list, packed_columns
 from ingot.core.db.locks import LOCK, lock_key
 from ingot.core.db.ports import Ports
 from ingot.core.db.schema import Record
@@ -26,6 +27,8 @@ T = TypeVar("T")
 Subscribers = Mapping[type, Sequence[Callable[["Connection", Any], None]]]
 
 _MAX_STATEMENTS = 4096
+_VERSIONED = table_clause("row_versions", column("name"), column("version"))
+_ROW_VERSIONS = select(_VERSIONED).where(in_list(_VERSIONED.c.name, "names")).order_by(_VERSIONED.c.name)
 _LITERAL_WORD = re.compile("[a-z_]+")
 _BOUND_EMBEDDED, _BOUND_SERVER = re.compile(r"(?<!:):(\w+)"), re.compile(r"%\((\w+)\)s")
 
@@ -49,7 +52,7 @@ class StatementCache:
 
     def __init__(self, dialect: "Dialect", *, embedded: bool) -> None:
         self._dialect = dialect
-        self._embedded = embedded
+        self.embedded = embedded
         self._compiled: dict[Any, CompiledStatement] = {}
 
     def compiled(self, statement: ClauseElement) -> CompiledStatement:
@@ -80,7 +83,7 @@ class StatementCache:
         if columns:
             carried = {name: value for name, value in carried.items() if name not in columns}
         literals = _literal_words(compiled)
-        bound = _BOUND_EMBEDDED if self._embedded else _BOUND_SERVER
+        bound = _BOUND_EMBEDDED if self.embedded else _BOUND_SERVER
         text = bound.sub(lambda match: f"'{literals[match[1]]}'" if match[1] in literals else match[0], str(compiled))
         carried = {name: value for name, value in carried.items() if name not in literals}
         if len(self._compiled) >= _MAX_STATEMENTS:
@@ -88,7 +91,7 @@ class StatementCache:
         lists: tuple[str, ...] = ()
         flags: tuple[int, ...] = ()
         packed = False
-        if self._embedded:
+        if self.embedded:
             names = (name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
             lists = tuple(dict.fromkeys(names))  # One name may occur several times, and is bound once.
             result_columns = getattr(statement, "exported_columns", ())
@@ -195,6 +198,20 @@ class Connection:
         if result is not None:
             self._cache.put(key, result, size(result))
         return result
+
+    @property
+    def identity(self) -> object:
+        """Return an object that belongs to this database alone, for the keys of caches that all databases share."""
+        return self._statements
+
+    def row_versions(self, names: Sequence[str]) -> tuple[tuple[str, int], ...] | None:
+        """Return the current versions of kinds of rows (see ``totals``); None if there are none.
+
+        A transaction has none, because it may be rolled back after it has incremented them.
+        """
+        if self._cache is None or not self._statements.embedded:
+            return None
+        return tuple(self.rows(_ROW_VERSIONS, names=list(names)))
 
     def lock(self, name: str) -> None:
         """Wait until no other transaction holds this lock, then hold it until this one has ended.

@@ -6,8 +6,8 @@ from alembic import context
 
 
 def _is_declared(name: str | None, kind: str, _parents: Any) -> bool:
-    """Return whether code declares an object; search indexes and their shadow tables are created by scripts only."""
-    return kind != "table" or "_search" not in (name or "")
+    """Return whether code declares an object; some tables that only SQLite has are created by scripts only."""
+    return kind != "table" or not ("_search" in (name or "") or name == "row_versions")
 
 
 connection = context.config.attributes["connection"]

@@ -21,10 +21,12 @@ from sqlalchemy import (
 from ingot.accounts.users.tables import users
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import contains, in_list, like_pattern
+from ingot.core.db.expressions import in_list, like_pattern, without_index
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.times import day_of
+from ingot.core.db.totals import MEMBERS, USERS
 from ingot.errors import NotFound
+from ingot.projects.members.member_ids import list_member_ids, names_match
 from ingot.projects.members.params import ListMembers
 from ingot.projects.members.records import Member, Requester
 from ingot.projects.namespaces.policy import is_unexpired, lower_level
@@ -151,10 +153,13 @@ def _earlier_expiry(membership: FromClause, share: FromClause) -> ColumnElement[
 
 
 def _with_inherited(by_shares: tuple[Select[Any], ...]) -> Select[Any]:
-    """Select direct, inherited and invited members, each once with the highest level."""
+    """Select the ``chosen`` among the direct, inherited and invited members, each once with the highest level."""
+    # The memberships are found by their users; a source may have thousands.
+    source_kind, source_id = memberships.c.source_kind.concat(""), without_index(memberships.c.source_id)
+    direct = and_(source_kind == bindparam("kind"), source_id == bindparam("source"))
     inherited = and_(
-        memberships.c.source_kind == "group",
-        memberships.c.source_id.in_(
+        source_kind == "group",
+        source_id.in_(
             select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
         ),
     )
@@ -164,8 +169,10 @@ def _with_inherited(by_shares: tuple[Select[Any], ...]) -> Select[Any]:
         memberships.c.access_level,
         memberships.c.expires_at,
         memberships.c.created_at,
-    ).where(or_(_OF_SOURCE, inherited), is_unexpired(memberships.c.expires_at))
-    candidates = (union_all(direct_or_inherited, *by_shares) if by_shares else direct_or_inherited).subquery()
+    ).where(in_list(memberships.c.user_id, "chosen"), or_(direct, inherited), is_unexpired(memberships.c.expires_at))
+    invited = (select(share.subquery()) for share in by_shares)
+    parts = [direct_or_inherited, *(each.where(in_list(each.selected_columns.user_id, "chosen")) for each in invited)]
+    candidates = union_all(*parts).subquery()
     rank = func.row_number().over(
         partition_by=candidates.c.user_id, order_by=(candidates.c.access_level.desc(), candidates.c.id)
     )
@@ -177,13 +184,25 @@ def _with_inherited(by_shares: tuple[Select[Any], ...]) -> Select[Any]:
     )
 
 
-@lru_cache(maxsize=64)
-def _list_query(by_shares: tuple[Select[Any], ...] | None, search: bool, chosen: bool) -> ListQuery:
-    matching = _direct() if by_shares is None else _with_inherited(by_shares)
+@lru_cache(maxsize=4)
+def _direct_query(search: bool, chosen: bool) -> ListQuery:
+    matching = _direct()
     if search:
-        matching = matching.where(or_(contains(users.c.username_key, "pattern"), contains(users.c.name_key, "pattern")))
+        matching = matching.where(names_match())
     if chosen:
         matching = matching.where(in_list(users.c.id, "chosen"))
+    query = list_query(matching, users.c.id, memberships.c.user_id.asc())
+    if search or chosen:
+        return query
+    total = select(func.count()).where(_OF_SOURCE, is_unexpired(memberships.c.expires_at))
+    return query._replace(total=total)
+
+
+@lru_cache(maxsize=64)
+def _chosen_query(by_shares: tuple[Select[Any], ...], search: bool) -> ListQuery:
+    matching = _with_inherited(by_shares)
+    if search:
+        matching = matching.where(names_match())
     return list_query(matching, users.c.id, users.c.id.asc())
 
 
@@ -192,18 +211,27 @@ def list_members(
 ) -> Listing[Member]:
     """List the direct members; with ``invited`` also the inherited members and those of invited groups."""
     values: dict[str, Any] = {"kind": source.kind, "source": source.id, "today": day_of(db.now)}
-    by_shares = None
-    if invited is not None:
-        values["namespace"] = source.namespace_id
-        if invited.seen:
-            values["seen"] = invited.seen
-        by_shares = invited.by_shares if invited.seen else ()
     if params.query:
         values["pattern"] = like_pattern(params.query)
     if params.user_ids:
         values["chosen"] = params.user_ids
-    query = _list_query(by_shares, bool(params.query), bool(params.user_ids))
-    return fetch_page(db, Member, query, page, **values)
+    if invited is None:
+        query = _direct_query(bool(params.query), bool(params.user_ids))
+        return fetch_page(db, Member, query, page, (MEMBERS, USERS), **values)
+    by_shares = invited.by_shares if invited.seen else ()
+    values["namespace"] = source.namespace_id
+    if invited.seen:
+        values["seen"] = invited.seen
+    if params.user_ids:
+        return fetch_page(db, Member, _chosen_query(by_shares, bool(params.query)), page, **values)
+    ids = list_member_ids(db, (source.kind, source.id), by_shares, page, values)
+    if not ids.items:
+        return ids.of([])
+    statement = _chosen_query(by_shares, False).by_number
+    chosen = db.all(Member, statement, page_size=page.size, page_offset=0, **values, chosen=ids.items)
+    by_id = {member.id: member for member in chosen}
+    # On PostgreSQL, a membership may have ended since the statement that found its user.
+    return ids.of([by_id[user_id] for user_id in ids.items if user_id in by_id])
 
 
 def find_member(

@@ -80,6 +80,8 @@ memberships = Table(
         "ix_memberships_user_id", "user_id", "source_kind", "source_id", "access_level", "expires_at", "namespace_id"
     ),
     Index("ix_memberships_namespace_id", "namespace_id", "user_id"),
+    # Covers lists and counts of members in the order of their users.
+    Index("ix_memberships_source", "source_kind", "source_id", "user_id", "expires_at", "access_level"),
     Index("ix_memberships_expires_at", "expires_at"),
     sqlite_autoincrement=True,
 )

@@ -9,7 +9,7 @@ from sqlalchemy.sql.selectable import ScalarSelect
 from ingot.accounts.users.tables import users
 from ingot.core.db.expressions import aggregated_list, contains, in_list, without_index
 from ingot.core.db.paging import ListQuery, list_query, sum_counts
-from ingot.core.db.search import text_search
+from ingot.core.db.search import text_scan, text_search
 from ingot.projects.namespaces.policy import is_unexpired
 from ingot.projects.namespaces.tables import namespace_tree, namespaces
 from ingot.projects.projects import policy
@@ -102,8 +102,9 @@ _SCAN_CONDITIONS = {
     "chosen": in_list(without_index(projects.c.id), "chosen"),
     "public": projects.c.visibility.concat("") == "public",
     "visibility": projects.c.visibility.concat("") == bindparam("wanted_visibility"),
-    "search": text_search(without_index(projects.c.id), "needle", *_SEARCHED),
-    "name": text_search(without_index(projects.c.id), "name_needle", projects.c.name_key),
+    # The index would collect all results first, and such a list has many.
+    "search": text_scan("needle", *_SEARCHED),
+    "name": text_scan("name_needle", projects.c.name_key),
     "membership": policy.belongs_to_scanned_project(),
     "at_least": policy.belongs_to_scanned_project(bindparam("least")),
     "starred": without_index(projects.c.id).in_(_starred_by("actor")),
@@ -126,6 +127,23 @@ _VISIBILITY_FILTERS = frozenset({"visible", "visible_to_external"})
 MEMBERSHIP_FILTERS = frozenset({"membership", "owned", "at_least"})
 NEED_ACTOR = _VISIBILITY_FILTERS | MEMBERSHIP_FILTERS | {"starred"}
 NEED_TODAY = _VISIBILITY_FILTERS | MEMBERSHIP_FILTERS | {"shared_with", "in_group_or_shared", "below_group_or_shared"}
+# Filters whose results depend only on columns that are versioned (see ``totals``).
+VERSIONED_FILTERS = (
+    _VISIBILITY_FILTERS
+    | MEMBERSHIP_FILTERS
+    | {
+        "public",
+        "visibility",
+        "archived",
+        "unarchived",
+        "search",
+        "short_search",
+        "name",
+        "short_name",
+        "with_issues_enabled",
+        "with_merge_requests_enabled",
+    }
+)
 # Up to this number of matches, looking each one up is cheaper than a scan in list order.
 MAX_LOOKUP_IDS = 250
 
@@ -164,6 +182,7 @@ def _list_query(conditions: list[ColumnElement[bool]], total: Select[Any], order
         total,
         _full_rows(narrow.by_key_up).order_by(projects.c.id.asc()),
         _full_rows(narrow.by_key_down).order_by(projects.c.id.desc()),
+        narrow.by_number_back,
     )
 
 

@@ -14,6 +14,7 @@ from ingot.core.db.expressions import in_list, like_pattern, parse_aggregated
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page
 from ingot.core.db.search import is_indexed, search_term
 from ingot.core.db.times import Date, day_of
+from ingot.core.db.totals import VISIBILITY, cached_total
 from ingot.errors import NotFound
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.namespaces.custom_attributes import ids_by_custom_attributes
@@ -34,6 +35,7 @@ from ingot.projects.projects.filters import (
     NEED_TODAY,
     PROJECTS,
     SELECTIVE,
+    VERSIONED_FILTERS,
     project_list_queries,
 )
 from ingot.projects.projects.params import ListProjects
@@ -302,7 +304,7 @@ def _fetch_page(
     if page.keyset:
         query = lists.by_scan if filters.isdisjoint(SELECTIVE) else lists.by_lookup
         return fetch_page(db, Project, query, page, **values)
-    total: int = db.value(lists.by_scan.total, **values)
+    total = cached_total(db, lists.by_scan.total, values, VISIBILITY if filters <= VERSIONED_FILTERS else ())
     offset = (page.number - 1) * page.size
     if offset >= total:
         return Listing([], page, total)

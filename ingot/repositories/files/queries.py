@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.errors import Invalid, NotFound
 from ingot.git.core.paths import path_encodings
 from ingot.git.core.repository import Repository
@@ -13,6 +14,10 @@ from ingot.git.trees.entries import FOLDER, SUBMODULE, TreeEntry, entry_or_none
 from ingot.repositories.files.params import LineRange
 
 _MAX_LINE_NUMBER = 10**9
+_CHUNK_BYTES = 200
+_blame_cache: BoundedCache[tuple[str, str, bytes, tuple[int, int] | None], list[BlameChunk]] = declare_cache(
+    "blames", share=1
+)
 
 
 class RepositoryFile(NamedTuple):
@@ -53,13 +58,21 @@ def blame_file(file: RepositoryFile, lines: LineRange | None) -> tuple[list[Blam
     if lines is not None and lines.end < lines.start:
         raise Invalid(range=["must not end before it starts"])
     line_range = None if lines is None else (min(lines.start, _MAX_LINE_NUMBER), min(lines.end, _MAX_LINE_NUMBER))
+    key = str(file.repository.path), file.commit, file.entry.path, line_range
+    chunks = _blame_cache.get(key)
+    if chunks is None:
+        chunks = _blame(file, line_range)
+        _blame_cache.put(key, chunks, sum(_CHUNK_BYTES + sum(map(len, chunk.lines)) for chunk in chunks))
+    oids = list(dict.fromkeys(part.commit for part in chunks))
+    return chunks, dict(zip(oids, read_commits(file.repository, oids), strict=True))
+
+
+def _blame(file: RepositoryFile, line_range: tuple[int, int] | None) -> list[BlameChunk]:
     try:
-        chunks = blaming.blame(file.repository, file.commit, file.entry.path, count_lines(file.blob), line_range)
+        return blaming.blame(file.repository, file.commit, file.entry.path, count_lines(file.blob), line_range)
     except blaming.LinesOutOfRange as error:
         raise Invalid(range=["is beyond the end of the file"]) from error
     except blaming.BlameTooLarge as error:
         raise Invalid("400 (Bad request) The history is too long; request a range of lines") from error
     except blaming.TooManyLines as error:
         raise Invalid(range=[f"is required and may contain at most {blaming.MAX_LINES} lines"]) from error
-    oids = list(dict.fromkeys(part.commit for part in chunks))
-    return chunks, dict(zip(oids, read_commits(file.repository, oids), strict=True))

@@ -24,6 +24,7 @@ from ingot.collaboration.labels.tables import label_links
 from ingot.collaboration.milestones.tables import milestones
 from ingot.collaboration.planning.conditions import (
     NEVER,
+    SEARCHES,
     SELECTIVE,
     SUBGROUP_IDS,
     IssuableTable,
@@ -32,7 +33,8 @@ from ingot.collaboration.planning.conditions import (
     list_orders,
 )
 from ingot.core.db.expressions import in_list, without_index
-from ingot.core.db.paging import ListQuery, list_query
+from ingot.core.db.paging import ListQuery, list_query, scan_query, scanned_rows
+from ingot.core.db.search import is_hit, text_hits, text_scan
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
 
@@ -89,6 +91,18 @@ LABEL_COUNT: dict[frozenset[str], Select[Any]] = {
     frozenset({"in_project"}): _LABEL_LINKS,
     frozenset({"in_project", "state"}): _LABEL_LINKS.where(label_links.c.state == bindparam("state")),
 }
+_OF_ISSUES = (
+    *("state", "iids", "without_labels", "any_label", "author", "written_by_me", "assigned_to_me", "assignees"),
+    *("any_assignee", "no_assignee", "not_author", "not_assignees", "not_iids", "not_search"),
+    *("without_milestone", "any_milestone", "confidential", "not_confidential", "not_hidden"),
+    *("no_due_date", "any_due_date", "due_after", "due_before"),
+    *SEARCHES,
+    *(f"short_{name}" for name in SEARCHES),
+)
+VERSIONED_IN_PROJECT = frozenset({"in_project", *_OF_ISSUES})
+"""Filters whose results depend only on columns of a project's issues that are versioned (see ``totals``)."""
+VERSIONED_ANYWHERE = VERSIONED_IN_PROJECT | ACROSS_PROJECTS
+"""Filters that depend also on the projects that the caller may see."""
 
 
 # Conditions for reading along the order. ``without_index`` keeps the planner from using another index.
@@ -99,8 +113,8 @@ _ALONG_THE_ORDER: dict[str, ColumnElement[bool]] = {
     "milestone": _LISTED.with_milestone("milestone", _IN),
     "started_milestone": _LISTED.in_milestone(milestones.c.start_date <= bindparam("today"), of=_IN),
     "upcoming_milestone": _LISTED.in_milestone(is_next_due(), of=_IN),
-    "assigned_to_me": _LISTED.assigned(bindparam("me") == _PERSON, _HERE),
-    "assignees": _LISTED.assigned(in_list(_PERSON, "assignees"), _HERE),
+    "assigned_to_me": _LISTED.is_assigned(bindparam("me") == _PERSON),
+    "assignees": _LISTED.is_assigned(in_list(_PERSON, "assignees")),
     **_LISTED.holding(_HERE),
     "reaction": _HERE.in_(has_award_from(KIND, "reaction").scalar_subquery()),
 }
@@ -123,6 +137,8 @@ class IssueListStatements(NamedTuple):
     """Finds all ids and sorts them; stops at one more than ``MAX_LOOKED_UP``."""
     counted: Select[Any]
     """Counts the rows; stops at one more than ``MAX_COUNTED``."""
+    scanned: Select[Any] | None
+    """Finds the ids of a page of a search among the first rows in order; None for other lists."""
 
 
 @lru_cache(maxsize=512)
@@ -136,15 +152,37 @@ def lists_of(
     few = _matching(filters, with_labels, without_labels, looked_up=True)
     query = list_query(walking, issues.c.id, *order)
     if order_by not in _INDEXED:
-        query = query._replace(by_number=query.by_number.with_only_columns(issues.c.id))
+        query = query._replace(
+            by_number=query.by_number.with_only_columns(issues.c.id),
+            by_number_back=query.by_number_back.with_only_columns(issues.c.id),
+        )
     limited = few.with_only_columns(issues.c.id).limit(literal_column(str(MAX_COUNTED + 1)))
     sorted_by = [column.label(f"by_{index}") for index, column in enumerate(columns)]
     matching = few.with_only_columns(*sorted_by).limit(literal_column(str(MAX_LOOKED_UP + 1))).subquery()
     # The last column is the id.
     looked_up = select(tuple(matching.c)[-1]).order_by(*_sorted(tuple(matching.c), sort))
     return IssueListStatements(
-        query, order_by in _INDEXED, looked_up, select(func.count()).select_from(limited.subquery())
+        query,
+        order_by in _INDEXED,
+        looked_up,
+        select(func.count()).select_from(limited.subquery()),
+        _scanned(filters, order_by, sort, with_labels, without_labels),
     )
+
+
+def _scanned(
+    filters: frozenset[str], order_by: str, sort: str, with_labels: int, without_labels: int
+) -> Select[Any] | None:
+    searches = filters & SEARCHES.keys()
+    if not searches or order_by not in _INDEXED:
+        return None
+    columns = (*_ORDERS[order_by], issues.c.id)
+    matching = _matching(filters - searches, with_labels, without_labels)
+    searched = matching.with_only_columns(*columns, issues.c.title_key, issues.c.description_key)
+    window = scanned_rows(searched, *_sorted(columns, sort))
+    conditions = [text_scan("needle", *(window.c[name] for name in SEARCHES[search])) for search in sorted(searches)]
+    order = _sorted([window.c[column.name] for column in columns], sort)
+    return scan_query(window, and_(*conditions), *order).with_only_columns(window.c.id)
 
 
 def _sorted(columns: Sequence[ColumnElement[Any]], sort: str) -> list[ColumnElement[Any]]:
@@ -163,15 +201,21 @@ def _matching(
 ) -> Select[Any]:
     by_label = looked_up and with_labels > 0 and not filters & SELECTIVE
     available = CONDITIONS if looked_up else _ALONG_THE_ORDER
-    conditions = [available[name] for name in sorted(filters)]
+    # A search that is looked up is joined below.
+    joined = filters & SEARCHES.keys() if looked_up and len(filters & SEARCHES.keys()) == 1 else frozenset()
+    conditions = [available[name] for name in sorted(filters - joined)]
     if "in_project" in filters and looked_up and (by_label or filters & SELECTIVE):
         # With an index on the project the database would read all its issues, and apply the selective filter last.
-        conditions = [available[name] for name in sorted(filters - {"in_project"})]
+        conditions = [available[name] for name in sorted(filters - joined - {"in_project"})]
         conditions.append(IN_THIS_PROJECT)
     conditions += [_LISTED.is_labelled(0)] if by_label else []
     conditions += [_LISTED.has_label(index) for index in range(1 if by_label else 0, with_labels)]
     conditions += [not_(_LISTED.has_label(index, "not_label")) for index in range(without_labels)]
     source: FromClause = issues
+    for search in joined:
+        columns = [issues.c[column] for column in SEARCHES[search]]
+        hits = text_hits("needle", *columns).table_valued("id").alias("hits")
+        source = hits.join(issues, is_hit(issues.c.id, hits.c.id, "needle", *columns))
     if dated:
         source = source.join(milestones, without_index(milestones.c.id) == issues.c.milestone_id)
         conditions.append(_DATED)
