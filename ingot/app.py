@@ -186,6 +186,8 @@ class App:
         git = GitHttp(GitBackend(settings, database, self.kernel.pool, log), authorization)
         self.expects_requests = git.expects_requests
         """Whether a client is between the requests of a push or fetch."""
+        client = InternalClient(router.declared, database, settings)
+        self.pages = PagesComponent(settings, database, self.kernel.pool, client)
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
             ApiComponent(self.kernel),
@@ -194,7 +196,7 @@ class App:
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
             LfsHttp(settings, database, self.kernel.pool, authorization),
             git,
-            PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings)),
+            self.pages,
         ]
         metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY)
         self.front = HttpFrontend(settings, self.components, self.health, metrics, log)

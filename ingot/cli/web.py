@@ -31,15 +31,19 @@ def run(arguments: argparse.Namespace) -> None:
     prepare_instance(settings)
     metrics = settings.data / "run" / f"metrics-{os.uname().nodename}"
     metrics.mkdir(mode=0o700, parents=True, exist_ok=True)
-    serve(settings, open_socket(settings.host, settings.port), metrics)
+    serve(build_app(settings, metrics), open_socket(settings.host, settings.port))
 
 
-def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int | None = None) -> None:
-    """Serve on an open socket until SIGTERM or until the supervisor exits."""
+def build_app(settings: Settings, metrics: Path | None) -> App:
+    """Build the application of a web worker; it opens no connection yet."""
     log = Log(settings.log_format)
     route_logging(log)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    app = App(settings, open_database(settings), log, metrics)
+    return App(settings, open_database(settings), log, metrics)
+
+
+def serve(app: App, listener: Any, lifeline: int | None = None) -> None:
+    """Serve on an open socket until SIGTERM or until the supervisor exits."""
     try:
         app.settle()
         serve_app(app, listener, lifeline)

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from ingot.accounts.sessions.queries import csrf_token, session_or_none
+from ingot.accounts.sessions.tables import Session
 from ingot.accounts.two_factor.queries import is_second_factor_due
 from ingot.accounts.users.tables import User
 from ingot.core.access.actor import ANONYMOUS, Actor
@@ -25,7 +26,7 @@ from ingot.core.api.router import NoRoute, Router, WrongMethod
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.frontend import send_response
-from ingot.core.http.request import Header, Request, Send, Trace
+from ingot.core.http.request import Header, Message, Origin, Request, Send, Trace
 from ingot.errors import Denied, Failure, NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.git.core.errors import MissingRepository
 from ingot.log import log_failure
@@ -42,6 +43,7 @@ from ingot.web.explore.routes import PAGES as EXPLORE
 from ingot.web.file_response import send_file
 from ingot.web.files import uploads, wiki_files
 from ingot.web.files.routes import PAGES as FILES
+from ingot.web.files.static import LAYOUT_FILES, versioned_url
 from ingot.web.groups.routes import PAGES as GROUPS
 from ingot.web.issues.routes import PAGES as ISSUES
 from ingot.web.merge_requests.routes import PAGES as MERGE_REQUESTS
@@ -108,6 +110,8 @@ _PREFLIGHT_HEADERS: list[Header] = [
 ]
 _WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
 
+_NO_ORIGIN = Origin("http://localhost", "http://localhost", "", "")
+
 RenderedResponse = tuple[int, list[Header], bytes | FileResponse]
 
 
@@ -135,6 +139,12 @@ class PagesComponent:
         self._of_programs = frozenset(place.path.encode() for place in places if place.programs)
         self._long: dict[str, tuple[int, int]] = {}
         self._meant = router_path(project_page_words(place.path for place in places))
+
+    def preload(self) -> bool:
+        """Load templates and static files before the first request; return whether all templates are compiled."""
+        for name in LAYOUT_FILES:
+            versioned_url(name)
+        return self._templates.preload()
 
     def handles(self, request: Request) -> bool:  # noqa: ARG002 - An unknown path gets a page too, which says so.
         """Accept any request."""
@@ -289,10 +299,23 @@ class PagesComponent:
         )
         return self._render(reply, visit)
 
+    def render_for(self, user: User | None, path: str) -> None:
+        """Render a page for a user without a request, to warm up what it needs."""
+        request = Request("GET", path.encode(), b"", {}, _NO_ORIGIN, _receive_nothing)
+        place, words = self._router.match("GET", self._meant(request.path))
+        arrival = _PageCall(request)
+        visit = self._database.read(lambda db: self._visit(words, arrival, db, None, user))
+        self._render(self._database.read(partial(_read_page, place, visit)), visit)
+
     def _meet(self, words: dict[str, str], arrival: _PageCall, db: Connection) -> Visit:
-        request = arrival.request
         cookie = arrival.cookies.get(SESSION_COOKIE, "")
         session, user = (session_or_none(db, cookie) if cookie else None) or (None, None)
+        return self._visit(words, arrival, db, session, user)
+
+    def _visit(
+        self, words: dict[str, str], arrival: _PageCall, db: Connection, session: Session | None, user: User | None
+    ) -> Visit:
+        request = arrival.request
         query, actor = parse_query(request.query), _actor(user)
         known: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(
@@ -357,6 +380,10 @@ class PagesComponent:
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", reply.policy)
         headers = [kind, policy, _NO_STORE, *_SECURITY_HEADERS, *reply.headers]
         return reply.status, headers, self._templates.render(reply, visit)
+
+
+async def _receive_nothing() -> Message:
+    raise AssertionError("The request has no body")
 
 
 def _read_page(place: PageRoute, visit: Visit, db: Connection) -> PageResponse:
