@@ -1,20 +1,32 @@
-"""The whole server as a person starts it: how soon it is ready, and what it weighs when idle."""
+"""The whole server as users start it: time until it is ready, memory and processor time when idle, first visits."""
 
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
+
+_IDLE_SECONDS = 20.0
+
+
+class RunningServer(NamedTuple):
+    """A server process, its port and the seconds until it was ready."""
+
+    pid: int
+    port: int
+    seconds: float
 
 
 @contextmanager
-def _serving(data: Path) -> Iterator[tuple[int, float]]:
-    """A server with one web worker; gives its process id and the seconds until it was ready."""
+def _serving(data: Path, workers: int = 1) -> Iterator[RunningServer]:
+    """Run a server."""
     port = 18300 + os.getpid() % 500
     command = [
         str(Path(sys.executable).parent / "ingot"),
@@ -24,12 +36,12 @@ def _serving(data: Path) -> Iterator[tuple[int, float]]:
         "--port",
         str(port),
         "--workers",
-        "1",
+        str(workers),
     ]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        yield process.pid, _until_ready(port, started)
+        yield RunningServer(process.pid, port, _until_ready(port, started))
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(20)
@@ -47,21 +59,44 @@ def _until_ready(port: int, started: float) -> float:
 
 
 def start_seconds(data: Path) -> float:
-    """From the command to the first 200 on readiness."""
-    with _serving(data) as (_, seconds):
-        return seconds
+    """Return the seconds from the command to the first 200 on readiness."""
+    with _serving(data) as server:
+        return server.seconds
 
 
-def idle_megabytes(data: Path) -> float:
-    """Proportional memory of the whole tree, a few seconds after the start."""
-    with _serving(data) as (pid, _):
+def idle_figures(data: Path) -> tuple[float, float]:
+    """Return the proportional memory in MiB and the processor time in percent of a core, idle, with two workers."""
+    with _serving(data, workers=2) as server:
         time.sleep(4)
-        return sum(_pss(member) for member in _tree(pid)) / 1024
+        started = sum(_cpu_seconds(pid) for pid in _tree(server.pid))
+        time.sleep(_IDLE_SECONDS)
+        used = sum(_cpu_seconds(pid) for pid in _tree(server.pid)) - started
+        return sum(_pss(pid) for pid in _tree(server.pid)) / 1024, 100 * used / _IDLE_SECONDS
+
+
+def first_visit_ratio(data: Path, pages: Sequence[str], cookie: str) -> float:
+    """Return how many times as long as its second the first visit of a page takes after a start; the median."""
+    with _serving(data) as server:
+        seconds = [[_visit(server.port, page, cookie) for _ in range(2)] for page in pages]
+    return statistics.median(first / second for first, second in seconds)
+
+
+def _visit(port: int, path: str, cookie: str) -> float:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Cookie": cookie})
+    started = time.perf_counter()
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        answer.read()
+    return time.perf_counter() - started
 
 
 def _tree(pid: int) -> list[int]:
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *(member for child in children for member in _tree(int(child)))]
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _pss(pid: int) -> int:

@@ -15,7 +15,7 @@ from ingot.cli import background, jobs, ssh, web
 from ingot.core.markup.lexers import load_lexer
 from ingot.core.markup.render_pool import POOL
 from ingot.core.markup.render_server import load_libraries
-from ingot.operations.supervisor import SupervisedProcess, run_and_exit
+from ingot.operations.supervisor import SupervisedProcess, close_descriptors, run_and_exit
 from ingot.operations.warm_up import warm_up
 from ingot.settings import Settings
 from ingot.web.template_environment import compile_templates
@@ -60,7 +60,7 @@ def server_processes(
     gc.collect()
     gc.freeze()
     if not all_compiled:
-        _compile_templates(sockets)
+        _compile_templates()
     names = [f"web-{number}" for number in range(workers)]
     return [
         *_background_processes(settings, app, sockets),
@@ -84,12 +84,11 @@ def _with_cache_share(settings: Settings, share: float) -> Settings:
     return replace(settings, cache_mb=max(1, round(settings.cache_mb * share)))
 
 
-def _compile_templates(sockets: ServerSockets) -> None:
+def _compile_templates() -> None:
     """Compile the templates in a process of its own, for later starts: it takes longer than a start should."""
     if sys.dont_write_bytecode or os.fork() != 0:
         return
-    _close(sockets.http)
-    _close(sockets.ssh)
+    close_descriptors()
     os.nice(10)
     run_and_exit(compile_templates)
 

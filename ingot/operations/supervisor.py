@@ -64,11 +64,16 @@ class ForkRequests:
 
     def run_helper(self, descriptor: int) -> None:
         """Run the helper in the process that was forked for it, with no other descriptor than its own."""
-        for opened in [int(path.name) for path in Path("/dev/fd").iterdir()]:
-            if opened > 2 and opened != descriptor:
-                with suppress(OSError):  # The descriptor of the listing itself is closed already.
-                    os.close(opened)
+        close_descriptors(keep=descriptor)
         self._work(descriptor)
+
+
+def close_descriptors(*, keep: int | None = None) -> None:
+    """Close what a forked process has inherited, such as sockets and the lock of the data directory."""
+    for opened in [int(path.name) for path in Path("/dev/fd").iterdir()]:
+        if opened > 2 and opened != keep:
+            with suppress(OSError):  # The descriptor of the listing itself is closed already.
+                os.close(opened)
 
 
 def open_socket(host: str, port: int) -> socket.socket:

@@ -16,6 +16,7 @@ from ingot.app import App
 from ingot.collaboration.issues.tables import issues
 from ingot.collaboration.merge_requests.tables import merge_requests
 from ingot.core.db.connection import Connection
+from ingot.core.http.request import Message, Origin, Request
 from ingot.core.jobs.clock_skew import has_clock_skew
 from ingot.core.jobs.leases import JobCapacity, next_due_at
 from ingot.errors import Failure, Unavailable
@@ -28,6 +29,7 @@ from ingot.projects.projects.tables import projects
 
 MAX_SECONDS = 0.5
 """No further page is rendered after this time, so that a slow disk does not delay the start."""
+_ORIGIN = Origin("http://localhost", "http://localhost", "", "")
 _PAGES = ("/users/sign_in", "/explore", "/")
 _ADMINISTRATOR = select(users).where(users.c.admin, users.c.state == "active").order_by(users.c.id).limit(1)
 _PROJECT = select(projects.c.full_path, projects.c.default_branch).where(projects.c.namespace_id.is_not(None))
@@ -83,9 +85,13 @@ def _render_pages(app: App) -> None:
             return
         try:
             with forbid_blocking():
-                app.pages.render_for(viewer, path)
+                app.pages.render_for(viewer, Request("GET", path.encode(), b"", {}, _ORIGIN, _receive))
         except (WouldBlock, Failure, GitError):  # The page is rendered when a user asks for it.
             continue
+
+
+async def _receive() -> Message:
+    raise AssertionError("The request has no body")
 
 
 def _sample_pages(db: Connection) -> Iterator[str]:

@@ -26,7 +26,7 @@ from ingot.core.api.router import NoRoute, Router, WrongMethod
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.frontend import send_response
-from ingot.core.http.request import Header, Message, Origin, Request, Send, Trace
+from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.errors import Denied, Failure, NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.git.core.errors import MissingRepository
 from ingot.log import log_failure
@@ -109,8 +109,6 @@ _PREFLIGHT_HEADERS: list[Header] = [
     (b"access-control-max-age", b"7200"),
 ]
 _WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
-
-_NO_ORIGIN = Origin("http://localhost", "http://localhost", "", "")
 
 RenderedResponse = tuple[int, list[Header], bytes | FileResponse]
 
@@ -299,9 +297,8 @@ class PagesComponent:
         )
         return self._render(reply, visit)
 
-    def render_for(self, user: User | None, path: str) -> None:
-        """Render a page for a user without a request, to warm up what it needs."""
-        request = Request("GET", path.encode(), b"", {}, _NO_ORIGIN, _receive_nothing)
+    def render_for(self, user: User | None, request: Request) -> None:
+        """Render a page for a user and discard it, to warm up what it needs."""
         place, words = self._router.match("GET", self._meant(request.path))
         arrival = _PageCall(request)
         visit = self._database.read(lambda db: self._visit(words, arrival, db, None, user))
@@ -380,10 +377,6 @@ class PagesComponent:
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", reply.policy)
         headers = [kind, policy, _NO_STORE, *_SECURITY_HEADERS, *reply.headers]
         return reply.status, headers, self._templates.render(reply, visit)
-
-
-async def _receive_nothing() -> Message:
-    raise AssertionError("The request has no body")
 
 
 def _read_page(place: PageRoute, visit: Visit, db: Connection) -> PageResponse:
