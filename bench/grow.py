@@ -9,7 +9,7 @@ import httpx
 
 from bench.growth_data import BLAMED_FILE, COMMON_WORD, DEVELOPER_TOKEN, GUEST_TOKEN, GrowthData
 from bench.pages import sign_in_cookie
-from bench.repositories import Finding
+from bench.repositories import Measurement
 
 MAX_GROWTH = 3.0
 """Longest time in the large instance as a multiple of the time in the small one."""
@@ -74,7 +74,9 @@ def growth_paths(data: GrowthData) -> dict[str, tuple[str, str]]:
     )
 
 
-def measure_growth(small: tuple[int, GrowthData], large: tuple[int, GrowthData], only: str = "") -> Iterator[Finding]:
+def measure_growth(
+    small: tuple[int, GrowthData], large: tuple[int, GrowthData], only: str = ""
+) -> Iterator[Measurement]:
     """Measure each call on the ports of two servers; the database changes before each, as others write meanwhile."""
     clients = [_client(port) for port, _ in (small, large)]
     paths = [growth_paths(data) for _, data in (small, large)]
@@ -91,7 +93,7 @@ def measure_growth(small: tuple[int, GrowthData], large: tuple[int, GrowthData],
         before, after = (statistics.median(times) for times in took)
         growth = after / before
         note = f"{before:.1f} → {after:.1f} ms"
-        yield Finding(name, growth, f"<= {MAX_GROWTH:.2f}", growth <= MAX_GROWTH, note)
+        yield Measurement(name, growth, f"<= {MAX_GROWTH:.2f}", growth <= MAX_GROWTH, note)
     for client in clients:
         client.close()
     yield _git_blame(small[1], large[1])
@@ -110,7 +112,7 @@ def _seconds(client: httpx.Client, path: str, token: str, cookie: str) -> float:
     return time.perf_counter() - started
 
 
-def _git_blame(small: GrowthData, large: GrowthData) -> Finding:
+def _git_blame(small: GrowthData, large: GrowthData) -> Measurement:
     """Measure git's own blame, as a reference."""
     took = []
     for data in (small, large):
@@ -121,4 +123,4 @@ def _git_blame(small: GrowthData, large: GrowthData) -> Finding:
             subprocess.run(command, cwd=data.repository, capture_output=True, check=True)
             times.append(1000 * (time.perf_counter() - started))
         took.append(statistics.median(times))
-    return Finding("git blame itself", took[1] / took[0], "-", True, f"{took[0]:.1f} → {took[1]:.1f} ms")
+    return Measurement("git blame itself", took[1] / took[0], "-", True, f"{took[0]:.1f} → {took[1]:.1f} ms")

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 
 from bench.git_history import import_stream
 from bench.namespace_data import insert_project
-from bench.repositories import made
+from bench.repositories import create_project
 from ingot.accounts.tokens.service import create_token
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.service import create_user
@@ -66,7 +66,7 @@ class GrowthData(NamedTuple):
 
 def fill_growth(settings: Settings, port: int, size: GrowthSize) -> GrowthData:
     """Fill a new project of root, and projects beside it."""
-    place = made(settings, port, "grown")
+    place = create_project(settings, port, "grown")
     import_stream(place.path, _history(size.commits))
     run_housekeeping(place.path)
     database = open_database(settings)

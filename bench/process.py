@@ -1,16 +1,19 @@
-"""Startup time and idle memory."""
+"""The whole server as users start it: time until it is ready, memory and processor time when idle, first visits."""
 
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+_IDLE_SECONDS = 20.0
 
 
 class RunningServer(NamedTuple):
@@ -63,16 +66,39 @@ def start_seconds(data: Path) -> float:
         return server.seconds
 
 
-def idle_megabytes(data: Path) -> float:
-    """Return the proportional memory of all processes, a few seconds after the start."""
-    with running_server(data) as server:
+def idle_figures(data: Path) -> tuple[float, float]:
+    """Return the proportional memory in MiB and the processor time in percent of a core, idle, with two workers."""
+    with running_server(data, workers=2) as server:
         time.sleep(4)
-        return sum(_pss(member) for member in _tree(server.pid)) / 1024
+        started = sum(_cpu_seconds(pid) for pid in _tree(server.pid))
+        time.sleep(_IDLE_SECONDS)
+        used = sum(_cpu_seconds(pid) for pid in _tree(server.pid)) - started
+        return sum(_pss(pid) for pid in _tree(server.pid)) / 1024, 100 * used / _IDLE_SECONDS
+
+
+def first_visit_ratio(data: Path, pages: Sequence[str], cookie: str) -> float:
+    """Return how many times as long as its second the first visit of a page takes after a start; the median."""
+    with running_server(data) as server:
+        seconds = [[_visit(server.port, page, cookie) for _ in range(2)] for page in pages]
+    return statistics.median(first / second for first, second in seconds)
+
+
+def _visit(port: int, path: str, cookie: str) -> float:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Cookie": cookie})
+    started = time.perf_counter()
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        answer.read()
+    return time.perf_counter() - started
 
 
 def _tree(pid: int) -> list[int]:
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *(member for child in children for member in _tree(int(child)))]
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _pss(pid: int) -> int:

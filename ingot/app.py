@@ -199,6 +199,8 @@ class App:
         git = GitHttp(GitBackend(settings, database, self.kernel.pool, log), authorization)
         self.expects_requests = git.expects_requests
         """Whether a client is between the requests of a push or fetch."""
+        client = InternalClient(router.declared, database, settings)
+        self.pages = PagesComponent(settings, database, self.kernel.pool, client, bodies)
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
             ApiComponent(self.kernel),
@@ -208,9 +210,7 @@ class App:
             LfsHttp(settings, database, self.kernel.pool, authorization, bodies),
             git,
             StaticFiles(),
-            PagesComponent(
-                settings, database, self.kernel.pool, InternalClient(router.declared, database, settings), bodies
-            ),
+            self.pages,
         ]
         self._disk_probe = DiskProbe([settings.data / name for name in ("", "repositories", "uploads", "lfs")])
         self._disks = DiskSpace(settings)

@@ -135,11 +135,13 @@ def serve(descriptor: int) -> None:
     """Fork a process for each request, and report its end."""
     import ingot.cli.backup
     import ingot.cli.doctor
-    import ingot.cli.jobs
     import ingot.cli.restore
-    import ingot.cli.ssh
-    import ingot.cli.user
-    import ingot.cli.web  # noqa: F401 - Loading them is all that is wanted.
+    import ingot.cli.user  # noqa: F401 - Loading them is all that is wanted.
+    from ingot.cli.server_processes import load_modules
+    from ingot.web.template_environment import compile_templates
+
+    load_modules()
+    compile_templates()
 
     connection = socket.socket(fileno=descriptor)
     waking, waker = os.pipe()

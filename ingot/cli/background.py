@@ -8,7 +8,7 @@ import traceback
 
 import uvloop
 
-from ingot.app import configure_caches, open_database
+from ingot.app import configure_caches
 from ingot.cli.jobs import exit_at_once, run_jobs
 from ingot.cli.ssh import GRACE_SECONDS, serve_ssh
 from ingot.core.db.database import Database
@@ -42,12 +42,11 @@ class _JobThread(threading.Thread):
         os.close(self._stopper)
 
 
-def serve(settings: Settings, listener: socket.socket | None, lifeline: int) -> None:
+def serve(settings: Settings, database: Database, listener: socket.socket | None, lifeline: int) -> None:
     """Serve SSH and run jobs until SIGTERM or until the supervisor exits."""
     log = Log(settings.log_format)
     route_logging(log)
     configure_caches(settings)
-    database = open_database(settings)
     jobs = _JobThread(settings, database, log)
     jobs.start()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -33,15 +33,19 @@ def run(arguments: argparse.Namespace) -> None:
     metrics = settings.data / "run" / f"metrics-{os.uname().nodename}"
     metrics.parent.mkdir(mode=0o700, exist_ok=True)
     metrics.mkdir(mode=0o700, exist_ok=True)
-    serve(settings, open_socket(settings.host, settings.port), metrics)
+    serve(build_app(settings, metrics), open_socket(settings.host, settings.port))
 
 
-def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int | None = None) -> None:
-    """Serve on an open socket until SIGTERM or until the supervisor exits."""
+def build_app(settings: Settings, metrics: Path | None) -> App:
+    """Build the application of a web worker; it opens no connection yet."""
     log = Log(settings.log_format)
     route_logging(log)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    app = App(settings, open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS), log, metrics)
+    return App(settings, open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS), log, metrics)
+
+
+def serve(app: App, listener: Any, lifeline: int | None = None) -> None:
+    """Serve on an open socket until SIGTERM or until the supervisor exits."""
     try:
         app.reconcile()
         serve_app(app, listener, lifeline)

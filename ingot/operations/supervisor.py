@@ -64,11 +64,16 @@ class ForkRequests:
 
     def run_helper(self, descriptor: int) -> None:
         """Run the helper in the process that was forked for it, with no other descriptor than its own."""
-        for opened in [int(path.name) for path in Path("/dev/fd").iterdir()]:
-            if opened > 2 and opened != descriptor:
-                with suppress(OSError):  # The descriptor of the listing itself is closed already.
-                    os.close(opened)
+        close_descriptors(keep=descriptor)
         self._work(descriptor)
+
+
+def close_descriptors(*, keep: int | None = None) -> None:
+    """Close what a forked process has inherited, such as sockets and the lock of the data directory."""
+    for opened in [int(path.name) for path in Path("/dev/fd").iterdir()]:
+        if opened > 2 and opened != keep:
+            with suppress(OSError):  # The descriptor of the listing itself is closed already.
+                os.close(opened)
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -88,12 +93,12 @@ def run_in_child_process(work: Callable[[], None]) -> int:
     """Run a function in a child process, so that its imports are not retained; return the exit status."""
     pid = os.fork()
     if pid == 0:
-        _run_and_exit(work)
+        run_and_exit(work)
     _, status = os.waitpid(pid, 0)
     return os.waitstatus_to_exitcode(status)
 
 
-def _run_and_exit(work: Callable[[], None]) -> None:
+def run_and_exit(work: Callable[[], None]) -> None:
     """Run a child's work, then exit without returning to the parent's code."""
     code = 1
     try:
@@ -163,7 +168,7 @@ class Supervisor:
         try:
             if os.fork() == 0:
                 _reset_signals()
-                _run_and_exit(lambda: forking.run_helper(descriptor))
+                run_and_exit(lambda: forking.run_helper(descriptor))
         except OSError as error:  # The child that requested it finds the descriptor closed.
             self._log("helper not started", error=error.strerror)
         os.close(descriptor)
@@ -179,7 +184,7 @@ class Supervisor:
             _reset_signals()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
             os.close(self._write_end)
-            _run_and_exit(lambda: child.work(self._lifeline))
+            run_and_exit(lambda: child.work(self._lifeline))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
         child.pid, child.started = pid, time.monotonic()
         self._log("started", process=child.name, pid=pid)

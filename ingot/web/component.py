@@ -12,6 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from ingot.accounts.sessions.queries import csrf_token, session_or_none
+from ingot.accounts.sessions.tables import Session
 from ingot.accounts.two_factor.queries import is_second_factor_due
 from ingot.accounts.users.tables import User
 from ingot.core.access.actor import ANONYMOUS, Actor
@@ -44,6 +45,7 @@ from ingot.web.explore.routes import PAGES as EXPLORE
 from ingot.web.file_response import send_file
 from ingot.web.files import uploads, wiki_files
 from ingot.web.files.routes import PAGES as FILES
+from ingot.web.files.static import LAYOUT_FILES, versioned_url
 from ingot.web.groups.routes import PAGES as GROUPS
 from ingot.web.issues.routes import PAGES as ISSUES
 from ingot.web.merge_requests.routes import PAGES as MERGE_REQUESTS
@@ -140,6 +142,12 @@ class PagesComponent:
         self._api_paths = frozenset(route.path.encode() for route in routes if route.for_api_clients)
         self._slow_pages: dict[str, tuple[int, int]] = {}
         self._router_path = router_path(project_page_names(route.path for route in routes))
+
+    def preload(self) -> bool:
+        """Load templates and static files before the first request; return whether all templates are compiled."""
+        for name in LAYOUT_FILES:
+            versioned_url(name)
+        return self._templates.preload()
 
     def handles(self, request: Request) -> bool:  # noqa: ARG002 - An unknown path gets a page too, which says so.
         """Accept any request."""
@@ -326,10 +334,27 @@ class PagesComponent:
         )
         return self._render(response, visit)
 
+    def render_for(self, user: User | None, request: Request) -> None:
+        """Render a page for a user and discard it, to warm up what it needs."""
+        route, path_params = self._router.match("GET", self._router_path(request.path))
+        page_call = _PageCall(request)
+        visit = self._database.read(lambda db: self._visit_of(path_params, page_call, db, None, user))
+        self._render(self._database.read(partial(_read_page, route, visit)), visit)
+
     def _build_visit(self, path_params: dict[str, str], page_call: _PageCall, db: Connection) -> Visit:
-        request = page_call.request
         cookie = page_call.cookies.get(SESSION_COOKIE, "")
         session, user = (session_or_none(db, cookie) if cookie else None) or (None, None)
+        return self._visit_of(path_params, page_call, db, session, user)
+
+    def _visit_of(
+        self,
+        path_params: dict[str, str],
+        page_call: _PageCall,
+        db: Connection,
+        session: Session | None,
+        user: User | None,
+    ) -> Visit:
+        request = page_call.request
         query, actor = parse_query(request.query), _actor(user)
         subject_cache: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(

@@ -58,6 +58,12 @@ class TemplateRenderer:
             context |= _EMPTY_LAYOUT if down else self._database.read(partial(_layout_context, visit))
         return template.render(context).encode()
 
+    def preload(self) -> bool:
+        """Load the compiled templates; return whether all are compiled."""
+        from ingot.web.template_environment import load_compiled_templates
+
+        return load_compiled_templates(self._environment)
+
     @cached_property
     def _environment(self) -> "Environment":
         from ingot.web.template_environment import template_environment

@@ -1,6 +1,9 @@
-"""Jinja environment of the pages, and the compiled templates that all workers share."""
+"""Jinja environment of the pages, and the compiled templates, which are stored like those of Python modules."""
 
+import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -14,28 +17,68 @@ from ingot.web.files.static import versioned_url
 if TYPE_CHECKING:
     from jinja2.bccache import Bucket
 
+_FOLDER = Path(__file__).parent / "templates" / "__pycache__"
+
 
 class CompiledTemplates(BytecodeCache):
-    """Code of the templates, in memory; templates never change while a process runs."""
+    """Code of the templates, in memory and, where the package can be written, in files."""
 
     def __init__(self) -> None:
         self._code: dict[str, CodeType] = {}
 
     def load_bytecode(self, bucket: "Bucket") -> None:
-        """Set the code of a template, if it is compiled."""
+        """Set the code of a template, if it was compiled from the same source by the same versions."""
         bucket.code = self._code.get(bucket.key)
+        if bucket.code is not None:
+            return
+        try:
+            with self._file(bucket).open("rb") as file:
+                bucket.load_bytecode(file)
+        except OSError:  # Not compiled yet.
+            return
+        if bucket.code is not None:
+            self._code[bucket.key] = bucket.code
 
     def dump_bytecode(self, bucket: "Bucket") -> None:
         """Store the code of a template."""
         if bucket.code is not None:
             self._code[bucket.key] = bucket.code
+        if sys.dont_write_bytecode:
+            return
+        path = self._file(bucket)
+        fresh = path.with_suffix(f".{os.getpid()}")
+        try:
+            path.parent.mkdir(exist_ok=True)
+            with fresh.open("wb") as file:
+                bucket.write_bytecode(file)
+            fresh.replace(path)
+        except OSError:  # The package cannot be written; each start compiles the templates that it uses.
+            fresh.unlink(missing_ok=True)
+
+    def is_compiled(self, environment: Environment, name: str) -> bool:
+        """Return whether a template needs no compilation."""
+        assert environment.loader is not None  # noqa: S101 - All our environments have one.
+        source, filename, _ = environment.loader.get_source(environment, name)
+        return self.get_bucket(environment, name, filename, source).code is not None
+
+    def _file(self, bucket: "Bucket") -> Path:
+        return _FOLDER / f"{bucket.key}.cache"
 
 
 _compiled = CompiledTemplates()
 
 
+def load_compiled_templates(environment: Environment) -> bool:
+    """Load the templates that are compiled already; return whether these are all."""
+    names = environment.list_templates(extensions=["html"])
+    compiled = [name for name in names if _compiled.is_compiled(environment, name)]
+    for name in compiled:
+        environment.get_template(name)
+    return len(compiled) == len(names)
+
+
 def compile_templates() -> None:
-    """Compile all templates; called before the workers are forked, so that they share the code."""
+    """Compile all templates, so that no later start has to do it."""
     environment = template_environment(lambda: Timestamp(""))
     for name in environment.list_templates(extensions=["html"]):
         environment.get_template(name)

@@ -232,11 +232,12 @@ class Database:
                 self._local.cache.clear()
 
     def close(self) -> None:
-        """Close the connections of all threads; none may be in use."""
+        """Close the connections of all threads; none may be in use. Later work opens new ones."""
         for raw in self._opened:
             raw.close()
         self._opened.clear()
         for cache in self._caches:
             cache.clear()
         self._caches.clear()
+        self._local = _ThreadConnections()
         self.engine.close()

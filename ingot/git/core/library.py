@@ -73,6 +73,11 @@ def open_repository(path: Path) -> "pygit2.Repository":
     return handle
 
 
+def close_repositories() -> None:
+    """Close all handles of this thread, before a process is forked."""
+    _opened.by_path.clear()
+
+
 def close_repository(path: Path) -> None:
     """Close this thread's handle of a repository, so that the disk space of deleted files is freed."""
     _opened.by_path.pop(str(path), None)

@@ -18,6 +18,8 @@ pages = PageRoutes()
 _HERE = Path(__file__).parent.parent
 _FOLDERS = (_HERE / "static", _HERE / "vendor" / "swagger-ui", _HERE / "vendor" / "htmx")
 _PARTS = {"ingot.css": _HERE / "styles", "ingot.js": _HERE / "scripts"}
+LAYOUT_FILES = ("ingot.css", "ingot.js", "ingot.svg", "htmx.min.js")
+"""Files that every page uses."""
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _PREFIX = b"/assets/"
 _CACHE_FOREVER: Header = (b"cache-control", b"public, max-age=31536000, immutable")

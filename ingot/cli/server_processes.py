@@ -1,0 +1,122 @@
+"""Processes of ``ingot serve``, which are forked from one that has loaded their modules and built their application."""
+
+import gc
+import os
+import sys
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from socket import socket
+from typing import NamedTuple
+
+from ingot.app import App, api_router
+from ingot.cli import background, jobs, ssh, web
+from ingot.core.markup.lexers import load_lexer
+from ingot.core.markup.render_pool import POOL
+from ingot.core.markup.render_server import load_libraries
+from ingot.operations.supervisor import SupervisedProcess, close_descriptors, run_and_exit
+from ingot.operations.warm_up import warm_up
+from ingot.settings import Settings
+from ingot.web.template_environment import compile_templates
+
+_BACKGROUND_CACHE_SHARE = 1 / 8
+"""Share of the cache budget for SSH and jobs, which cache little."""
+_LATE_MODULES = ("uvicorn.loops.uvloop", "uvicorn.lifespan.off", "encodings.idna")
+"""Modules that the children would import by themselves."""
+_COMMON_LEXERS = (
+    *("python", "javascript", "c", "cpp", "go", "java", "rust", "bash"),
+    *("json", "yaml", "toml", "ini", "html", "xml", "diff", "docker", "make"),
+)
+"""Lexers that rendering processes find loaded; a process loads the others with their first use."""
+
+
+class ServerSockets(NamedTuple):
+    """Sockets that the supervisor opens and its children use."""
+
+    http: socket
+    ssh: socket | None
+    forks: socket
+    """For requests to fork rendering processes."""
+
+
+def load_modules() -> None:
+    """Load what importing this module does not."""
+    for name in _LATE_MODULES:
+        import_module(name)
+    api_router()
+    load_libraries()
+    for lexer in _COMMON_LEXERS:
+        load_lexer(lexer)
+
+
+def server_processes(
+    settings: Settings, sockets: ServerSockets, workers: int, metrics: Path
+) -> list[SupervisedProcess]:
+    """Build the application, and return the processes that serve it."""
+    app = web.build_app(_with_cache_share(settings, (1 - _BACKGROUND_CACHE_SHARE) / workers), metrics)
+    all_compiled = warm_up(app)
+    # Garbage collection would otherwise write to all these objects, and so copy their memory in each child.
+    gc.collect()
+    gc.freeze()
+    if not all_compiled:
+        _compile_templates()
+    names = [f"web-{number}" for number in range(workers)]
+    return [
+        *_background_processes(settings, app, sockets),
+        *(SupervisedProcess(name, partial(_run_web, app, sockets)) for name in names),
+    ]
+
+
+def _background_processes(settings: Settings, app: App, sockets: ServerSockets) -> list[SupervisedProcess]:
+    if not settings.separate_jobs:
+        settings = _with_cache_share(settings, _BACKGROUND_CACHE_SHARE)
+        return [SupervisedProcess("ssh+jobs", partial(_run_background, settings, app, sockets))]
+    settings = _with_cache_share(settings, _BACKGROUND_CACHE_SHARE / 2)
+    return [
+        SupervisedProcess("ssh", partial(_run_ssh, settings, sockets)),
+        SupervisedProcess("jobs", partial(_run_jobs, settings, sockets)),
+    ]
+
+
+def _with_cache_share(settings: Settings, share: float) -> Settings:
+    """Return the settings of a process that uses a share of the server's cache budget."""
+    return replace(settings, cache_mb=max(1, round(settings.cache_mb * share)))
+
+
+def _compile_templates() -> None:
+    """Compile the templates in a process of its own, for later starts: it takes longer than a start should."""
+    if sys.dont_write_bytecode or os.fork() != 0:
+        return
+    close_descriptors()
+    os.nice(10)
+    run_and_exit(compile_templates)
+
+
+def _run_web(app: App, sockets: ServerSockets, lifeline: int) -> None:
+    _close(sockets.ssh)
+    POOL.use_fork_server(sockets.forks)
+    web.serve(app, sockets.http, lifeline)
+
+
+def _run_background(settings: Settings, app: App, sockets: ServerSockets, lifeline: int) -> None:
+    _close(sockets.http)
+    POOL.use_fork_server(sockets.forks)
+    background.serve(settings, app.database, sockets.ssh, lifeline)
+
+
+def _run_ssh(settings: Settings, sockets: ServerSockets, lifeline: int) -> None:
+    _close(sockets.http)
+    ssh.serve(settings, sockets.ssh, lifeline)
+
+
+def _run_jobs(settings: Settings, sockets: ServerSockets, lifeline: int) -> None:
+    _close(sockets.http)
+    _close(sockets.ssh)
+    POOL.use_fork_server(sockets.forks)
+    jobs.serve(settings, lifeline)
+
+
+def _close(listener: socket | None) -> None:
+    if listener is not None:
+        listener.close()

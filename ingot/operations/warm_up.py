@@ -1,0 +1,105 @@
+"""Warm-up of the application before its workers are forked: they share the memory, and their first pages are fast.
+
+Pages are rendered for an administrator and thrown away. Reads that would block, such as those that start git, end
+where they would.
+"""
+
+import secrets
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, Table, select
+
+from ingot.accounts.users.tables import User, users
+from ingot.app import App
+from ingot.collaboration.issues.tables import issues
+from ingot.collaboration.merge_requests.tables import merge_requests
+from ingot.core.db.connection import Connection
+from ingot.core.http.request import Message, Origin, Request
+from ingot.core.jobs.clock_skew import has_clock_skew
+from ingot.core.jobs.leases import JobCapacity, next_due_at
+from ingot.errors import Failure, Unavailable
+from ingot.git.core.errors import GitError
+from ingot.git.core.library import close_repositories, pygit2_module
+from ingot.integrations.webhooks.delivery.claims import find_due_hooks
+from ingot.log import log_failure
+from ingot.offload import WouldBlock, forbid_blocking
+from ingot.projects.projects.tables import projects
+
+MAX_SECONDS = 0.5
+"""No further page is rendered after this time, so that a slow disk does not delay the start."""
+_ORIGIN = Origin("http://localhost", "http://localhost", "", "")
+_PAGES = ("/users/sign_in", "/explore", "/")
+_ADMINISTRATOR = select(users).where(users.c.admin, users.c.state == "active").order_by(users.c.id).limit(1)
+_PROJECT = select(projects.c.full_path, projects.c.default_branch).where(projects.c.namespace_id.is_not(None))
+_NEWEST_PROJECT = _PROJECT.order_by(projects.c.id.desc()).limit(1)
+
+
+def _newest_of(table: Table, project_id: ColumnElement[Any]) -> Select[Any]:
+    return (
+        select(projects.c.full_path, table.c.iid)
+        .join(projects, projects.c.id == project_id)
+        .where(projects.c.namespace_id.is_not(None))
+        .order_by(table.c.id.desc())
+        .limit(1)
+    )
+
+
+_NEWEST_ISSUE = _newest_of(issues, issues.c.project_id)
+_NEWEST_MERGE_REQUEST = _newest_of(merge_requests, merge_requests.c.target_project_id)
+
+
+def warm_up(app: App) -> bool:
+    """Load templates, and do what requests and the job worker do first; return whether all templates are compiled.
+
+    Leaves neither a connection nor a repository open.
+    """
+    pygit2_module()
+    compiled = app.pages.preload()
+    try:
+        app.reconcile()
+        app.health()
+        app.database.read(_start_jobs)
+        _render_pages(app)
+    except Unavailable as error:  # The workers wait for the database, and readiness reports its state.
+        log_failure("database not available at the start", error)
+    finally:
+        app.database.close()
+        close_repositories()
+    return compiled
+
+
+def _start_jobs(db: Connection) -> None:
+    """Run the statements with which a job worker starts."""
+    next_due_at(db, JobCapacity(1))
+    has_clock_skew(db, 0.0)
+    find_due_hooks(db, secrets.token_hex(8))
+
+
+def _render_pages(app: App) -> None:
+    started = monotonic()
+    viewer = app.database.read(lambda db: db.first(User, _ADMINISTRATOR))
+    for path in app.database.read(lambda db: [*_PAGES, *_sample_pages(db)]):
+        if monotonic() - started > MAX_SECONDS:
+            return
+        try:
+            with forbid_blocking():
+                app.pages.render_for(viewer, Request("GET", path.encode(), b"", {}, _ORIGIN, _receive))
+        except (WouldBlock, Failure, GitError):  # The page is rendered when a user asks for it.
+            continue
+
+
+async def _receive() -> Message:
+    raise AssertionError("The request has no body")
+
+
+def _sample_pages(db: Connection) -> Iterator[str]:
+    """Yield the pages of the newest project, issue and merge request."""
+    for path, iid in db.rows(_NEWEST_ISSUE):
+        yield from (f"/{path}/-/issues", f"/{path}/-/issues/{iid}")
+    for path, iid in db.rows(_NEWEST_MERGE_REQUEST):
+        page = f"/{path}/-/merge_requests"
+        yield from (page, f"{page}/{iid}", f"{page}/{iid}/diffs")
+    for path, branch in db.rows(_NEWEST_PROJECT):
+        yield from (f"/{path}", f"/{path}/-/commits/{branch}", f"/{path}/-/tree/{branch}", f"/{path}/-/branches")

@@ -1,0 +1,57 @@
+"""Warm-up before the workers are forked: it renders pages of the instance, and leaves nothing open."""
+
+import io
+import threading
+
+import pytest
+
+from ingot.app import App, open_database
+from ingot.errors import Unavailable
+from ingot.git.core import library
+from ingot.log import Log
+from ingot.operations.warm_up import warm_up
+from tests.api.merge_requests.factories import filled_project, make_merge_request
+from tests.client import Make
+from tests.conftest import Instance
+
+
+@pytest.fixture
+def app(instance: Instance) -> App:
+    return App(instance.settings, open_database(instance.settings), Log("json", io.StringIO()), None)
+
+
+def test_pages_of_the_instance_are_rendered(
+    app: App, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = make.user()
+    project = filled_project(make, owner, visibility="private")
+    issue = make.api.post(f"{project.url}/issues", owner, title="One").json()
+    request = make_merge_request(make, project, owner)
+    rendered: list[str] = []
+    render = app.pages._render
+
+    def recorded(reply: object, visit: object) -> object:
+        rendered.append(visit.request.address)  # type: ignore[attr-defined] # It is a visit.
+        return render(reply, visit)  # type: ignore[arg-type] # Likewise.
+
+    monkeypatch.setattr(app.pages, "_render", recorded)
+    monkeypatch.setattr("ingot.operations.warm_up.MAX_SECONDS", 600.0)
+    threads = threading.active_count()
+    warm_up(app)
+    page = f"/{project.path}/-"
+    assert {"/explore", f"{page}/issues", f"{page}/issues/{issue['iid']}"} <= set(rendered)
+    assert f"{page}/merge_requests" in rendered, request
+    assert threading.active_count() == threads, "A thread would not exist in the processes that are forked."
+    assert app.database._opened == []
+    assert len(library._opened.by_path) == 0
+
+
+def test_a_database_that_does_not_answer_does_not_stop_the_start(
+    app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise Unavailable("The database does not answer")
+
+    monkeypatch.setattr(app, "settle", fail)
+    warm_up(app)
+    assert [record.getMessage() for record in caplog.records] == ["database not available at the start"]

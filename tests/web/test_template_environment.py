@@ -1,0 +1,54 @@
+"""Compiled templates: stored beside the templates, and compiled again when these change."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ingot.core.db.times import Timestamp
+from ingot.web import template_environment as module
+from ingot.web.template_environment import CompiledTemplates, load_compiled_templates, template_environment
+
+NAME = "message.html"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(module, "_FOLDER", tmp_path / "compiled")
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    _restart(monkeypatch)
+    return tmp_path / "compiled"
+
+
+def _restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what is in memory, as a new process does."""
+    monkeypatch.setattr(module, "_compiled", CompiledTemplates())
+
+
+def _is_compiled() -> bool:
+    environment = template_environment(lambda: Timestamp(""))
+    return module._compiled.is_compiled(environment, NAME)
+
+
+def test_a_template_is_compiled_once_for_all_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not _is_compiled()
+    assert not load_compiled_templates(template_environment(lambda: Timestamp("")))
+    template_environment(lambda: Timestamp("")).get_template(NAME)
+    _restart(monkeypatch)
+    assert _is_compiled()
+    for file in folder.iterdir():
+        file.write_bytes(file.read_bytes()[:20])
+    _restart(monkeypatch)
+    assert not _is_compiled(), "A damaged file is not used."
+
+
+def test_a_package_that_cannot_be_written_is_no_obstacle(folder: Path) -> None:
+    folder.write_text("A file where the folder would be.")
+    template_environment(lambda: Timestamp("")).get_template(NAME)
+    assert _is_compiled(), "In memory."
+
+
+def test_nothing_is_written_where_python_writes_no_bytecode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    template_environment(lambda: Timestamp("")).get_template(NAME)
+    assert not folder.exists()
