@@ -47,7 +47,8 @@ from ingot.settings import Settings
 
 T = TypeVar("T")
 Authenticate = Callable[[Connection, Credentials], Actor]
-QUEUE_SECONDS = 10.0
+QUEUE_SECONDS = 30.0
+"""Time that a request may wait for a thread; as long as a request may wait for its turn to change a branch."""
 MAX_BODY_BYTES = 192 * 2**20
 _NO_CREDENTIALS = Credentials()
 _JSON_ONLY: list[Header] = [(b"content-type", b"application/json")]
