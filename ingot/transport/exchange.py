@@ -14,6 +14,7 @@ from ingot.transport.git_process import GitProcess
 from ingot.transport.git_services import hidden_refs, max_request_bytes, protocol_environment, withheld_refs
 from ingot.transport.message_filter import MessageFilter, clean_messages
 from ingot.transport.packet_lines import MalformedPacket
+from ingot.transport.push_requests import PushTooLarge, check_push
 from ingot.transport.refusals import require_free_space
 from ingot.transport.request_bodies import BadEncoding, ClientDisconnected, RequestTooLarge
 
@@ -49,6 +50,7 @@ class EndReason(Enum):
     MALFORMED = "the request is not in the form of git's protocol"
     TOO_SLOW = "the request arrives too slowly"
     HIDDEN_OBJECT = "the request names an object that only hidden refs reach"
+    PUSH_TOO_LARGE = "the request names too many refs or objects"
     REF_NOT_SERVED = "the request names a ref that is not served"
     DISCONNECTED = "the client disconnected"
     STALLED = "the client neither sends nor reads"
@@ -76,6 +78,7 @@ _REASONS: dict[type[Exception], EndReason] = {
     TransferTooSlow: EndReason.TOO_SLOW,
     TimeoutError: EndReason.TOO_SLOW,
     HiddenObject: EndReason.HIDDEN_OBJECT,
+    PushTooLarge: EndReason.PUSH_TOO_LARGE,
     RefNotServed: EndReason.REF_NOT_SERVED,
     ClientDisconnected: EndReason.DISCONNECTED,
     _Stalled: EndReason.STALLED,
@@ -193,7 +196,7 @@ class GitExchange:
 
     async def _request_error(self, error: Exception) -> EndReason:
         try:
-            if isinstance(error, HiddenObject):
+            if isinstance(error, HiddenObject | PushTooLarge):
                 await self._send(error.response)
         except (ClientDisconnected, _Stalled) as failure:
             error = failure
@@ -240,6 +243,8 @@ class GitExchange:
             return check_archive_request(chunks, repository, hidden_refs(project))
         if service == "git-upload-pack" and (withheld := withheld_refs(project)):
             return check_wants(chunks, repository, withheld, self._backend.pool)
+        if service == "git-receive-pack":
+            return check_push(chunks, to_end=not self._client.interactive)
         return chunks
 
     async def _kill_on_disconnect(self, process: GitProcess) -> None:

@@ -25,6 +25,8 @@ from ingot.transport.request_bodies import ClientDisconnected, read_body
 MAX_TRANSFERS = 24
 """Concurrent transfers in one worker; further requests wait for a slot, then get status 503."""
 MAX_ANONYMOUS_TRANSFERS = 16
+MAX_COMPRESSED_REQUEST_BYTES = 64 * 2**20
+"""Size of a compressed request after decompression; clients compress requests for packs, but not packs themselves."""
 WAIT_SECONDS = 20.0
 EXPECTED_SECONDS = 5.0
 """Time in which a client usually sends the request that follows the refs."""
@@ -47,7 +49,13 @@ _REFUSALS = {
     EndReason.TOO_SLOW: (408, "The body arrived too slowly."),
     EndReason.STALLED: (408, "The request took too long."),
 }
-_COMPLETE = (EndReason.COMPLETED, EndReason.GIT_FAILED, EndReason.MALFORMED, EndReason.HIDDEN_OBJECT)
+_COMPLETE = (
+    EndReason.COMPLETED,
+    EndReason.GIT_FAILED,
+    EndReason.MALFORMED,
+    EndReason.HIDDEN_OBJECT,
+    EndReason.PUSH_TOO_LARGE,
+)
 """Ends after which the response is complete; after all others it is cut off, so that the client reports an error."""
 
 
@@ -157,6 +165,8 @@ class GitHttp:
     async def _exchange(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
         service = service_request.service
         limit = max_request_bytes(service, self._backend.settings)
+        if request.headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            limit = min(limit, MAX_COMPRESSED_REQUEST_BYTES)
         streamed = service == "git-receive-pack"
         client = _HttpClient(
             request, send, trace, f"application/x-{service}-result", max_bytes=limit, streamed=streamed

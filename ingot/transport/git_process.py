@@ -8,10 +8,14 @@ import subprocess
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ingot.git.core.command import Config, clean_environment
+from ingot.git.core.command import Config, clean_environment, limit_cpu_time, limit_memory
 from ingot.transport.pipes import Pipes, wait_readable
 
 CHUNK_BYTES = 1024 * 1024
+MAX_MEMORY = 2 * 2**30
+"""Memory that a process may allocate for a push: a small pack can describe objects of any size by deltas."""
+MAX_CPU_SECONDS = 1200
+"""CPU time of a process for a push; the whole history of the Linux kernel takes a third of it."""
 _INPUT_PIPE_BYTES = 256 * 1024
 _STDERR_SECONDS = 1.0
 _STDERR_BYTES = 4096
@@ -43,8 +47,9 @@ class GitProcess:
         config: Config = (),
         env: Mapping[str, str] | None = None,
         pass_fds: Iterable[int] = (),
+        limited: bool = False,
     ) -> "GitProcess":
-        """Run git in a repository."""
+        """Run git in a repository; ``limited`` restricts the memory and CPU time of each of its processes."""
         child_stdin, stdin = _large_pipe(_INPUT_PIPE_BYTES)
         stdout, child_stdout = _large_pipe(CHUNK_BYTES)
         stderr, child_stderr = os.pipe()
@@ -66,6 +71,9 @@ class GitProcess:
         finally:
             for descriptor in (child_stdin, child_stdout, child_stderr):
                 os.close(descriptor)
+        if limited:  # Before it has read anything that makes it start a process of its own.
+            limit_memory(process.pid, MAX_MEMORY)
+            limit_cpu_time(process.pid, MAX_CPU_SECONDS)
         return cls(process, stdin, stdout, stderr)
 
     async def __aenter__(self) -> "GitProcess":
@@ -78,12 +86,17 @@ class GitProcess:
         self._stderr_reader.cancel()
         self._pipes.close()
 
+    @property
+    def pid(self) -> int:
+        """Id of the process."""
+        return self._process.pid
+
     def kill(self) -> None:
         """Kill the process group; do nothing once the process was reaped, as its number may be in use again."""
         if self._process.returncode is not None:
             return
         try:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(self.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass
 

@@ -27,6 +27,9 @@ def service_config(service: Service, project: Project, settings: Settings) -> li
         ("receive.denyDeleteCurrent", "ignore"),
         ("receive.maxInputSize", str(settings.max_push_mb * _MEGABYTE)),
         ("receive.keepAlive", "5"),
+        # Larger files are checked in pieces instead of in memory, in at most two threads.
+        ("core.bigFileThreshold", "64m"),
+        ("pack.threads", "2"),
         # The quarantine borrows from the repository itself, whose refs git has read by then.
         ("core.alternateRefsCommand", "true"),
     ]

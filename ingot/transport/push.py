@@ -15,10 +15,10 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
 from ingot.git.core.command import Config
-from ingot.git.core.errors import STORAGE_FULL, DamagedRepository, GitError
+from ingot.git.core.errors import STORAGE_FULL, DamagedRepository, GitError, GitTimeout
 from ingot.git.core.repository import Repository
 from ingot.git.writing.packed_updates import InvalidTarget, update_many_refs
-from ingot.git.writing.quarantine import largest_new_file
+from ingot.git.writing.quarantine import largest_new_objects
 from ingot.git.writing.ref_updates import RefMoved, RefNameConflict, RefUpdate
 from ingot.log import log_failure
 from ingot.projects.projects.queries import existing_project
@@ -46,6 +46,8 @@ MAX_HELD_BYTES = 32 * 2**20
 FINISH_SECONDS = 10.0
 _EXPECTED_ERRORS = (Failure, Unavailable, GitError, DamagedRepository, OSError)
 _MEGABYTE = 2**20
+_MAX_OBJECT_MB = {"commit": 8, "tag": 8, "tree": 64}
+"""Limits of messages and folders; a tree of 64 MB is a folder with more than a million files."""
 
 
 class Push:
@@ -105,6 +107,7 @@ class Push:
                 config=config,
                 env={**env, **hook_env},
                 pass_fds=(hook_requests, hook_replies),
+                limited=True,
             )
         except BaseException:
             os.close(requests)
@@ -223,12 +226,21 @@ class Push:
     def _check_objects(self, updates: list[RefUpdate], quarantine: str) -> dict[str, str]:
         """Refuse pushes that no repository accepts; return the environment in which git finds the pushed objects."""
         env = _quarantine_environment(self._repository, quarantine)
-        if self._max_file_mb and env:
-            largest = largest_new_file(self._repository, Path(quarantine))
-            if largest > self._max_file_mb * _MEGABYTE:
-                raise Denied(f"A file is larger than the {self._max_file_mb} MB that are allowed.")
+        if env:
+            try:
+                self._check_sizes(largest_new_objects(self._repository, Path(quarantine)))
+            except GitTimeout as error:
+                raise Denied("The objects of this push take too long to check.") from error
         check_old_values(self._repository, updates)
         return env
+
+    def _check_sizes(self, largest: Mapping[str, int]) -> None:
+        """Refuse files larger than the setting allows, and other objects that would be read as a whole."""
+        if self._max_file_mb and largest.get("blob", 0) > self._max_file_mb * _MEGABYTE:
+            raise Denied(f"A file is larger than the {self._max_file_mb} MB that are allowed.")
+        for kind, limit in _MAX_OBJECT_MB.items():
+            if largest.get(kind, 0) > limit * _MEGABYTE:
+                raise Denied(f"A {kind} is larger than the {limit} MB that are allowed.")
 
     def _author(self, db: Connection) -> tuple[Actor, int | None]:
         """Return the user to record as author, and the id of the deploy key if one pushes."""

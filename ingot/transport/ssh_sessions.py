@@ -34,6 +34,7 @@ FAILED = 128
 _MESSAGES = {
     EndReason.TOO_LARGE: "The request is larger than allowed.",
     EndReason.MALFORMED: "Git does not understand this request.",
+    EndReason.PUSH_TOO_LARGE: "The push names more refs or objects than allowed.",
     EndReason.REF_NOT_SERVED: "There is no such branch, tag or commit.",
 }
 

@@ -40,7 +40,8 @@ from ingot.settings import Settings
 
 T = TypeVar("T")
 Authenticate = Callable[[Connection, Credentials], Actor]
-QUEUE_SECONDS = 10.0
+QUEUE_SECONDS = 30.0
+"""Time that a request may wait for a thread; as long as a request may wait for its turn to change a branch."""
 _NO_CREDENTIALS = Credentials()
 _EMPTY_TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 """Type of the empty body for an object that no longer exists, where the deleted object would be JSON."""

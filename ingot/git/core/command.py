@@ -137,10 +137,19 @@ def limit_memory(pid: int, max_bytes: int) -> None:
 
     Call this before the process starts child processes, which inherit the limit.
     """
-    if not hasattr(resource, "prlimit"):
-        return
+    if hasattr(resource, "prlimit"):
+        _limit(pid, resource.RLIMIT_DATA, max_bytes)
+
+
+def limit_cpu_time(pid: int, max_seconds: int) -> None:
+    """Limit the CPU time of a process; its child processes get a limit of their own of the same size."""
+    if hasattr(resource, "prlimit"):
+        _limit(pid, resource.RLIMIT_CPU, max_seconds)
+
+
+def _limit(pid: int, kind: int, limit: int) -> None:
     try:
-        resource.prlimit(pid, resource.RLIMIT_DATA, (max_bytes, max_bytes))
+        resource.prlimit(pid, kind, (limit, limit))
     except ProcessLookupError:  # It has already exited.
         pass
 

@@ -4,8 +4,8 @@ If another request moves the branch in the meantime, the commit is created again
 apply are refused.
 """
 
-import threading
 from collections.abc import Callable, Sequence
+from time import monotonic
 
 import msgspec
 
@@ -34,18 +34,16 @@ from ingot.git.writing.ref_updates import RefUpdate
 from ingot.repositories.commits.queries import find_commit
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.protection.queries import branch_rules
+from ingot.repositories.ref_changes.branch_queue import BUSY_BRANCH, PATIENCE_SECONDS, branch_queue
 from ingot.repositories.ref_changes.policy import RefUpdateContext, ref_update_refusal
 from ingot.repositories.ref_changes.staged import access_lookup, change_refs
 
-_MAX_ATTEMPTS = 12
 _UNKNOWN_OID = "f" * 40
 _MISSING_BRANCH = "You can only create or edit files when you are on a branch"
 _APPLY_FAILURE_REASONS = {
     "conflict": "The branch has conflicting changes.",
     "empty": "The branch already contains the result.",
 }
-# Requests of one process for the same branch run one after the other, since all but one would have to retry.
-_BRANCH_LOCKS = tuple(threading.Lock() for _ in range(64))
 
 BuildCommit = Callable[[Commit | None], str]
 """Writes a commit on top of another one (None for the first commit of a repository) and returns its id."""
@@ -181,11 +179,12 @@ def _move_branch(
 ) -> Commit:
     """Build a commit on the tip or start of a branch, move the branch to it and return it.
 
-    Retry if the branch moves.
+    Retry while the branch moves, for a limited time; then raise ``Conflict``.
     """
     repository, ref = context.repository, f"refs/heads/{branch}"
-    with _BRANCH_LOCKS[hash((repository.path, ref)) % len(_BRANCH_LOCKS)]:
-        for _ in range(_MAX_ATTEMPTS):
+    with branch_queue.turn(context.project.id, branch):
+        deadline = monotonic() + PATIENCE_SECONDS
+        while True:
             old = branch_tip(repository, branch) or NO_OID
             # The check is repeated with the actual commit; without this first check, a refused request would leave
             # objects.
@@ -195,9 +194,10 @@ def _move_branch(
             try:
                 change_refs(database, repository, actor, context.project, [RefUpdate(ref, old, oid)])
             except Conflict:
+                if monotonic() > deadline:
+                    raise Conflict(BUSY_BRANCH) from None
                 continue
             return read_commits(repository, [oid])[0]
-    raise Conflict("The branch is being changed by other requests. Please try again.")
 
 
 def _parent_commit(repository: Repository, branch: str, tip: str, start: BranchStart) -> str | None:

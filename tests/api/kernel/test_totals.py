@@ -7,13 +7,13 @@ import pytest
 from ingot.collaboration.issues.lists import pages as issue_pages
 from ingot.core.db import paging
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import add_members, ids, make_group, make_project
 from tests.statements import recorded_statements
 
 
-def _total(api: Api, path: str, caller: Person, **params: Any) -> int:
+def _total(api: Api, path: str, caller: User, **params: Any) -> int:
     """Compare the total of a page of one row with all rows, and return it."""
     everything = ids(api.get(path, caller, per_page=100, **params))
     first = api.get(path, caller, per_page=1, **params)
@@ -22,7 +22,7 @@ def _total(api: Api, path: str, caller: Person, **params: Any) -> int:
     return len(everything)
 
 
-def _all_pages(api: Api, path: str, caller: Person, size: int, **params: Any) -> list[int]:
+def _all_pages(api: Api, path: str, caller: User, size: int, **params: Any) -> list[int]:
     rows: list[int] = []
     number = 1
     while True:
@@ -112,7 +112,7 @@ def test_issues(api: Api, make: Make) -> None:
     made = [make_issue(make, project, owner, title=f"Walrus {number}", labels="sea") for number in range(4)]
 
     def totals() -> tuple[int, ...]:
-        lists: list[tuple[Person, dict[str, Any]]] = [
+        lists: list[tuple[User, dict[str, Any]]] = [
             (owner, {"search": "walrus"}),
             (guest, {"search": "walrus"}),
             (owner, {"labels": "sea"}),

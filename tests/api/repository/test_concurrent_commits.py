@@ -1,18 +1,24 @@
 """Concurrent commits through the API, and beside pushes."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Event
 from typing import Any
 
 import httpx
 import pytest
 
+from ingot.errors import Conflict
 from ingot.git.history.commits import Commit, Signature, commit_or_none
 from ingot.git.writing.commits import CommitMetadata, TreeAction, commit_actions
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
 from ingot.repositories.commit_writing import staged
+from ingot.repositories.ref_changes import branch_queue
+from ingot.repositories.ref_changes.branch_queue import BUSY_BRANCH, BranchQueue
 from tests.api.repository.writable_repository import WritableRepository, act, message_of
 from tests.client import Api
 from tests.conftest import Instance
+from tests.server.process import until
 
 
 def test_fifty_commits_to_one_branch(api: Api, writable: WritableRepository) -> None:
@@ -106,3 +112,71 @@ def test_a_branch_that_moves_during_a_commit(writable: WritableRepository, monke
     moved.clear()
     now_there = writable.commit(act("create", "push0", content="x"), branch="dev")
     assert message_of(now_there) == "A file with this name already exists"
+
+
+def test_a_branch_that_other_processes_move_again_and_again(
+    writable: WritableRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request tries for a limited time, not for a number of times, which under load are all lost."""
+    real = commit_actions
+    moved: list[str] = []
+
+    def with_a_push(repository: Any, parent: Commit | None, actions: Any, words: CommitMetadata, **more: Any) -> str:
+        made = real(repository, parent, actions, words, **more)
+        if len(moved) < 20:
+            moved.append(real(repository, parent, [TreeAction("create", f"push{len(moved)}", content=b"x")], words))
+            writable.git("update-ref", "refs/heads/dev", moved[-1])
+        return made
+
+    monkeypatch.setattr(staged, "commit_actions", with_a_push)
+    made = writable.commit(act("create", "x", content="x"))
+    assert made.status_code == 201, made.text
+    assert made.json()["parent_ids"] == [moved[-1]]
+
+    monkeypatch.setattr(staged, "PATIENCE_SECONDS", -1.0)
+    moved.clear()
+    refused = writable.commit(act("create", "y", content="x"))
+    assert (refused.status_code, message_of(refused)) == (400, BUSY_BRANCH)
+
+
+def _has_length(queue: BranchQueue, length: int) -> bool:
+    return queue.length(1, "master") == length
+
+
+def test_requests_for_a_branch_take_turns() -> None:
+    """Those of one branch run one after the other in the order of their arrival; another branch is free."""
+    queue = BranchQueue()
+    order: list[int] = []
+    started = [Event() for _ in range(6)]
+
+    def change(number: int) -> None:
+        started[number].set()
+        with queue.turn(1, "master"):
+            order.append(number)
+
+    with ThreadPoolExecutor(6) as requests:
+        with queue.turn(1, "master"):
+            results = []
+            for number in range(6):
+                results.append(requests.submit(change, number))
+                started[number].wait()
+                until("the request to wait", partial(_has_length, queue, number + 2))
+            with queue.turn(1, "other"), queue.turn(2, "master"):
+                assert order == []
+        for result in results:
+            result.result()
+    assert order == list(range(6))
+    assert queue.length(1, "master") == 0
+
+
+def test_a_turn_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that gives up leaves the queue, and the next one gets its turn."""
+    queue = BranchQueue()
+    with queue.turn(1, "master"):
+        with monkeypatch.context() as impatient:
+            impatient.setattr(branch_queue, "PATIENCE_SECONDS", 0.0)
+            with pytest.raises(Conflict), queue.turn(1, "master"):
+                pass
+        assert queue.length(1, "master") == 1
+    with queue.turn(1, "master"):
+        pass

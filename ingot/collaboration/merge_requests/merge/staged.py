@@ -4,7 +4,6 @@ The transaction that records the intent to move the target also records a pendin
 records the move, even if only after a crash, marks the merge request as merged.
 """
 
-import threading
 from functools import partial
 from typing import NamedTuple
 
@@ -72,6 +71,7 @@ from ingot.projects.projects.tables import Project
 from ingot.repositories.pipelines.tables import Status
 from ingot.repositories.protection.policy import matching_branch_rules
 from ingot.repositories.protection.queries import branch_rules
+from ingot.repositories.ref_changes.branch_queue import branch_queue
 from ingot.repositories.ref_changes.staged import change_refs, reconcile_predecessors
 
 _MAX_TRIES = 100
@@ -86,8 +86,6 @@ _REASONS: dict[MergeObstacle, str] = {
     "conflict": "Branch cannot be merged",
     "need_rebase": "Branch cannot be merged: it must be rebased first.",
 }
-# Within a process, merges into the same branch run one after another, because all but one would have to retry.
-_TARGET_LOCKS = tuple(threading.Lock() for _ in range(64))
 
 
 class MergeBlocked(Invalid):
@@ -135,8 +133,7 @@ def merge(
     A ``scheduled`` merge is skipped if it was canceled. Raises ``MergeBlocked``, ``Denied``, and ``Conflict`` if the
     head is not the one that the caller has seen.
     """
-    index = hash((merge_request.target_project_id, merge_request.target_branch)) % len(_TARGET_LOCKS)
-    with _TARGET_LOCKS[index]:
+    with branch_queue.turn(merge_request.target_project_id, merge_request.target_branch):
         merged = _merge_under_lock(database, store, actor, merge_request, options, later=later, scheduled=scheduled)
     if merged is not None and merged.remove_source_branch:
         try:
