@@ -11,8 +11,7 @@ from socket import socket
 from typing import NamedTuple
 
 from ingot.app import App, api_router
-from ingot.cli import background, jobs, ssh, web
-from ingot.core.markup.lexers import load_lexer
+from ingot.cli import jobs, web
 from ingot.core.markup.render_pool import POOL
 from ingot.core.markup.render_server import load_libraries
 from ingot.operations.supervisor import SupervisedProcess, close_descriptors, run_and_exit
@@ -24,11 +23,6 @@ _BACKGROUND_CACHE_SHARE = 1 / 8
 """Share of the cache budget for SSH and jobs, which cache little."""
 _LATE_MODULES = ("uvicorn.loops.uvloop", "uvicorn.lifespan.off", "encodings.idna")
 """Modules that the children would import by themselves."""
-_COMMON_LEXERS = (
-    *("python", "javascript", "c", "cpp", "go", "java", "rust", "bash"),
-    *("json", "yaml", "toml", "ini", "html", "xml", "diff", "docker", "make"),
-)
-"""Lexers that rendering processes find loaded; a process loads the others with their first use."""
 
 
 class ServerSockets(NamedTuple):
@@ -46,21 +40,17 @@ def load_modules() -> None:
         import_module(name)
     api_router()
     load_libraries()
-    for lexer in _COMMON_LEXERS:
-        load_lexer(lexer)
 
 
 def server_processes(
     settings: Settings, sockets: ServerSockets, workers: int, metrics: Path
 ) -> list[SupervisedProcess]:
-    """Build the application, and return the processes that serve it."""
+    """Build and warm up the application, and return the processes that serve it."""
     app = web.build_app(_with_cache_share(settings, (1 - _BACKGROUND_CACHE_SHARE) / workers), metrics)
-    all_compiled = warm_up(app)
-    # Garbage collection would otherwise write to all these objects, and so copy their memory in each child.
-    gc.collect()
-    gc.freeze()
-    if not all_compiled:
+    if not warm_up(app):
         _compile_templates()
+    # Garbage collection would otherwise write to all these objects, and so copy their memory in each child.
+    gc.freeze()
     names = [f"web-{number}" for number in range(workers)]
     return [
         *_background_processes(settings, app, sockets),
@@ -100,12 +90,17 @@ def _run_web(app: App, sockets: ServerSockets, lifeline: int) -> None:
 
 
 def _run_background(settings: Settings, app: App, sockets: ServerSockets, lifeline: int) -> None:
+    # Only this process needs asyncssh, whose import takes a tenth of the startup time.
+    from ingot.cli import background
+
     _close(sockets.http)
     POOL.use_fork_server(sockets.forks)
     background.serve(settings, app.database, sockets.ssh, lifeline)
 
 
 def _run_ssh(settings: Settings, sockets: ServerSockets, lifeline: int) -> None:
+    from ingot.cli import ssh
+
     _close(sockets.http)
     ssh.serve(settings, sockets.ssh, lifeline)
 

@@ -117,11 +117,6 @@ def highlight_code(code: str, lexer: str, *, all_classes: bool = True) -> str:
     return str(html) if all_classes else _UNCOLORED.sub(r"\1", str(html))
 
 
-def load_lexer(lexer: str) -> None:
-    """Compile the patterns of a lexer; its first use does that otherwise."""
-    highlight_code("", lexer)
-
-
 @lru_cache(maxsize=256)
 def _lexer_class(name: str) -> Any:
     from pygments.lexers import find_lexer_class_by_name  # type: ignore[import-untyped] # It has no types.
