@@ -11,7 +11,7 @@ from socket import socket
 from typing import NamedTuple
 
 from ingot.app import App, api_router
-from ingot.cli import jobs, web
+from ingot.cli import background, jobs, ssh, web
 from ingot.core.markup.render_pool import POOL
 from ingot.core.markup.render_server import load_libraries
 from ingot.operations.supervisor import SupervisedProcess, close_descriptors, run_and_exit
@@ -90,17 +90,12 @@ def _run_web(app: App, sockets: ServerSockets, lifeline: int) -> None:
 
 
 def _run_background(settings: Settings, app: App, sockets: ServerSockets, lifeline: int) -> None:
-    # Only this process needs asyncssh, whose import takes a tenth of the startup time.
-    from ingot.cli import background
-
     _close(sockets.http)
     POOL.use_fork_server(sockets.forks)
     background.serve(settings, app.database, sockets.ssh, lifeline)
 
 
 def _run_ssh(settings: Settings, sockets: ServerSockets, lifeline: int) -> None:
-    from ingot.cli import ssh
-
     _close(sockets.http)
     ssh.serve(settings, sockets.ssh, lifeline)
 
