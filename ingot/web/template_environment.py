@@ -3,7 +3,9 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from pickle import UnpicklingError
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +36,7 @@ class CompiledTemplates(BytecodeCache):
         try:
             with self._file(bucket).open("rb") as file:
                 bucket.load_bytecode(file)
-        except OSError:  # Not compiled yet.
+        except (OSError, EOFError, ValueError, UnpicklingError):  # Not compiled yet, or a damaged file.
             return
         if bucket.code is not None:
             self._code[bucket.key] = bucket.code
@@ -53,7 +55,8 @@ class CompiledTemplates(BytecodeCache):
                 bucket.write_bytecode(file)
             fresh.replace(path)
         except OSError:  # The package cannot be written; each start compiles the templates that it uses.
-            fresh.unlink(missing_ok=True)
+            with suppress(OSError):
+                fresh.unlink()
 
     def is_compiled(self, environment: Environment, name: str) -> bool:
         """Return whether a template needs no compilation."""

@@ -24,7 +24,7 @@ def test_all_that_wait_are_woken(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_process_that_never_reads_holds_up_nobody(tmp_path: Path) -> None:
+def test_a_process_that_never_reads_delays_no_other(tmp_path: Path) -> None:
     with closing(WakeupPipe(tmp_path)) as pipe:
         for _ in range(2**16 + 1):  # More than a pipe holds.
             wake_all(tmp_path)

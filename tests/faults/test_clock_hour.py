@@ -1,4 +1,4 @@
-"""Fault 14: the wall clock is set an hour forward or back while the server runs, as after a wrong time zone."""
+"""The wall clock is set an hour forward or back while the server runs, as after a wrong time zone."""
 
 from collections.abc import Iterator
 from itertools import pairwise

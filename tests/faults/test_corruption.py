@@ -1,4 +1,4 @@
-"""Fault 13: single bytes of packs, indexes and loose objects are flipped.
+"""Single bytes of packs, indexes and loose objects are flipped.
 
 Only that project returns errors, with a readable message; the doctor names the damage; no process ends.
 """

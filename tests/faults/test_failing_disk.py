@@ -1,4 +1,4 @@
-"""Fault 6: writes fail with an I/O error, or the file system is read-only.
+"""Writes fail with an I/O error, or the file system is read-only.
 
 Reads continue, every kind of write is refused with a clear message, readiness says so, nothing is stored partially, and
 all works again without a restart when the disk does. The errors are injected into the system calls of the real server

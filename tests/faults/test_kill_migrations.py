@@ -1,4 +1,4 @@
-"""Fault 4: kill -9 while all scripts of this version run; each script has run whole or not at all."""
+"""Kill -9 while all scripts of this version run; each script has run whole or not at all."""
 
 import os
 import random

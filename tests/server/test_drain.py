@@ -67,7 +67,7 @@ def test_an_open_connection_is_served_once_more_and_then_closed(server: Server) 
     assert server.call("GET", "/projects/root%2Flate").status_code == 200
 
 
-def test_it_says_first_that_it_stops(server: Server) -> None:
+def test_readiness_fails_before_the_server_stops(server: Server) -> None:
     terminate(server)
     until("readiness to be over", lambda: server.ready() == 503)
     state = httpx.get(f"{server.url}/-/readiness").json()

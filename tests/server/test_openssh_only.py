@@ -42,10 +42,10 @@ def test_serve_without_the_built_in_server(stopped: Server, tmp_path: Path) -> N
     with sshd(tmp_path / "sshd", forced_command_lines(server.data)) as port:
         url = f"ssh://{USER}@127.0.0.1:{port}/root/one.git"
         tree.git("push", "-q", url, "master")
-        (started,) = [event for event in server.events("started") if event["process"] == "ssh"]
+        (started,) = [event for event in server.events("started") if event["process"] == "ssh+jobs"]
         os.kill(started["pid"], signal.SIGKILL)
         # The commands wait for the process restarted by the supervisor.
-        until("the next process", lambda: len([e for e in server.events("started") if e["process"] == "ssh"]) > 1)
+        until("the next process", lambda: len([e for e in server.events("started") if e["process"] == "ssh+jobs"]) > 1)
         assert tree.git("ls-remote", url, "master").split()[0] == tip
     events = server.call("GET", f"/projects/{made['id']}/repository/commits").json()
     assert [each["id"] for each in events] == [tip]

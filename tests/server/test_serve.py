@@ -169,14 +169,14 @@ def test_an_unreachable_database_is_reported_in_one_line(data_folder: Path) -> N
 def test_precedence_of_flags_variables_and_file(data_folder: Path, empty_database: str) -> None:
     data_folder.mkdir()
     (data_folder / "ingot.toml").write_text(
-        "external_url = 'http://file.example'\nreported_version = '1.0.0'\ntrusted_proxies = '127.0.0.1'\n"
+        "external_url = 'http://file.example'\nreported_version = '1.0.0'\nssh_address = 'git.example:2200'\n"
     )
     variables = {"INGOT_EXTERNAL_URL": "http://variable.example", "INGOT_REPORTED_VERSION": "2.0.0"}
     with serving(data_folder, empty_database, "--external-url", "http://flag.example", **variables) as server:
         assert server.call("GET", "/user").json()["web_url"] == "http://flag.example/root"
         assert server.call("GET", "/version").json()["version"].startswith("2.0.0")
-        forwarded = server.call("GET", "/users?per_page=1", headers={"X-Forwarded-Host": "proxy.example"})
-        assert "http://proxy.example/" in forwarded.headers["link"]
+        project = server.call("POST", "/projects", data={"name": "one"}).json()
+        assert project["ssh_url_to_repo"] == "ssh://git@git.example:2200/root/one.git"
 
 
 FORWARDED = {"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}

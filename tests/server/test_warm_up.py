@@ -52,6 +52,6 @@ def test_a_database_that_does_not_answer_does_not_stop_the_start(
     def fail() -> None:
         raise Unavailable("The database does not answer")
 
-    monkeypatch.setattr(app, "settle", fail)
+    monkeypatch.setattr(app, "reconcile", fail)
     warm_up(app)
     assert [record.getMessage() for record in caplog.records] == ["database not available at the start"]

@@ -14,7 +14,7 @@ import pytest
 
 from ingot.core.http import transfer_rate
 from ingot.git.maintenance.housekeeping import STALE_SECONDS, prune_temporary
-from ingot.repositories.ref_changes.staged import finish_ref_updates
+from ingot.repositories.ref_changes.staged import finish_pushed_updates
 from ingot.transport import exchange, push
 from ingot.transport.git_process import GitProcess
 from tests.client import Make, User
@@ -202,9 +202,9 @@ def test_a_client_disconnects_after_the_ref_checks(
 
     def disconnect(*args: object) -> None:
         connection.close()
-        finish_ref_updates(*args)  # type: ignore[arg-type] # They are what it takes.
+        finish_pushed_updates(*args)  # type: ignore[arg-type] # They are what it takes.
 
-    monkeypatch.setattr(push, "finish_ref_updates", disconnect)
+    monkeypatch.setattr(push, "finish_pushed_updates", disconnect)
     head = (
         f"POST /{project.path}.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
         "Content-Type: application/x-git-receive-pack-request\r\n"

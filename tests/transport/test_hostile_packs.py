@@ -1,4 +1,4 @@
-"""Attacks by the content of a push: bombs in packs, deltas, commands and compressed requests (D19, D44)."""
+"""Attacks by the content of a push: bombs in packs, deltas, commands and compressed requests."""
 
 import asyncio
 import gzip
@@ -167,7 +167,7 @@ def test_packs_that_are_none(instance: Instance, owner: User, project: Project) 
 def test_compressed_requests(
     instance: Instance, owner: User, project: Project, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
-    """A small body that decompresses to more than any client compresses (D19); multipart bodies are not read at all."""
+    """A small body that decompresses to more than any client compresses; multipart bodies are not read at all."""
     monkeypatch.setattr(git_http, "MAX_COMPRESSED_REQUEST_BYTES", 2**20)
     path, auth = f"{project.path}.git", auth_of(owner)
     lines = b"".join(packet(f"{ZERO} {'1' * 40} refs/heads/{number}") for number in range(15_000))

@@ -141,7 +141,7 @@ def test_lines_with_other_paths(message: str, withheld: bool) -> None:
 
 
 def test_paths_within_the_repository_become_relative(tmp_path: Path) -> None:
-    """Such messages say what happened, and need not be withheld; the data directory may be reached by a link."""
+    """Messages keep the relative path; the data directory may be reached by a link."""
     link = tmp_path / "link"
     link.symlink_to(tmp_path)
     text = f"Unable to create '{REPOSITORY}/refs/heads/a.lock': File exists.\n"

@@ -1,4 +1,4 @@
-"""Pages whose project is deleted while they are read respond with 404, whatever they had read before."""
+"""Pages whose project is deleted while they are read respond with 404 at every point of the read."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -22,7 +22,7 @@ class NamedRef(NamedTuple):
     oid: str
 
 
-_ref_cache: BoundedCache[tuple[str, bytes], tuple[tuple[object, ...], list[NamedRef]]] = declare_cache("refs", share=6)
+_ref_cache: BoundedCache[tuple[str, bytes], tuple[tuple[object, ...], list[NamedRef]]] = declare_cache("refs", share=5)
 
 
 def sorted_refs(repository: Repository, folder: bytes, generation: int) -> list[NamedRef]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _MAX_READ_INLINE = 50
 _NO_DATE = -(2**63)
-_date_cache: BoundedCache[str, int] = declare_cache("ref-dates", share=5)
+_date_cache: BoundedCache[str, int] = declare_cache("ref-dates", share=4)
 _DATE_BYTES = 120
 
 

@@ -32,7 +32,8 @@ def test_expensive_texts_take_bounded_work(api: Api, make: Make, name: str) -> N
 
     assert all(cost <= usual + MAX_NAME_STATEMENTS for cost, usual in zip(busy, plain, strict=True)), (plain, busy)
     assert api.get(f"{base}/3", owner).json()["description"] == text
-    assert api.get(base, owner, search=text[:9_000]).status_code == 400
+    # Escaped for the URL, some texts exceed the limit of a request line.
+    assert api.get(base, owner, search=text[:9_000]).status_code in (400, 414)
 
 
 SCRIPTS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "javascript:alert(1)", "<base href=//x>"]

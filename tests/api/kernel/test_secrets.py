@@ -82,7 +82,7 @@ def test_keys_with_their_user_are_for_administrators_only(api: Api, make: Make, 
 
     shown = api.get(f"/keys/{key_id}", make.root).json()
 
-    assert set(shown) == KEY | {"user"}
+    assert set(shown) == KEY | {"user", "deploy_keys_projects"}
     assert set(shown["user"]) == FULL
     assert api.get(f"/keys/{key_id}", owner).status_code == 403
 

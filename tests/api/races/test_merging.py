@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
+from ingot.repositories.ref_changes.branch_queue import BranchQueue
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merging.merge_calls import make_branch_merge_request, tip, url
 from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
@@ -160,7 +161,7 @@ def test_without_a_shared_lock(
     api: Api, make: Make, instance: Instance, servers: ConcurrentServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Servers on other machines do not share the lock: only the atomic ref update decides."""
-    monkeypatch.setattr("ingot.collaboration.merge_requests.merge.staged._TARGET_LOCKS", (nullcontext(),))
+    monkeypatch.setattr(BranchQueue, "turn", lambda *_: nullcontext())
     owner = make.user()
     project, offered = _open_merge_requests(make, instance, owner, 8)
     twice = [

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import count
 from threading import Event
 from typing import Any
 
@@ -120,11 +121,13 @@ def test_a_branch_that_other_processes_move_again_and_again(
     """A request tries for a limited time, not for a number of times, which under load are all lost."""
     real = commit_actions
     moved: list[str] = []
+    numbers = count()
 
     def with_a_push(repository: Any, parent: Commit | None, actions: Any, words: CommitMetadata, **more: Any) -> str:
         made = real(repository, parent, actions, words, **more)
         if len(moved) < 20:
-            moved.append(real(repository, parent, [TreeAction("create", f"push{len(moved)}", content=b"x")], words))
+            name = f"push{next(numbers)}"
+            moved.append(real(repository, parent, [TreeAction("create", name, content=b"x")], words))
             writable.git("update-ref", "refs/heads/dev", moved[-1])
         return made
 
@@ -144,7 +147,7 @@ def _has_length(queue: BranchQueue, length: int) -> bool:
 
 
 def test_requests_for_a_branch_take_turns() -> None:
-    """Those of one branch run one after the other in the order of their arrival; another branch is free."""
+    """Requests for one branch run one after the other in the order of arrival; another branch is free."""
     queue = BranchQueue()
     order: list[int] = []
     started = [Event() for _ in range(6)]
@@ -169,7 +172,7 @@ def test_requests_for_a_branch_take_turns() -> None:
     assert queue.length(1, "master") == 0
 
 
-def test_a_turn_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_gives_up_waiting_for_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that gives up leaves the queue, and the next one gets its turn."""
     queue = BranchQueue()
     with queue.turn(1, "master"):

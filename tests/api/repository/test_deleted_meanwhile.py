@@ -139,7 +139,7 @@ ERRORS = [KeyError("object"), OSError("failed to open pack"), AttributeError("No
 def test_errors_that_a_deletion_causes(
     instance: Instance, make: Make, owner: User, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    """Whatever a read raises because its project disappeared, it responds with 404; otherwise the error is a fault."""
+    """Any error of a read whose project disappeared becomes a 404; otherwise the error is a fault."""
     open_repository = RepositoryStore.open
     doomed: dict[str, bool] = {}
 
