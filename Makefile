@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access events labels advisories lock
+.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events labels advisories lock
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -71,6 +71,9 @@ bench: setup ## Run the benchmarks; prints ratios and their targets
 
 soak: setup ## Run the long fault tests: 100 rounds instead of two or three
 	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest tests/faults tests/markup/test_hostile.py tests/markup/test_lexers.py
+
+fuzz: setup ## Send 100,000 random calls to all endpoints; CALLS=N, SEED=N, DATABASE=URL of an empty PostgreSQL database
+	$(BIN)/python -m tests.fuzz --calls $(or $(CALLS),100000) --seed $(or $(SEED),1) $(if $(DATABASE),--database-url $(DATABASE))
 
 migration: setup ## Generate a migration from the tables; M="Add a column" is its description
 	$(BIN)/python -m ingot.core.migrations.autogenerate "$(M)"

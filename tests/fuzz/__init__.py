@@ -1,0 +1,1 @@
+"""Random calls of every endpoint, generated from the OpenAPI document."""
