@@ -59,7 +59,6 @@ def warm_up(app: App) -> bool:
     compiled = app.pages.preload()
     try:
         app.reconcile()
-        app.health()
         app.database.read(_start_jobs)
         _render_pages(app)
     except Unavailable as error:  # The workers wait for the database, and readiness reports its state.

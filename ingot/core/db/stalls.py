@@ -92,7 +92,6 @@ class StallMonitor:
         self._connections: set[MonitoredConnection] = set()
         self._thread: threading.Thread | None = None
         self._parked = False
-        self._closed = False
         self._awake = threading.Event()
         self._suspected = False
         self._stalled = False
@@ -138,26 +137,31 @@ class StallMonitor:
             self._awake.set()
 
     def close(self) -> None:
-        """End the thread."""
-        self._closed = True
+        """End the thread; a later connection starts another one."""
+        with self._lock:
+            thread, self._thread = self._thread, None
         self._awake.set()
+        if thread is not None:
+            thread.join()
+        self._awake.clear()
+        self._parked = False
 
     def _start(self) -> None:
         with self._lock:
-            if self._thread is None and not self._closed:
+            if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="stalls", daemon=True)
                 self._thread.start()
 
     def _run(self) -> None:
         pause, idle = threading.Event(), 0
-        while not self._closed:
+        while self._thread is threading.current_thread():
             idle = 0 if self._watch() else idle + 1
             if idle < _IDLE_TICKS:
                 pause.wait(_TICK_SECONDS)
                 continue
             self._parked = True
             # A statement that started before the line above did not wake this thread.
-            if not self._watch():
+            if not self._watch() and self._thread is threading.current_thread():
                 self._awake.wait()
             self._parked, idle = False, 0
             self._awake.clear()
