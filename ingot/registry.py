@@ -69,6 +69,7 @@ from ingot.discovery.search import api as search
 from ingot.integrations.webhooks import api as webhooks
 from ingot.integrations.webhooks.system import api as system_hooks
 from ingot.integrations.webhooks.system.subscribers import subscriptions as system_hook_subscriptions
+from ingot.offload import require_blocking_allowed
 from ingot.projects.badges import api as badges
 from ingot.projects.custom_attributes import api as custom_attributes
 from ingot.projects.deploy_keys import api as deploy_keys
@@ -223,7 +224,13 @@ def all_endpoints() -> list[Endpoint]:
 @openapi_routes.get("/openapi.json", may=anyone, returns=RawResponse)
 def get_openapi_document(call: Call) -> RawResponse:  # noqa: ARG001 - Every handler gets its call.
     """Get the OpenAPI document of this API."""
-    return RawResponse(msgspec.json.encode(api_document()), "application/json")
+    return RawResponse(_document_json(), "application/json")
+
+
+@cache
+def _document_json() -> bytes:
+    require_blocking_allowed()  # The first call takes half a second.
+    return msgspec.json.encode(api_document())
 
 
 @cache

@@ -74,6 +74,8 @@ def test_readiness_fails_before_the_server_stops(server: Server) -> None:
     assert (state["status"], state["server_check"]) == ("failed", [{"status": "stopping"}])
     assert httpx.get(f"{server.url}/-/liveness").status_code in (200, 503)
     assert server.call("GET", "/user").status_code == 200, "It still serves."
+    until("the end", lambda: server.events("stopped"))
+    assert "Traceback" not in server.log()
 
 
 def test_no_write_that_was_sent_is_left_without_a_response(server: Server) -> None:
