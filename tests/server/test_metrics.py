@@ -106,6 +106,8 @@ ALLOWED: list[tuple[str, str, dict[str, str], bool]] = [
     ("127.0.0.2", "", {"X-Forwarded-For": "127.0.0.2"}, False),
     ("127.0.0.2", "", {"X-Forwarded-For": "192.0.2.1"}, False),
     ("127.0.0.2", "", {"Forwarded": "for=192.0.2.1"}, False),
+    ("127.0.0.2", "", {"X-Forwarded-Proto": "https"}, False),
+    ("127.0.0.2", "", {"CF-Connecting-IP": "192.0.2.1"}, False),
     # The address that a trusted proxy has appended counts, and not one before it.
     ("127.0.0.3", "", {"X-Forwarded-For": "127.0.0.2"}, True),
     ("127.0.0.3", "", {"X-Forwarded-For": "192.0.2.1, 127.0.0.2"}, True),
@@ -140,3 +142,10 @@ def test_metrics_are_open_to_loopback_by_default(instance: Instance) -> None:
     assert re.search(r'^ingot_disk_free_bytes\{directory="data"\} \d', response.text, re.MULTILINE)
     assert httpx.get(f"{instance.url}/-/metrics", headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 404
     assert httpx.get(f"{instance.url}/-/metrics?token=").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["metrics", "health", "liveness", "readiness"])
+def test_health_and_metrics_are_only_read(instance: Instance, path: str) -> None:
+    refused = httpx.post(f"{instance.url}/-/{path}")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+    assert httpx.head(f"{instance.url}/-/{path}").status_code == 200

@@ -36,6 +36,7 @@ from ingot.settings import Settings
 
 _ALLOWED_METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _RETRY_SECONDS = 5
+_PLAIN_TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 _HEALTH_PATHS = ("/-/health", "/-/liveness", "/-/readiness")
 
 
@@ -135,14 +136,17 @@ class HttpFrontend:
     async def _serve_health(self, scope: Message, headers: dict[bytes, bytes], send: Send, trace: Trace) -> bool:
         path: bytes = scope["raw_path"]
         name = path.rstrip(b"/").decode("latin-1")
-        if name == "/-/metrics" and self._scrapes.allows(scope, headers):
-            trace.route = name
+        scraped = name == "/-/metrics" and self._scrapes.allows(scope, headers)
+        if not scraped and name not in _HEALTH_PATHS:
+            return False
+        trace.route = name
+        if scope["method"] not in ("GET", "HEAD"):
+            await send_response(send, trace, 405, [(b"allow", b"GET, HEAD"), _PLAIN_TEXT], b"405 Method Not Allowed")
+            return True
+        if scraped:
             kind = b"text/plain; version=0.0.4; charset=utf-8"
             await send_response(send, trace, 200, [(b"content-type", kind)], await self._metrics.scrape())
             return True
-        if name not in _HEALTH_PATHS:
-            return False
-        trace.route = name
         # Liveness concerns this process only: restarting it would not help a database or a full disk.
         state = {} if name == "/-/liveness" else self._health() | ({"server": "stopping"} if self._draining else {})
         healthy = all(value == "ok" for value in state.values())

@@ -7,7 +7,10 @@ from urllib.parse import parse_qs
 from ingot.core.http.request import Message, OriginResolver
 from ingot.settings import Settings
 
-_FORWARDING_HEADERS = (b"x-forwarded-for", b"forwarded", b"x-real-ip", b"via")
+_FORWARDING_HEADERS = frozenset(
+    {b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"true-client-ip", b"cf-connecting-ip"}
+)
+_FORWARDING_PREFIX = b"x-forwarded-"
 
 
 class ScrapeAccess:
@@ -37,7 +40,7 @@ class ScrapeAccess:
         If a proxy has forwarded the request, only an address from a trusted proxy counts: every request through a proxy
         on this machine would otherwise seem to come from loopback.
         """
-        if any(name in headers for name in _FORWARDING_HEADERS):
+        if any(name in _FORWARDING_HEADERS or name.startswith(_FORWARDING_PREFIX) for name in headers):
             address = self._origins.forwarded_ip(scope, headers)
         else:
             address = self._origins.peer_ip(scope)
