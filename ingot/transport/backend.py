@@ -75,7 +75,7 @@ class GitBackend:
         if self._database.read(partial(project_or_none, project_id=target.project.id)) is None:
             return GitRequestRefused(404, PROJECT_DELETED)
         self.log("repository missing", project_id=target.project.id)
-        return GitRequestRefused(500, UNREADABLE_ERRORS)
+        return GitRequestRefused(503, UNREADABLE_ERRORS)
 
     def push(self, request: ServiceRequest) -> Push:
         """Prepare a push."""
@@ -107,6 +107,6 @@ class GitBackend:
         outcome = await asyncio.get_running_loop().run_in_executor(self.pool, probe)
         if outcome.status != 0:
             self.log("git failed", service=request.service, status=outcome.status, stderr=outcome.stderr)
-            raise GitRequestRefused(500, UNREADABLE_ERRORS)
+            raise GitRequestRefused(503, UNREADABLE_ERRORS)
         env = clean_environment(self.config(request), protocol_environment(request.git_protocol))
         return GitCommand(["git", "upload-pack", "."], request.repository.path, env)

@@ -159,7 +159,7 @@ class GitHttp:
         client = _HttpClient(request, send, trace, f"application/x-{service}-advertisement", prefix=prefix)
         end = await GitExchange(self._backend, service_request, client, ["--stateless-rpc", "--advertise-refs"]).run()
         if not end.responded and end.reason is not EndReason.DISCONNECTED:
-            raise GitRequestRefused(500, UNREADABLE_ERRORS)
+            raise GitRequestRefused(503, UNREADABLE_ERRORS)
         await client.finish(end)
 
     async def _exchange(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:

@@ -77,9 +77,31 @@ def test_concurrent_calls_for_the_same_code_share_one_computation(
 
 
 def test_no_more_processes_than_the_limit(pool: RenderPool) -> None:
-    with ThreadPoolExecutor(12) as threads:
+    with ThreadPoolExecutor(render_pool.MAX_PROCESSES + render_pool.MAX_WAITING) as threads:
         list(threads.map(lambda number: pool.highlight(task(f"x = {number}\n")), range(60)))
     assert 1 <= len(pool._idle) <= render_pool.MAX_PROCESSES
+
+
+def test_renderings_occupy_a_bounded_number_of_threads(pool: RenderPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: files that take long to render, requested at once, must not keep other requests waiting."""
+    perform, started, finish = render_pool._perform, threading.Semaphore(0), threading.Event()
+
+    def slow(*arguments: Any) -> Any:
+        started.release()
+        finish.wait(30)
+        return perform(*arguments)
+
+    monkeypatch.setattr(render_pool, "_perform", slow)
+    monkeypatch.setattr(render_pool, "_QUEUE_SECONDS", 30.0)
+    with ThreadPoolExecutor(4) as threads:
+        calls = [threads.submit(pool.highlight, task(f"y = {number}\n")) for number in range(3)]
+        for _ in range(render_pool.MAX_PROCESSES):
+            assert started.acquire(timeout=30)
+        until(lambda: not pool._queue.acquire(blocking=False) or pool._queue.release())
+        with pytest.raises(RendererUnavailable):
+            pool.highlight(task("y = 3\n"))
+        finish.set()
+        assert all("<span" in call.result()[0] for call in calls)
 
 
 def test_the_event_loop_never_waits_for_a_process(pool: RenderPool) -> None:

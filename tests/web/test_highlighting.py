@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from ingot.core.markup import highlighting
+from ingot.core.markup import highlighting, markdown
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
@@ -71,6 +71,7 @@ def test_code_that_exceeds_its_limit_is_computed_once_for_all_pages(
 def test_code_in_a_text_that_exceeds_its_limit_is_plain(
     make: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    monkeypatch.setattr(markdown, "MAX_LOCAL_LENGTH", 100_000)
     monkeypatch.setattr(highlighting, "_CPU_SECONDS", 0.001)
     monkeypatch.setattr(highlighting, "_CPU_SECONDS_PER_CHARACTER", 0.0)
     owner: User = make.user()

@@ -9,10 +9,12 @@ from ingot.core.markup.render_messages import CodeBlock, MarkdownTask
 from ingot.core.markup.render_pool import POOL, RendererUnavailable, RenderLimitExceeded
 from ingot.core.markup.renderer import MAX_LENGTH, preformatted, render_text
 
-MAX_LOCAL_LENGTH = 32_000
+MAX_LOCAL_LENGTH = 4_000
 """Longer texts are rendered in another process."""
-_CPU_SECONDS = 1.0
-_CPU_SECONDS_PER_CHARACTER = 20e-6
+_CPU_SECONDS = 0.5
+_CPU_SECONDS_PER_CHARACTER = 10e-6
+"""More than the usual effort, up to 8 µs per character for tables of links."""
+_FENCES = ("```", "~~~")
 
 
 class RenderedMarkdown(NamedTuple):
@@ -47,7 +49,8 @@ def render_markdown(text: str, link_context: LinkContext, resolve: ReferenceReso
 
 def _render_long_text(text: str, link_context: LinkContext, resolve: ReferenceResolver | None) -> RenderedMarkdown:
     cpu_seconds = _CPU_SECONDS + _CPU_SECONDS_PER_CHARACTER * len(text)
-    for highlights in (True, False):
+    has_code = any(fence in text for fence in _FENCES)
+    for highlights in (True, False) if has_code else (False,):
         task = MarkdownTask(cpu_seconds, text, link_context, resolve is not None, highlights)
         try:
             return RenderedMarkdown(POOL.render(task, resolve), lasting=True)

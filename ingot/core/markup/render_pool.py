@@ -37,7 +37,9 @@ MAX_IDLE_SECONDS = 30.0
 MAX_REUSED_CHARACTERS = 100_000
 """After a longer task, a process is not used again, because it would hold the memory that the task needed."""
 _START_SECONDS = 30.0
-_QUEUE_SECONDS = 30.0
+MAX_WAITING = 1
+"""Tasks that wait for others; more are not rendered, so that renderings never occupy all threads of a worker."""
+_QUEUE_SECONDS = 2.0
 _failure_cache: BoundedCache[bytes, bool] = declare_cache("failed-renderings", share=1)
 _FAILURE_BYTES = 100
 
@@ -56,6 +58,7 @@ class RenderPool:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._slots = threading.BoundedSemaphore(MAX_PROCESSES)
+        self._queue = threading.BoundedSemaphore(MAX_WAITING)
         self._idle: list[tuple[socket.socket, float]] = []
         self._running: dict[bytes, Future[list[str]]] = {}
         self._control: socket.socket | None = None
@@ -107,8 +110,7 @@ class RenderPool:
             server.wait()
 
     def _run(self, key: bytes, task: RenderTask, resolve: ReferenceResolver | None, length: int) -> list[str]:
-        if not self._slots.acquire(timeout=_QUEUE_SECONDS):
-            raise RendererUnavailable
+        self._take_slot()
         try:
             connection = self._connection()
             try:
@@ -133,6 +135,18 @@ class RenderPool:
             raise RendererUnavailable from error
         finally:
             self._slots.release()
+
+    def _take_slot(self) -> None:
+        """Wait for a moment until fewer than the maximum of tasks run; raise ``RendererUnavailable`` otherwise."""
+        if self._slots.acquire(blocking=False):
+            return
+        if not self._queue.acquire(blocking=False):
+            raise RendererUnavailable
+        try:
+            if not self._slots.acquire(timeout=_QUEUE_SECONDS):
+                raise RendererUnavailable
+        finally:
+            self._queue.release()
 
     def _connection(self) -> socket.socket:
         """Return a connection to an idle process, or to a new one."""
