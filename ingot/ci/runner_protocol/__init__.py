@@ -1,0 +1,1 @@
+"""Protocol between runners and the server."""
