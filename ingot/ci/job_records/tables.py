@@ -69,8 +69,10 @@ ci_jobs = Table(
     text("failure_reason", nullable=True),
     number("exit_code", nullable=True),
     flag("cancel_gracefully"),
+    reference("deployment_id", "deployments.id", ondelete="SET NULL", nullable=True),
     Index("ix_ci_jobs_project_id", "project_id", "id"),
     Index("ix_ci_jobs_runner_id", "runner_id", "id"),
+    Index("ix_ci_jobs_deployment_id", "deployment_id"),
     Index("ix_ci_jobs_erased_by_id", "erased_by_id"),
     Index("ix_ci_jobs_resource_group", "project_id", "resource_group", **index_where("resource_group IS NOT NULL")),
     Index("ix_ci_jobs_scheduled_at", "scheduled_at", **index_where("scheduled_at IS NOT NULL")),
@@ -158,6 +160,7 @@ class CiJob(Record, frozen=True):
     failure_reason: FailureReason | None
     exit_code: int | None
     cancel_gracefully: bool
+    deployment_id: int | None
     pipeline_id: int
     user_id: int | None
     name: str

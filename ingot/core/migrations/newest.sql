@@ -659,7 +659,7 @@ CREATE TABLE pipelines (
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     started_at TEXT,
-    finished_at TEXT, before_sha TEXT, name TEXT, merge_request_id BIGINT, protected BOOLEAN DEFAULT 0 NOT NULL, on_new_commit TEXT, origin_key TEXT,
+    finished_at TEXT, before_sha TEXT, name TEXT, merge_request_id BIGINT, protected BOOLEAN DEFAULT 0 NOT NULL, on_new_commit TEXT, on_job_failure TEXT, origin_key TEXT,
     CONSTRAINT fk_pipelines_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
     CONSTRAINT fk_pipelines_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE SET NULL,
     CONSTRAINT uq_pipelines_project_id_iid UNIQUE (project_id, iid)
@@ -1648,13 +1648,16 @@ CREATE TABLE ci_jobs (
     failure_reason TEXT,
     exit_code BIGINT,
     cancel_gracefully BOOLEAN NOT NULL,
+    deployment_id INTEGER,
     CONSTRAINT pk_ci_jobs PRIMARY KEY (id),
+    CONSTRAINT fk_ci_jobs_deployment_id FOREIGN KEY(deployment_id) REFERENCES deployments (id) ON DELETE SET NULL,
     CONSTRAINT fk_ci_jobs_erased_by_id FOREIGN KEY(erased_by_id) REFERENCES users (id) ON DELETE SET NULL,
     CONSTRAINT fk_ci_jobs_id FOREIGN KEY(id) REFERENCES commit_statuses (id) ON DELETE CASCADE,
     CONSTRAINT fk_ci_jobs_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
     CONSTRAINT fk_ci_jobs_runner_id FOREIGN KEY(runner_id) REFERENCES runners (id) ON DELETE SET NULL,
     CONSTRAINT uq_ci_jobs_token_digest UNIQUE (token_digest)
 );
+CREATE INDEX ix_ci_jobs_deployment_id ON ci_jobs (deployment_id);
 CREATE INDEX ix_ci_jobs_erased_by_id ON ci_jobs (erased_by_id);
 CREATE INDEX ix_ci_jobs_project_id ON ci_jobs (project_id, id);
 CREATE INDEX ix_ci_jobs_resource_group ON ci_jobs (project_id, resource_group) WHERE resource_group IS NOT NULL;

@@ -48,6 +48,8 @@ pipelines = Table(
     flag("protected", server_default=false()),
     # What a newer pipeline of the ref cancels: "conservative", "interruptible" or "none".
     text("on_new_commit", nullable=True),
+    # "all" if the failure of a job cancels the others.
+    text("on_job_failure", nullable=True),
     # Names the event that created the pipeline, so that a repeated event creates no second one.
     text("origin_key", nullable=True),
     UniqueConstraint("project_id", "iid"),
@@ -115,6 +117,7 @@ class Pipeline(Record, frozen=True):
     merge_request_id: int | None
     protected: bool
     on_new_commit: str | None
+    on_job_failure: str | None
     origin_key: str | None
 
 

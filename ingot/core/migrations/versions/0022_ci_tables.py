@@ -235,6 +235,10 @@ def upgrade() -> None:
         sa.Column("failure_reason", sa.Text(), nullable=True),
         sa.Column("exit_code", sa.BigInteger(), nullable=True),
         sa.Column("cancel_gracefully", sa.Boolean(), nullable=False),
+        sa.Column("deployment_id", _IDENTIFIER, nullable=True),
+        sa.ForeignKeyConstraint(
+            ["deployment_id"], ["deployments.id"], name=op.f("fk_ci_jobs_deployment_id"), ondelete="SET NULL"
+        ),
         sa.ForeignKeyConstraint(
             ["erased_by_id"], ["users.id"], name=op.f("fk_ci_jobs_erased_by_id"), ondelete="SET NULL"
         ),
@@ -246,6 +250,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_ci_jobs")),
         sa.UniqueConstraint("token_digest", name=op.f("uq_ci_jobs_token_digest")),
     )
+    op.create_index("ix_ci_jobs_deployment_id", "ci_jobs", ["deployment_id"])
     op.create_index("ix_ci_jobs_erased_by_id", "ci_jobs", ["erased_by_id"])
     op.create_index("ix_ci_jobs_project_id", "ci_jobs", ["project_id", "id"])
     op.create_index(
@@ -354,6 +359,7 @@ def upgrade() -> None:
     op.add_column("pipelines", sa.Column("merge_request_id", sa.BigInteger(), nullable=True))
     op.add_column("pipelines", sa.Column("protected", sa.Boolean(), server_default=sa.false(), nullable=False))
     op.add_column("pipelines", sa.Column("on_new_commit", sa.Text(), nullable=True))
+    op.add_column("pipelines", sa.Column("on_job_failure", sa.Text(), nullable=True))
     op.add_column("pipelines", sa.Column("origin_key", sa.Text(), nullable=True))
     op.create_index(
         "ix_pipelines_merge_request_id",
