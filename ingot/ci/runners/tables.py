@@ -41,8 +41,6 @@ runners = Table(
     text("contacted_at", nullable=True),
     text("created_at"),
     text("updated_at"),
-    # Changes whenever the runner may get jobs that it could not get before; part of X-GitLab-Last-Update.
-    number("generation"),
     Index("ix_runners_runner_type", "runner_type", "id"),
     sqlite_autoincrement=True,
 )
@@ -90,6 +88,15 @@ registration_tokens = Table(
     sqlite_autoincrement=True,
 )
 
+# One row: a counter that changes whenever a runner may get a job that it could not get before.
+ci_queue_version = Table(
+    "ci_queue_version",
+    metadata,
+    row_id(),
+    number("version"),
+    sqlite_autoincrement=True,
+)
+
 
 class Runner(Record, frozen=True):
     """A process that executes jobs."""
@@ -119,4 +126,29 @@ class Runner(Record, frozen=True):
     contacted_at: Timestamp | None
     created_at: Timestamp
     updated_at: Timestamp
-    generation: int
+
+
+class RunnerManager(Record, frozen=True):
+    """A machine that uses the token of a runner."""
+
+    id: int
+    runner_id: int
+    system_id: str
+    version: str | None
+    revision: str | None
+    platform: str | None
+    architecture: str | None
+    ip_address: str | None
+    contacted_at: Timestamp | None
+    created_at: Timestamp
+
+
+class RegistrationToken(Record, frozen=True):
+    """A token with which runners of the instance, a group or a project register."""
+
+    id: int
+    place: str
+    project_id: int | None
+    group_id: int | None
+    sealed_token: bytes
+    token_digest: bytes

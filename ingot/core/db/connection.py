@@ -139,6 +139,7 @@ class Connection:
         "_refreshed",
         "_statements",
         "afterwards",
+        "before_end",
         "deferred_writes",
         "follow_redirects",
         "follow_ups",
@@ -171,6 +172,7 @@ class Connection:
         self.ports = ports
         self.follow_redirects = follow_redirects
         """Resolve paths from before a rename: for reads, but not for reads ahead of a change."""
+        self.before_end: dict[str, Callable[[Connection], object]] = {}
         self.afterwards: list[Callable[[Connection], object]] = []
         self.deferred_writes: list[Callable[[Connection], object]] = []
         """Results of a read that are worth storing; they are written after the read ends."""
@@ -226,6 +228,14 @@ class Connection:
         """Raise if this lock, which a change needs, was not taken; on both engines, so that tests detect it."""
         if name not in self._locks:
             raise RuntimeError(f"The lock of {name} has to be taken before anything is read")
+
+    def before_commit(self, name: str, work: Callable[["Connection"], object]) -> None:
+        """Call ``work`` as the last step of the transaction, once for each name.
+
+        For rows that many transactions change, so that their locks are held for the commit only and are never waited
+        for in different orders.
+        """
+        self.before_end[name] = work
 
     def after_commit(self, work: Callable[["Connection"], object]) -> None:
         """Call ``work`` when the transaction has committed, before the response is sent.

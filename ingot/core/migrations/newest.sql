@@ -1493,6 +1493,10 @@ CREATE TRIGGER label_links_version_update AFTER UPDATE ON label_links BEGIN INSE
 CREATE TRIGGER issue_assignees_version_insert AFTER INSERT ON issue_assignees BEGIN INSERT INTO row_versions (name, version) SELECT 'issues', 1 WHERE 'issues' IS NOT NULL ON CONFLICT (name) DO UPDATE SET version = version + 1; INSERT INTO row_versions (name, version) SELECT 'issues/' || (SELECT project_id FROM issues WHERE id = new.issue_id), 1 WHERE 'issues/' || (SELECT project_id FROM issues WHERE id = new.issue_id) IS NOT NULL ON CONFLICT (name) DO UPDATE SET version = version + 1; END;
 CREATE TRIGGER issue_assignees_version_delete AFTER DELETE ON issue_assignees BEGIN INSERT INTO row_versions (name, version) SELECT 'issues', 1 WHERE 'issues' IS NOT NULL ON CONFLICT (name) DO UPDATE SET version = version + 1; INSERT INTO row_versions (name, version) SELECT 'issues/' || (SELECT project_id FROM issues WHERE id = old.issue_id), 1 WHERE 'issues/' || (SELECT project_id FROM issues WHERE id = old.issue_id) IS NOT NULL ON CONFLICT (name) DO UPDATE SET version = version + 1; END;
 CREATE TRIGGER issue_assignees_version_update AFTER UPDATE ON issue_assignees BEGIN INSERT INTO row_versions (name, version) SELECT 'issues', 1 WHERE 'issues' IS NOT NULL ON CONFLICT (name) DO UPDATE SET version = version + 1; INSERT INTO row_versions (name, version) SELECT 'issues/' || (SELECT project_id FROM issues WHERE id = new.issue_id), 1 WHERE 'issues/' || (SELECT project_id FROM issues WHERE id = new.issue_id) IS NOT NULL ON CONFLICT (name) DO UPDATE SET version = version + 1; END;
+CREATE TABLE ci_queue_version (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    version BIGINT NOT NULL
+);
 CREATE TABLE runners (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     runner_type TEXT NOT NULL,
@@ -1519,7 +1523,6 @@ CREATE TABLE runners (
     contacted_at TEXT,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
-    generation BIGINT NOT NULL,
     CONSTRAINT fk_runners_creator_id FOREIGN KEY(creator_id) REFERENCES users (id) ON DELETE SET NULL,
     CONSTRAINT fk_runners_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE,
     CONSTRAINT uq_runners_token_digest UNIQUE (token_digest)

@@ -12,6 +12,14 @@ _IDENTIFIER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 def upgrade() -> None:
     """Create the tables of CI."""
     op.create_table(
+        "ci_queue_version",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("version", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_ci_queue_version")),
+        sqlite_autoincrement=True,
+    )
+
+    op.create_table(
         "runners",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
         sa.Column("runner_type", sa.Text(), nullable=False),
@@ -38,7 +46,6 @@ def upgrade() -> None:
         sa.Column("contacted_at", sa.Text(), nullable=True),
         sa.Column("created_at", sa.Text(), nullable=False),
         sa.Column("updated_at", sa.Text(), nullable=False),
-        sa.Column("generation", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["creator_id"], ["users.id"], name=op.f("fk_runners_creator_id"), ondelete="SET NULL"),
         sa.ForeignKeyConstraint(["group_id"], ["namespaces.id"], name=op.f("fk_runners_group_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_runners")),
