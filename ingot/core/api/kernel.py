@@ -134,7 +134,8 @@ class Kernel:
         if endpoint.runner_call:
             call.sent = _runner_token(request.headers) | call.sent
         call.credentials = self._credentials(call)
-        if not (endpoint.writes or endpoint.heavy or endpoint.staged or self._limits.active):
+        limited = endpoint.rate_limited and self._limits.active
+        if not (endpoint.writes or endpoint.heavy or endpoint.staged or limited):
             # The common case: one read without another thread.
             return await self._inline_if_short(partial(self._database.read, partial(self._read, call)))
         try:
@@ -145,7 +146,7 @@ class Kernel:
 
     async def _handle_in_threads(self, call: _RequestCall, charge: BodyCharge) -> ApiResponse:
         quota: list[Header] = []
-        limited = self._limits.active
+        limited = call.endpoint.rate_limited and self._limits.active
         try:
             if call.endpoint.writes and call.endpoint.read_body is None:
                 await self._authorize_with_body(call, charge)
@@ -273,7 +274,7 @@ class Kernel:
         if b"content-length" not in headers and b"transfer-encoding" not in headers:
             return {}
         limit = call.endpoint.body_limit
-        if charge.anonymous:
+        if charge.anonymous and not call.endpoint.runner_call:
             limit = ANONYMOUS_BODY_LIMIT
         elif not isinstance(limit, int):
             limit = self._database.read(limit)
@@ -371,9 +372,8 @@ def _to_response(call: _RequestCall, result: Any) -> ApiResponse:
         url = request.origin.base + request.path.decode("ascii")
         return ApiResponse(endpoint.status, encode(result.items), _JSON_ONLY + page_headers(result, url, request.query))
     if type(result) is RawResponse:
-        return ApiResponse(
-            endpoint.status, result.body, [(b"content-type", result.content_type.encode()), *result.headers]
-        )
+        headers = [(b"content-type", result.content_type.encode()), *result.headers]
+        return ApiResponse(result.status or endpoint.status, result.body, headers)
     if type(result) is AlternateResponse:
         return json_response(result.status, result.content)
     if type(result) is ContentResponse:

@@ -77,6 +77,8 @@ class RawResponse(typing.NamedTuple):
     body: bytes
     content_type: str = "text/plain; charset=utf-8"
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    status: int | None = None
+    """None for the status of the endpoint."""
 
 
 class AlternateResponse(typing.NamedTuple):
@@ -140,6 +142,7 @@ class Endpoint:
     read_body: Callable[[BodyContext], Awaitable[Any]] | None
     runner_call: bool
     job_token: bool
+    rate_limited: bool
     locks: str | None
     body_limit: int | Callable[[Connection], int]
     instead: dict[int, Any]
@@ -233,6 +236,8 @@ class EndpointOptions(typing.TypedDict, total=False):
     """
     job_token: bool
     """Accept the token of a running job, which acts as the job's user; elsewhere such a token is ignored."""
+    rate_limited: bool
+    """Count the call for the rate limits; True unless declared."""
     locks: str | None
     """The lock under which the subject is found and changed."""
     body_limit: int | Callable[[Connection], int]
@@ -298,6 +303,7 @@ class Routes:
                     read_body=options.get("read_body"),
                     runner_call=options.get("runner_call", False),
                     job_token=options.get("job_token", False),
+                    rate_limited=options.get("rate_limited", True),
                     locks=options.get("locks"),
                     body_limit=options.get("body_limit", BODY_LIMIT),
                     instead=options.get("instead") or {},
