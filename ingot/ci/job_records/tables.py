@@ -7,9 +7,20 @@ commit status, so that jobs and external statuses of a pipeline count alike.
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Column, ForeignKey, Index, Table
+from sqlalchemy import Column, ForeignKey, Index, Table, UniqueConstraint
 
-from ingot.core.db.schema import Identifier, Record, binary, flag, index_where, metadata, number, reference, text
+from ingot.core.db.schema import (
+    Identifier,
+    Record,
+    binary,
+    flag,
+    index_where,
+    metadata,
+    number,
+    reference,
+    row_id,
+    text,
+)
 from ingot.core.db.times import Timestamp
 from ingot.repositories.pipelines.tables import Status
 
@@ -101,6 +112,20 @@ ci_running = Table(
     flag("shared_runner"),
     text("deadline"),
     Index("ix_ci_running_deadline", "deadline"),
+)
+
+
+# Variables that a job reports for later jobs ("dotenv"), or that a user gives when starting a manual job ("manual").
+ci_job_variables = Table(
+    "ci_job_variables",
+    metadata,
+    row_id(),
+    reference("job_id", "ci_jobs.id"),
+    text("source"),
+    text("key"),
+    binary("sealed_value"),
+    UniqueConstraint("job_id", "source", "key"),
+    sqlite_autoincrement=True,
 )
 
 

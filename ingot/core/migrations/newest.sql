@@ -1702,6 +1702,15 @@ CREATE TABLE ci_running (
 CREATE INDEX ix_ci_running_deadline ON ci_running (deadline);
 CREATE INDEX ix_ci_running_project_id ON ci_running (project_id);
 CREATE INDEX ix_ci_running_runner_id ON ci_running (runner_id);
+CREATE TABLE ci_job_variables (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    job_id INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    sealed_value BLOB NOT NULL,
+    CONSTRAINT fk_ci_job_variables_job_id FOREIGN KEY(job_id) REFERENCES ci_jobs (id) ON DELETE CASCADE,
+    CONSTRAINT uq_ci_job_variables_job_id_source_key UNIQUE (job_id, source, "key")
+);
 CREATE TABLE job_artifacts (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     job_id INTEGER NOT NULL,

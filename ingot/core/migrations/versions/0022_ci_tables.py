@@ -331,6 +331,21 @@ def upgrade() -> None:
     op.create_index(op.f("ix_ci_running_runner_id"), "ci_running", ["runner_id"])
 
     op.create_table(
+        "ci_job_variables",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("job_id", _IDENTIFIER, nullable=False),
+        sa.Column("source", sa.Text(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("sealed_value", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["job_id"], ["ci_jobs.id"], name=op.f("fk_ci_job_variables_job_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_ci_job_variables")),
+        sa.UniqueConstraint("job_id", "source", "key", name=op.f("uq_ci_job_variables_job_id_source_key")),
+        sqlite_autoincrement=True,
+    )
+
+    op.create_table(
         "job_artifacts",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
         sa.Column("job_id", _IDENTIFIER, nullable=False),
