@@ -149,12 +149,15 @@ class HookSubscriber:
         queue_event(db, flag, payload, listeners, completion)
 
     def on_job(self, db: Connection, event: StatusChanged) -> None:
-        """Queue a changed commit status."""
-        context, listeners = self._context_and_listeners(db, "job_events", event.project_id, event.status.user_id)
-        if context is not None:
-            pipeline = find_pipeline(db, event.project_id, event.status.pipeline_id)
-            completion = PendingCompletion(context.project.repository_key, "job", pipeline.sha)
-            queue_event(db, "job_events", job_payload(context, pipeline, event.status), listeners, completion)
+        """Queue changed commit statuses, each as one event."""
+        context, listeners = self._context_and_listeners(db, "job_events", event.project_id, None)
+        if context is None:
+            return
+        pipeline = find_pipeline(db, event.project_id, event.pipeline_id)
+        completion = PendingCompletion(context.project.repository_key, "job", pipeline.sha)
+        for status in event.statuses:
+            author = EventContext(context.project, _user(db, status.user_id), self._urls)
+            queue_event(db, "job_events", job_payload(author, pipeline, status), listeners, completion)
 
     def on_pipeline(self, db: Connection, event: PipelineChanged) -> None:
         """Queue a changed pipeline."""

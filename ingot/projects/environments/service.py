@@ -179,7 +179,7 @@ def _validate(db: Connection, project: Project, name: str, url: str | None, edit
     if url is not None:
         if len(url) > MAX_LENGTH:
             errors["external_url"] = [too_long_message(MAX_LENGTH)]
-        elif not _is_url(url):
+        elif not is_link_target(url):
             errors["external_url"] = ["must be a valid URL"]
         elif _is_taken(environment_by_url_or_none(db, project, url), edited):
             errors["external_url"] = ["has already been taken"]
@@ -191,7 +191,7 @@ def _is_taken(existing: Environment | None, edited: Environment | None) -> bool:
     return existing is not None and (edited is None or existing.id != edited.id)
 
 
-def _is_url(url: str) -> bool:
+def is_link_target(url: str) -> bool:
     """Check whether pages may link to a URL; other schemes are refused because some execute scripts."""
     if not _URL.fullmatch(url):
         return False

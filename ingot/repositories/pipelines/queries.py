@@ -35,6 +35,7 @@ _OF_COMMITS = (
     select(pipelines).where(pipelines.c.id.in_(_LATEST_OF_COMMITS.scalar_subquery())).order_by(pipelines.c.id.desc())
 )
 _LOCK_BY_ID = _BY_ID.with_for_update()
+_LOCK_ANY = select(pipelines).where(pipelines.c.id == bindparam("pipeline")).with_for_update()
 _LOCK_NEWEST = _NEWEST.with_for_update()
 # Pipeline numbers in a project are sequential, so transactions that add a pipeline wait for this lock.
 _LOCK_PROJECT = select(projects.c.id).where(projects.c.id == bindparam("project")).with_for_update()
@@ -44,6 +45,7 @@ _LATEST = select(commit_statuses).where(
     commit_statuses.c.name == bindparam("name"),
     ~commit_statuses.c.retried,
 )
+_STATUSES_BY_IDS = select(commit_statuses).where(in_list(commit_statuses.c.id, "ids")).order_by(commit_statuses.c.id)
 _STATUS_PARTS = select(
     commit_statuses.c.status,
     commit_statuses.c.allow_failure,
@@ -90,6 +92,11 @@ def lock_pipeline(db: Connection, project_id: int, pipeline_id: int, sha: str, r
     return pipeline
 
 
+def lock_pipeline_by_id(db: Connection, pipeline_id: int) -> Pipeline | None:
+    """Lock and return a pipeline, if it exists."""
+    return db.first(Pipeline, _LOCK_ANY, pipeline=pipeline_id)
+
+
 def lock_newest_pipeline(db: Connection, project_id: int, sha: str, ref: str | None) -> Pipeline | None:
     """Lock and return the newest pipeline of a commit on a branch or tag, if any."""
     return db.first(Pipeline, _LOCK_NEWEST, project=project_id, sha=sha, ref=ref)
@@ -122,3 +129,8 @@ def find_status(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus:
 def status_parts(db: Connection, pipeline: Pipeline) -> list[StatusPart]:
     """List a pipeline's current statuses, reduced to the fields that count for its outcome."""
     return [StatusPart(*row) for row in db.rows(_STATUS_PARTS, pipeline=pipeline.id)]
+
+
+def statuses_by_ids(db: Connection, status_ids: Sequence[int]) -> list[CommitStatus]:
+    """Return the statuses with these ids, in the order of their ids."""
+    return db.all(CommitStatus, _STATUSES_BY_IDS, ids=list(status_ids)) if status_ids else []
