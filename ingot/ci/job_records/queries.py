@@ -3,7 +3,7 @@
 import msgspec
 from sqlalchemy import bindparam, select
 
-from ingot.ci.job_records.tables import CiJob, JobOptions, JobVariable, ci_jobs
+from ingot.ci.job_records.tables import CiJob, JobOptions, JobVariable, ci_job_variables, ci_jobs
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
 from ingot.errors import NotFound
@@ -37,6 +37,11 @@ _ALL_OF_PIPELINE = JOBS.where(commit_statuses.c.pipeline_id == bindparam("pipeli
 _OF_PIPELINE = _ALL_OF_PIPELINE.where(~commit_statuses.c.retried)
 _BY_TOKEN = JOBS.where(
     ci_jobs.c.token_digest == bindparam("digest"), one_of(commit_statuses.c.status, "running", "canceling")
+)
+_MANUAL_VARIABLES = (
+    select(ci_job_variables.c.key, ci_job_variables.c.sealed_value)
+    .where(ci_job_variables.c.job_id == bindparam("job"), ci_job_variables.c.source == "manual")
+    .order_by(ci_job_variables.c.id)
 )
 _LOCK_PIPELINE = (
     select(pipelines.c.id)
@@ -100,3 +105,8 @@ def needs_of(job: CiJob) -> tuple[str, ...] | None:
 def tags_of(job: CiJob) -> list[str]:
     """Return the tags that a runner must have to execute a job."""
     return msgspec.json.decode(job.tags, type=list[str])
+
+
+def manual_variables(db: Connection, job_id: int) -> list[tuple[str, str]]:
+    """Return the variables that a user gave when starting a manual job."""
+    return [(key, db.vault.unseal(sealed)) for key, sealed in db.rows(_MANUAL_VARIABLES, job=job_id)]

@@ -22,6 +22,15 @@ pipeline_variables = Table(
     sqlite_autoincrement=True,
 )
 
+# Predefined variables that are known when the pipeline is created: of the commit and of the merge request.
+pipeline_contexts = Table(
+    "pipeline_contexts",
+    metadata,
+    Column("pipeline_id", Identifier, ForeignKey("pipelines.id", ondelete="CASCADE"), primary_key=True),
+    # JSON object.
+    text("variables"),
+)
+
 # Settings of a project that only CI reads; a project without a row has the defaults.
 ci_settings = Table(
     "ci_settings",

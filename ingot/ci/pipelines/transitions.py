@@ -9,6 +9,7 @@ from sqlalchemy import Table, Text, bindparam, delete, insert, select, update
 from ingot.ci.job_records.queries import STATUS_COLUMNS, job_by_id, lock_job, options_of
 from ingot.ci.job_records.tables import CiJob, ci_jobs, ci_queue, ci_running
 from ingot.ci.pipelines.queries import is_resource_occupied, next_job_of_resource
+from ingot.ci.runners.queue_version import announce_queue_change
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.expressions import in_list
@@ -66,6 +67,7 @@ def set_status(db: Connection, job_ids: Sequence[int], status: Status, **columns
     _set_columns(db, ci_jobs, job_ids, of_job)
     if status == "pending":
         db.run(_QUEUE, ids=list(job_ids), now=db.now)
+        announce_queue_change(db)
     else:
         db.run(_DEQUEUE, ids=list(job_ids))
     if status not in _EXECUTED:

@@ -71,6 +71,8 @@ class StatementCache:
             statement = insert(table)
             if "id" in table.c:
                 statement = statement.returning(table.c.id)
+        elif verb == "insert many":
+            statement = insert(table)
         elif verb == "update":
             statement = update(table).where(table.c.id == bindparam("row_id"))
         else:
@@ -307,6 +309,12 @@ class Connection:
             return 0
         row: tuple[int] = cursor.fetchone()
         return row[0]
+
+    def insert_many(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert rows, all with the same columns, in one round trip."""
+        if rows:
+            compiled = self._statements.writing("insert many", table, tuple(rows[0]))
+            self._raw.executemany(compiled.text, [{**compiled.carried, **row} for row in rows])
 
     def update(self, table: Table, row_id: int, **values: Any) -> int:
         """Set columns of the row with this id; return the number of affected rows."""

@@ -593,7 +593,7 @@ CREATE TABLE ref_intents (
     actor_id INTEGER,
     via TEXT NOT NULL,
     updates TEXT NOT NULL,
-    created_at TEXT NOT NULL, deploy_key_id BIGINT,
+    created_at TEXT NOT NULL, deploy_key_id BIGINT, push_options TEXT,
     CONSTRAINT fk_ref_intents_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
     CONSTRAINT fk_ref_intents_actor_id FOREIGN KEY(actor_id) REFERENCES users (id) ON DELETE SET NULL,
     CONSTRAINT uq_ref_intents_key UNIQUE ("key")
@@ -1730,6 +1730,12 @@ CREATE TABLE job_artifacts (
 );
 CREATE INDEX ix_job_artifacts_expire_at ON job_artifacts (expire_at) WHERE expire_at IS NOT NULL;
 CREATE INDEX ix_job_artifacts_project_id ON job_artifacts (project_id, id);
+CREATE TABLE pipeline_contexts (
+    pipeline_id INTEGER NOT NULL,
+    variables TEXT NOT NULL,
+    CONSTRAINT pk_pipeline_contexts PRIMARY KEY (pipeline_id),
+    CONSTRAINT fk_pipeline_contexts_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (id) ON DELETE CASCADE
+);
 CREATE INDEX ix_pipelines_merge_request_id ON pipelines (merge_request_id, id) WHERE merge_request_id IS NOT NULL;
 CREATE UNIQUE INDEX uq_pipelines_origin_key ON pipelines (origin_key);
 INSERT INTO alembic_version (version_num) VALUES ('0022');

@@ -376,6 +376,16 @@ def upgrade() -> None:
     )
     op.create_index("ix_job_artifacts_project_id", "job_artifacts", ["project_id", "id"])
 
+    op.create_table(
+        "pipeline_contexts",
+        sa.Column("pipeline_id", _IDENTIFIER, nullable=False),
+        sa.Column("variables", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["pipeline_id"], ["pipelines.id"], name=op.f("fk_pipeline_contexts_pipeline_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("pipeline_id", name=op.f("pk_pipeline_contexts")),
+    )
+    op.add_column("ref_intents", sa.Column("push_options", sa.Text(), nullable=True))
     op.add_column("pipelines", sa.Column("before_sha", sa.Text(), nullable=True))
     op.add_column("pipelines", sa.Column("name", sa.Text(), nullable=True))
     op.add_column("pipelines", sa.Column("merge_request_id", sa.BigInteger(), nullable=True))
