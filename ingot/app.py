@@ -12,11 +12,24 @@ from sqlalchemy import literal, select
 from ingot.accounts.authentication import authenticate
 from ingot.accounts.identity_providers.directory_users import CHECK_DIRECTORY, DirectoryCheck, enqueue_directory_check
 from ingot.accounts.instance.limits import ApiRateLimits
+from ingot.accounts.instance.ports import RunnerRegistration
 from ingot.accounts.instance.throttles import delete_expired_throttles
 from ingot.accounts.keys.ports import KeyProjects
 from ingot.accounts.sessions.service import delete_expired_sessions
 from ingot.accounts.tokens.usage import TokenUsageTracker
 from ingot.cache import REGISTRY
+from ingot.ci.artifacts.jobs import (
+    EXPIRE_ARTIFACTS,
+    SWEEP_ARTIFACTS,
+    ArtifactJobs,
+    enqueue_artifact_expiry,
+    enqueue_artifact_sweep,
+)
+from ingot.ci.artifacts.queries import artifact_summaries
+from ingot.ci.artifacts.service import DELETE_ARTIFACT_FILES
+from ingot.ci.artifacts.store import artifact_store_of
+from ingot.ci.job_records.ports import JobArtifacts
+from ingot.ci.runners.registration import instance_registration_token
 from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
 from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
 from ingot.collaboration.issues.ports import IssueMergeRequests
@@ -153,6 +166,7 @@ def fill_ports(store: RepositoryStore) -> Ports:
     """Fill every port: the queries that packages declare and higher packages implement."""
     related = RelatedMergeRequests(store)
     return Ports(
+        RunnerRegistration(instance_registration_token),
         KeyProjects(projects_of_key),
         GroupProjects(storage_sizes, has_more_visible_project),
         ReferenceLinks(find_links),
@@ -160,6 +174,7 @@ def fill_ports(store: RepositoryStore) -> Ports:
         CommitMergeRequests(related.list_introducing),
         MergeRequestHeads(merge_request_heads),
         SubjectKinds((ISSUE_KIND, MERGE_REQUEST_KIND)),
+        JobArtifacts(artifact_summaries),
         IssueMergeRequests(related.list_closing, related.list_related, follow_up_description),
     )
 
@@ -252,6 +267,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
     configure_caches(settings)
     store, files = projects.repository_store(settings), upload_files(settings)
     project_jobs, tracker = ProjectJobs(store, files), HeadTracker(store)
+    artifact_jobs = ArtifactJobs(artifact_store_of(settings))
     guard, completion = (
         SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks),
         PayloadCompletion(database, store, log),
@@ -280,6 +296,9 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             MAIL_PUSHES: PushMailJob(completion, store).run,
             NOTIFY_JIRA: JiraNotifier(completion, guard, log).run,
             CHECK_DIRECTORY: DirectoryCheck(settings).run,
+            DELETE_ARTIFACT_FILES: artifact_jobs.delete_files,
+            EXPIRE_ARTIFACTS: artifact_jobs.expire,
+            SWEEP_ARTIFACTS: artifact_jobs.sweep,
         },
         [
             RecurringJob(600, delete_expired_sessions),
@@ -294,6 +313,8 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(60, enqueue_reconciliation),
             RecurringJob(86_400, enqueue_upload_sweep),
             RecurringJob(86_400, enqueue_lfs_sweep),
+            RecurringJob(600, enqueue_artifact_expiry),
+            RecurringJob(86_400, enqueue_artifact_sweep),
             RecurringJob(600, partial(delete_old_events, days=settings.hook_log_days), "delete_old_webhook_events"),
         ],
         log,

@@ -17,6 +17,7 @@ from ingot.accounts.sessions.subscribers import subscriptions as session_subscri
 from ingot.accounts.tokens import api as tokens
 from ingot.accounts.tokens.subscribers import subscriptions as token_subscriptions
 from ingot.accounts.users import api as users
+from ingot.ci.artifacts import api as artifacts
 from ingot.ci.lint import api as lint
 from ingot.ci.runners import api as runners
 from ingot.ci.triggers import api as triggers
@@ -147,6 +148,7 @@ ROUTE_MODULES = (
     badges,
     custom_attributes,
     environments,
+    artifacts,
     lint,
     triggers,
     runners,

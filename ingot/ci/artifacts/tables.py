@@ -7,7 +7,40 @@ from sqlalchemy import Index, Table, UniqueConstraint
 from ingot.core.db.schema import Record, flag, index_where, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
-ArtifactType = Literal["archive", "metadata", "junit", "dotenv", "cobertura"]
+ArtifactType = Literal[
+    "archive",
+    "metadata",
+    "junit",
+    "dotenv",
+    "cobertura",
+    "jacoco",
+    "accessibility",
+    "annotations",
+    "api_fuzzing",
+    "browser_performance",
+    "cluster_applications",
+    "cluster_image_scanning",
+    "codequality",
+    "container_scanning",
+    "coverage_fuzzing",
+    "cyclonedx",
+    "dast",
+    "dependency_scanning",
+    "license_scanning",
+    "load_performance",
+    "lsif",
+    "metrics",
+    "metrics_referee",
+    "network_referee",
+    "performance",
+    "repository_xray",
+    "requirements",
+    "requirements_v2",
+    "sast",
+    "secret_detection",
+    "terraform",
+]
+"""Types of files that runners upload; of the reports, ``junit`` and ``dotenv`` are read, the others only stored."""
 ArtifactFormat = Literal["zip", "gzip", "raw"]
 
 # The file lies in <data>/artifacts below the first four digits of its key.
