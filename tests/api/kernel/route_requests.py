@@ -17,6 +17,11 @@ def declared_routes() -> list[str]:
     return sorted(f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints())
 
 
+def runner_routes() -> list[str]:
+    """Return the routes of runners, which ignore the credentials of users."""
+    return [f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints() if endpoint.runner_call]
+
+
 def request_route(api: Api, route: str, caller: User | None, value: str = NO_ROW, **options: Any) -> httpx.Response:
     """Call a route with the same value for each parameter of its path."""
     method, path = route.split(" ")
