@@ -1,1 +1,1 @@
-"""Logs of jobs."""
+"""Traces of jobs: the output that runners send, as files."""
