@@ -75,7 +75,7 @@ class EndpointRunner:
         endpoint = endpoint_call.endpoint
         subject = self._database.read(lambda db: self.subject(endpoint_call, db), ahead_of_change=endpoint.writes)
         stage = StagedCall(self._database, endpoint_call.actor, endpoint_call.path, endpoint_call.origin, self.settings)
-        return endpoint.handler(stage, *subject, *_arguments(endpoint_call))
+        return endpoint.handler(stage, *subject, *_arguments(endpoint_call), *endpoint_call.prepared)
 
     def subject(self, endpoint_call: EndpointCall, db: Connection) -> list[Any]:
         """Find the subject of the path and check the permission; return a list with it, empty without a subject."""

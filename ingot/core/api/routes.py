@@ -170,8 +170,8 @@ class Endpoint:
             raise TypeError(f"{self.method} {self.path} takes {arguments}, which does not follow from its declaration")
         if self.locks and (self.staged or not self.writes):
             raise TypeError(f"{self.method} {self.path} has no transaction of its own to hold a lock")
-        if self.read_body and (self.prepare or self.staged or not self.writes):
-            raise TypeError(f"{self.method} {self.path} cannot read a body: it is a GET, staged or prepared")
+        if self.read_body and (self.prepare or not self.writes):
+            raise TypeError(f"{self.method} {self.path} cannot read a body: it is a GET or prepared")
 
     def reader_for(self, path: dict[str, str]) -> ParamsReader | None:
         """Return the reader of the parameters of a call; it may depend on the last path parameter."""
