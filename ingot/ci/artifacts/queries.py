@@ -10,7 +10,7 @@ from ingot.ci.job_records.queries import JOBS
 from ingot.ci.job_records.tables import CiJob, ci_job_variables
 from ingot.ci.pipelines.tables import ci_settings
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import in_list
+from ingot.core.db.expressions import in_list, one_of
 from ingot.repositories.pipelines.tables import commit_statuses, pipelines
 
 SWEEP_BATCH = 500
@@ -28,8 +28,8 @@ def _is_latest_of_ref() -> ColumnElement[bool]:
         newer.c.status == "success",
     )
     return and_(
-        func.coalesce(ci_settings.c.keep_latest_artifact, True),
-        pipelines.c.status.not_in(_ENDED_WITHOUT_SUCCESS),
+        or_(ci_settings.c.project_id.is_(None), ci_settings.c.keep_latest_artifact),
+        ~one_of(pipelines.c.status, *_ENDED_WITHOUT_SUCCESS),
         ~superseded,
     )
 

@@ -38,12 +38,17 @@ def read_test_suites(store: ArtifactStore, reports: Iterable[tuple[str, JobArtif
     suites: dict[str, JunitSuite] = {}
     for job_name, artifact in reports:
         report = _read_report(store, artifact)
-        name = _PARALLEL_NUMBER.sub("", job_name) or job_name
+        name = suite_name(job_name)
         suite = suites.get(name, JunitSuite(name, [], [], None))
         suite.job_ids.append(artifact.job_id)
         suite.cases.extend(report.cases)
         suites[name] = suite._replace(error=suite.error or report.error)
     return [_finished(suite) for suite in suites.values()]
+
+
+def suite_name(job_name: str) -> str:
+    """Return the name of the suite of a job: its own without the number of a parallel job."""
+    return _PARALLEL_NUMBER.sub("", job_name)
 
 
 def _finished(suite: JunitSuite) -> JunitSuite:

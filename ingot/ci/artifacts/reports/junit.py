@@ -117,8 +117,8 @@ class _JunitReader:
             return
         tag = self._open[-1]
         if tag in _STATUS_TAGS or tag in _OUTPUT_TAGS:
+            self._texts.setdefault(tag, []).append(text[: self._output_left])
             self._output_left -= len(text)
-            self._texts.setdefault(tag, []).append(text)
 
     def _finish_case(self, attributes: dict[str, str]) -> None:
         if len(self.cases) >= MAX_TEST_CASES:
