@@ -29,6 +29,8 @@ from ingot.ci.artifacts.queries import artifact_summaries
 from ingot.ci.artifacts.service import DELETE_ARTIFACT_FILES
 from ingot.ci.artifacts.store import artifact_store_of
 from ingot.ci.job_records.ports import JobArtifacts
+from ingot.ci.pipelines.jobs import CREATE_PIPELINES, PipelineCreation, configured_refs
+from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.runners.registration import instance_registration_token
 from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
 from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
@@ -107,7 +109,7 @@ from ingot.registry import SUBSCRIPTIONS, all_endpoints
 from ingot.repositories.commits.ports import CommitMergeRequests
 from ingot.repositories.lfs.files import lfs_files_of
 from ingot.repositories.lfs.jobs import SWEEP_LFS, LfsSweepJob, enqueue_lfs_sweep
-from ingot.repositories.ref_changes.ports import MergeRequestHeads
+from ingot.repositories.ref_changes.ports import MergeRequestHeads, PipelineConfigurations
 from ingot.repositories.ref_changes.queries import is_deletion_pending
 from ingot.repositories.ref_changes.staged import RECONCILE_CHANGES, enqueue_reconciliation, reconcile_all
 from ingot.settings import Settings
@@ -137,7 +139,7 @@ def open_database(
     tracker = HeadTracker(store)
     subscribers = collect_subscribers(list_subscriptions(settings, store, tracker))
     engine = engine_for(settings.database, statement_seconds)
-    tracker.database = Database(engine, Vault(secret), subscribers, fill_ports(store), clock)
+    tracker.database = Database(engine, Vault(secret), subscribers, fill_ports(store, settings), clock)
     return tracker.database
 
 
@@ -154,6 +156,7 @@ def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: Head
         *SUBSCRIPTIONS,
         CommitMessageJob(store, settings.base_url).subscriptions,
         tracker.subscriptions,
+        PipelineCreation(store).subscriptions,
         merge_subscriptions,
         mention_subscriptions(settings.base_url),
         ReferenceSubscriber(settings.base_url).subscriptions,
@@ -162,10 +165,13 @@ def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: Head
     ]
 
 
-def fill_ports(store: RepositoryStore) -> Ports:
+def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
     """Fill every port: the queries that packages declare and higher packages implement."""
     related = RelatedMergeRequests(store)
+    guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
     return Ports(
+        PipelineConfigurations(configured_refs),
+        CiEnvironment(settings.base_url, settings.reported_version, guard),
         RunnerRegistration(instance_registration_token),
         KeyProjects(projects_of_key),
         GroupProjects(storage_sizes, has_more_visible_project),
@@ -292,6 +298,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             AUTO_MERGE: lambda database, number: run_auto_merge(database, store, number),
             REMOVE_LEFTOVER_BRANCH: lambda database, number: remove_leftover_branch(database, store, number),
             SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
+            CREATE_PIPELINES: PipelineCreation(store).run,
             READ_COMMITS: CommitMessageJob(store, settings.base_url).read,
             MAIL_PUSHES: PushMailJob(completion, store).run,
             NOTIFY_JIRA: JiraNotifier(completion, guard, log).run,
