@@ -18,7 +18,9 @@ from ingot.accounts.tokens import api as tokens
 from ingot.accounts.tokens.subscribers import subscriptions as token_subscriptions
 from ingot.accounts.users import api as users
 from ingot.ci.artifacts import api as artifacts
+from ingot.ci.job_tokens import api as job_tokens
 from ingot.ci.lint import api as lint
+from ingot.ci.runner_protocol import api as runner_protocol
 from ingot.ci.runners import api as runners
 from ingot.ci.triggers import api as triggers
 from ingot.collaboration.boards import api as boards
@@ -149,9 +151,11 @@ ROUTE_MODULES = (
     custom_attributes,
     environments,
     artifacts,
+    job_tokens,
     lint,
     triggers,
     runners,
+    runner_protocol,
     instance,
     features,
     templates,

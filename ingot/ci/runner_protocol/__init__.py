@@ -1,1 +1,1 @@
-"""Protocol between runners and the server."""
+"""The protocol of runners: polls for jobs, traces and results."""

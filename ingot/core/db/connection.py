@@ -12,7 +12,7 @@ from sqlalchemy.sql import ClauseElement, Executable
 
 from ingot.core.db.cache import ReadCache
 from ingot.core.db.expressions import ListOfValues, in_list, packed_columns
-from ingot.core.db.locks import LOCK, lock_key
+from ingot.core.db.locks import LOCK, TRY_LOCK, lock_key
 from ingot.core.db.ports import Ports
 from ingot.core.db.schema import Record
 from ingot.core.db.times import Timestamp
@@ -225,6 +225,10 @@ class Connection:
         """
         self.rows(LOCK, lock=lock_key(name))
         self._locks.add(name)
+
+    def try_lock(self, name: str) -> bool:
+        """Hold this lock until the transaction has ended, unless another one holds it; return whether it is held."""
+        return bool(self.value(TRY_LOCK, lock=lock_key(name)))
 
     def must_hold(self, name: str) -> None:
         """Raise if this lock, which a change needs, was not taken; on both engines, so that tests detect it."""
