@@ -29,9 +29,13 @@ from ingot.ci.artifacts.queries import artifact_summaries
 from ingot.ci.artifacts.service import DELETE_ARTIFACT_FILES
 from ingot.ci.artifacts.store import artifact_store_of
 from ingot.ci.job_records.ports import JobArtifacts
+from ingot.ci.job_tokens.authentication import actor_by_job_token
+from ingot.ci.job_tokens.queries import allows_job_token
 from ingot.ci.pipelines.jobs import CREATE_PIPELINES, PipelineCreation, configured_refs
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.runners.registration import instance_registration_token
+from ingot.ci.schedules.jobs import CREATE_SCHEDULED_PIPELINE, ScheduleJobs, enqueue_overdue_schedules, run_schedule
+from ingot.ci.schedules.service import RUN_SCHEDULE
 from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
 from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
 from ingot.collaboration.issues.ports import IssueMergeRequests
@@ -99,7 +103,7 @@ from ingot.projects.members.service import delete_expired_memberships
 from ingot.projects.projects import api as projects
 from ingot.projects.projects.default_branch import RECONCILE_HEAD
 from ingot.projects.projects.jobs import SWEEP_PROJECTS, ProjectJobs, enqueue_repository_sweep
-from ingot.projects.projects.ports import BranchDeletions, ReferenceLinks
+from ingot.projects.projects.ports import BranchDeletions, JobTokenScopes, ReferenceLinks
 from ingot.projects.projects.service import HOUSEKEEP_PROJECT, REMOVE_PROJECT, UPDATE_PROJECT_STATISTICS
 from ingot.projects.projects.views import instance_urls_at
 from ingot.projects.sharing.service import delete_expired_shares
@@ -181,6 +185,7 @@ def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
         MergeRequestHeads(merge_request_heads),
         SubjectKinds((ISSUE_KIND, MERGE_REQUEST_KIND)),
         JobArtifacts(artifact_summaries),
+        JobTokenScopes(allows_job_token),
         IssueMergeRequests(related.list_closing, related.list_related, follow_up_description),
     )
 
@@ -239,6 +244,8 @@ class App:
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
+        if credentials.token is None and credentials.job_token is not None:
+            return actor_by_job_token(db, credentials.job_token)
         actor = authenticate(db, credentials)
         self._usage.note(actor.token_id)
         return actor
@@ -299,6 +306,8 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             REMOVE_LEFTOVER_BRANCH: lambda database, number: remove_leftover_branch(database, store, number),
             SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
             CREATE_PIPELINES: PipelineCreation(store).run,
+            RUN_SCHEDULE: run_schedule,
+            CREATE_SCHEDULED_PIPELINE: ScheduleJobs(store).create,
             READ_COMMITS: CommitMessageJob(store, settings.base_url).read,
             MAIL_PUSHES: PushMailJob(completion, store).run,
             NOTIFY_JIRA: JiraNotifier(completion, guard, log).run,
@@ -321,6 +330,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(86_400, enqueue_upload_sweep),
             RecurringJob(86_400, enqueue_lfs_sweep),
             RecurringJob(600, enqueue_artifact_expiry),
+            RecurringJob(600, enqueue_overdue_schedules),
             RecurringJob(86_400, enqueue_artifact_sweep),
             RecurringJob(600, partial(delete_old_events, days=settings.hook_log_days), "delete_old_webhook_events"),
         ],

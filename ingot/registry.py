@@ -22,6 +22,8 @@ from ingot.ci.job_tokens import api as job_tokens
 from ingot.ci.lint import api as lint
 from ingot.ci.runner_protocol import api as runner_protocol
 from ingot.ci.runners import api as runners
+from ingot.ci.schedules import api as schedules
+from ingot.ci.schedules.subscribers import subscriptions as schedule_subscriptions
 from ingot.ci.triggers import api as triggers
 from ingot.collaboration.boards import api as boards
 from ingot.collaboration.boards.subscribers import subscriptions as board_subscriptions
@@ -153,6 +155,7 @@ ROUTE_MODULES = (
     artifacts,
     job_tokens,
     lint,
+    schedules,
     triggers,
     runners,
     runner_protocol,
@@ -194,6 +197,7 @@ SUBSCRIPTIONS = (
     project_subscriptions,
     ref_change_subscriptions,
     pipeline_subscriptions,
+    schedule_subscriptions,
     note_subscriptions,
     label_subscriptions,
     issue_subscriptions,
