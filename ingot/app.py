@@ -32,7 +32,16 @@ from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_tokens.authentication import actor_by_job_token
 from ingot.ci.job_tokens.queries import allows_job_token
 from ingot.ci.pipelines.jobs import CREATE_PIPELINES, PipelineCreation, configured_refs
+from ingot.ci.pipelines.maintenance import (
+    DROP_STUCK_JOBS,
+    PipelineRefJob,
+    drop_stuck_jobs,
+    enqueue_stuck_job_search,
+    start_delayed_job,
+)
 from ingot.ci.pipelines.ports import CiEnvironment
+from ingot.ci.pipelines.service import REMOVE_PIPELINE_REFS
+from ingot.ci.pipelines.transitions import START_DELAYED_JOB
 from ingot.ci.runners.registration import instance_registration_token
 from ingot.ci.schedules.jobs import CREATE_SCHEDULED_PIPELINE, ScheduleJobs, enqueue_overdue_schedules, run_schedule
 from ingot.ci.schedules.service import RUN_SCHEDULE
@@ -130,6 +139,7 @@ REQUEST_STATEMENT_SECONDS = 8.0
 _PING = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.
 LEGACY_API_PREFIX = b"/api/v3"
+_PROBED_FOLDERS = ("", "repositories", "uploads", "lfs", "artifacts", "traces")
 _NEVER_MATCHES = re.compile(rb"(?!)")
 _LEGACY_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 
@@ -238,7 +248,7 @@ class App:
             StaticFiles(),
             self.pages,
         ]
-        self._disk_probe = DiskProbe([settings.data / name for name in ("", "repositories", "uploads", "lfs")])
+        self._disk_probe = DiskProbe([settings.data / name for name in _PROBED_FOLDERS])
         self._disks = DiskSpace(settings)
         self._metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY, self._disks)
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log)
@@ -306,6 +316,9 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             REMOVE_LEFTOVER_BRANCH: lambda database, number: remove_leftover_branch(database, store, number),
             SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
             CREATE_PIPELINES: PipelineCreation(store).run,
+            START_DELAYED_JOB: start_delayed_job,
+            DROP_STUCK_JOBS: drop_stuck_jobs,
+            REMOVE_PIPELINE_REFS: PipelineRefJob(store).run,
             RUN_SCHEDULE: run_schedule,
             CREATE_SCHEDULED_PIPELINE: ScheduleJobs(store).create,
             READ_COMMITS: CommitMessageJob(store, settings.base_url).read,
@@ -327,6 +340,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(600, fail_lost_imports),
             RecurringJob(600, fail_lost_copies),
             RecurringJob(60, enqueue_reconciliation),
+            RecurringJob(60, enqueue_stuck_job_search),
             RecurringJob(86_400, enqueue_upload_sweep),
             RecurringJob(86_400, enqueue_lfs_sweep),
             RecurringJob(600, enqueue_artifact_expiry),
