@@ -1,6 +1,5 @@
 """Queries of the jobs of a pipeline for its processing, and of settings for CI."""
 
-from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -10,7 +9,7 @@ from ingot.ci.job_records.tables import ci_jobs
 from ingot.ci.pipelines.state_machine import JobState
 from ingot.ci.pipelines.tables import CiSettings, PipelineVariable, ci_settings, pipeline_variables
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import in_list, one_of
+from ingot.core.db.expressions import one_of
 from ingot.repositories.pipelines.tables import Pipeline, commit_statuses, pipelines
 
 RESOURCE_STATUSES = ("pending", "running", "canceling")
@@ -58,7 +57,6 @@ _WAITED_FOR = (
     .distinct()
 )
 _BY_ORIGIN = select(pipelines).where(pipelines.c.origin_key == bindparam("origin_key"))
-_BY_IDS = select(pipelines).where(in_list(pipelines.c.id, "ids"))
 
 
 class PipelineJobs(NamedTuple):
@@ -116,9 +114,3 @@ def awaited_resources(db: Connection) -> list[tuple[int, str]]:
 def pipeline_of_origin(db: Connection, origin_key: str) -> Pipeline | None:
     """Return the pipeline that an event created, if any."""
     return db.first(Pipeline, _BY_ORIGIN, origin_key=origin_key)
-
-
-def pipelines_by_ids(db: Connection, pipeline_ids: Collection[int] | Sequence[int]) -> dict[int, Pipeline]:
-    """Return pipelines by id; missing ones are left out."""
-    found = db.all(Pipeline, _BY_IDS, ids=list(pipeline_ids)) if pipeline_ids else []
-    return {pipeline.id: pipeline for pipeline in found}

@@ -1,6 +1,6 @@
 """Queries of pipelines and their statuses."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import bindparam, func, select
 
@@ -35,6 +35,7 @@ _OF_COMMITS = (
     select(pipelines).where(pipelines.c.id.in_(_LATEST_OF_COMMITS.scalar_subquery())).order_by(pipelines.c.id.desc())
 )
 _LOCK_BY_ID = _BY_ID.with_for_update()
+_BY_IDS = select(pipelines).where(in_list(pipelines.c.id, "ids"))
 _LOCK_ANY = select(pipelines).where(pipelines.c.id == bindparam("pipeline")).with_for_update()
 _LOCK_NEWEST = _NEWEST.with_for_update()
 # Pipeline numbers in a project are sequential, so transactions that add a pipeline wait for this lock.
@@ -61,6 +62,12 @@ def find_pipeline(db: Connection, project_id: int, pipeline_id: int) -> Pipeline
     if pipeline is None:
         raise NotFound("Pipeline")
     return pipeline
+
+
+def pipelines_by_ids(db: Connection, pipeline_ids: Iterable[int]) -> dict[int, Pipeline]:
+    """Return pipelines by id; missing ones are left out."""
+    ids = sorted(set(pipeline_ids))
+    return {pipeline.id: pipeline for pipeline in db.all(Pipeline, _BY_IDS, ids=ids)} if ids else {}
 
 
 def newest_pipeline_or_none(db: Connection, project_id: int, sha: str, ref: str) -> Pipeline | None:
