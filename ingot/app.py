@@ -42,6 +42,7 @@ from ingot.ci.pipelines.maintenance import (
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.service import REMOVE_PIPELINE_REFS
 from ingot.ci.pipelines.transitions import START_DELAYED_JOB
+from ingot.ci.runner_protocol.polls import RunnerPolls
 from ingot.ci.runners.registration import instance_registration_token
 from ingot.ci.schedules.jobs import CREATE_SCHEDULED_PIPELINE, ScheduleJobs, enqueue_overdue_schedules, run_schedule
 from ingot.ci.schedules.service import RUN_SCHEDULE
@@ -237,9 +238,12 @@ class App:
         """Whether a client is between the requests of a push or fetch."""
         client = InternalClient(router.declared, database, settings)
         self.pages = PagesComponent(settings, database, self.kernel.pool, client, bodies)
+        api = ApiComponent(self.kernel)
+        self.polls = RunnerPolls(settings, database, self.kernel, api, projects.repository_store(settings))
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
-            ApiComponent(self.kernel),
+            self.polls,
+            api,
             ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES),
             # Clients that probe for other APIs, such as GraphQL, get a 404 in JSON.
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
@@ -278,9 +282,15 @@ class App:
         roles = {role: _role_state(self.database, role) for role in ("jobs", "ssh")}
         return {"database": database, "disk": disk, **roles}
 
+    def drain(self) -> None:
+        """Report that this worker is not ready, and answer the polls of runners that wait."""
+        self.front.drain()
+        self.polls.drain()
+
     def close(self) -> None:
         """Wait for running requests, then close the database."""
         self._metrics.close()
+        self.polls.close()
         self.kernel.close()
         self.database.close()
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, get_args
 from ingot.ci.job_records.queries import lock_job, options_of
 from ingot.ci.job_records.tables import CiJob, FailureReason
 from ingot.ci.pipelines.processing import change_job, finish_job
-from ingot.ci.pipelines.queries import pipelines_by_ids, settings_of
+from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.runner_protocol.params import RequestJob, UpdateJob
 from ingot.ci.runner_protocol.payload import JobPayload, job_payload
 from ingot.ci.runner_protocol.queries import EXECUTED
@@ -23,6 +23,7 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.pipeline_refs import ensure_pipeline_ref
 from ingot.log import log_failure
 from ingot.projects.projects.queries import existing_project
+from ingot.repositories.pipelines.queries import pipelines_by_ids
 from ingot.repositories.pipelines.tables import Pipeline
 
 _MAX_UNUSABLE_JOBS = 5
@@ -164,6 +165,13 @@ def end_job(
         finish_job(db, job, "success" if status == "success" else "failed", reason, exit_code)
         return lock_job(db, job_id) or job
     return job
+
+
+def return_job(db: Connection, job_id: int) -> None:
+    """Queue a job again whose runner disconnected before it got the job."""
+    job = lock_job(db, job_id)
+    if job is not None and job.status == "running":
+        change_job(db, job, "pending", runner_id=None, sealed_token=None, token_digest=None, contacted_at=None)
 
 
 def _known_reason(reason: str | None) -> FailureReason:
