@@ -31,6 +31,8 @@ from ingot.ci.artifacts.store import artifact_store_of
 from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_tokens.authentication import actor_by_job_token
 from ingot.ci.job_tokens.queries import allows_job_token
+from ingot.ci.jobs.jobs import SWEEP_TRACES, TraceJobs, enqueue_trace_sweep
+from ingot.ci.jobs.service import DELETE_TRACES, delete_job_files
 from ingot.ci.pipelines.jobs import CREATE_PIPELINES, PipelineCreation, configured_refs
 from ingot.ci.pipelines.maintenance import (
     DROP_STUCK_JOBS,
@@ -46,6 +48,7 @@ from ingot.ci.runner_protocol.polls import RunnerPolls
 from ingot.ci.runners.registration import instance_registration_token
 from ingot.ci.schedules.jobs import CREATE_SCHEDULED_PIPELINE, ScheduleJobs, enqueue_overdue_schedules, run_schedule
 from ingot.ci.schedules.service import RUN_SCHEDULE
+from ingot.ci.traces.store import trace_store_of
 from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
 from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
 from ingot.collaboration.issues.ports import IssueMergeRequests
@@ -195,7 +198,7 @@ def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
         CommitMergeRequests(related.list_introducing),
         MergeRequestHeads(merge_request_heads),
         SubjectKinds((ISSUE_KIND, MERGE_REQUEST_KIND)),
-        JobArtifacts(artifact_summaries),
+        JobArtifacts(artifact_summaries, delete_job_files),
         JobTokenScopes(allows_job_token),
         IssueMergeRequests(related.list_closing, related.list_related, follow_up_description),
     )
@@ -300,7 +303,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
     configure_caches(settings)
     store, files = projects.repository_store(settings), upload_files(settings)
     project_jobs, tracker = ProjectJobs(store, files), HeadTracker(store)
-    artifact_jobs = ArtifactJobs(artifact_store_of(settings))
+    artifact_jobs, trace_jobs = ArtifactJobs(artifact_store_of(settings)), TraceJobs(trace_store_of(settings))
     guard, completion = (
         SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks),
         PayloadCompletion(database, store, log),
@@ -338,6 +341,8 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             DELETE_ARTIFACT_FILES: artifact_jobs.delete_files,
             EXPIRE_ARTIFACTS: artifact_jobs.expire,
             SWEEP_ARTIFACTS: artifact_jobs.sweep,
+            DELETE_TRACES: trace_jobs.delete,
+            SWEEP_TRACES: trace_jobs.sweep,
         },
         [
             RecurringJob(600, delete_expired_sessions),
@@ -356,6 +361,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(600, enqueue_artifact_expiry),
             RecurringJob(600, enqueue_overdue_schedules),
             RecurringJob(86_400, enqueue_artifact_sweep),
+            RecurringJob(86_400, enqueue_trace_sweep),
             RecurringJob(600, partial(delete_old_events, days=settings.hook_log_days), "delete_old_webhook_events"),
         ],
         log,

@@ -19,6 +19,7 @@ from ingot.accounts.tokens.subscribers import subscriptions as token_subscriptio
 from ingot.accounts.users import api as users
 from ingot.ci.artifacts import api as artifacts
 from ingot.ci.job_tokens import api as job_tokens
+from ingot.ci.jobs import api as jobs
 from ingot.ci.lint import api as lint
 from ingot.ci.runner_protocol import api as runner_protocol
 from ingot.ci.runners import api as runners
@@ -154,6 +155,7 @@ ROUTE_MODULES = (
     environments,
     artifacts,
     job_tokens,
+    jobs,
     lint,
     schedules,
     triggers,
