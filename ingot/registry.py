@@ -21,6 +21,7 @@ from ingot.ci.artifacts import api as artifacts
 from ingot.ci.job_tokens import api as job_tokens
 from ingot.ci.jobs import api as jobs
 from ingot.ci.lint import api as lint
+from ingot.ci.pipelines import api as pipelines
 from ingot.ci.runner_protocol import api as runner_protocol
 from ingot.ci.runners import api as runners
 from ingot.ci.schedules import api as schedules
@@ -156,6 +157,7 @@ ROUTE_MODULES = (
     artifacts,
     job_tokens,
     jobs,
+    pipelines,
     lint,
     schedules,
     triggers,

@@ -20,7 +20,9 @@ class ArtifactSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JobArtifacts:
-    """Port to artifacts."""
+    """Port to the files of jobs."""
 
     list_for_jobs: Callable[[Connection, list[int]], dict[int, list[ArtifactSummary]]]
     """Takes the ids of jobs; returns their files by id."""
+    delete_files: Callable[[Connection, list[int]], None]
+    """Takes the ids of jobs that are about to be deleted; deletes their files and traces after the commit."""

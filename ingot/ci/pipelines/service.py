@@ -1,5 +1,6 @@
 """State changes of pipelines and jobs that users request."""
 
+from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline
 from ingot.ci.job_records.tables import CiJob
 from ingot.ci.pipelines.processing import CANCELABLE, advance_pipeline, cancel_jobs, restart_jobs
@@ -81,6 +82,7 @@ def cancel_pipeline(db: Connection, pipeline: Pipeline) -> None:
 
 def delete_pipeline(db: Connection, pipeline: Pipeline) -> None:
     """Delete a pipeline with its jobs; files of the jobs and its ref are removed by jobs of the queue."""
+    db.ports[JobArtifacts].delete_files(db, [job.id for job in jobs_of_pipeline(db, pipeline.id, retried=True)])
     db.delete(pipelines, pipeline.id)
     enqueue(db, REMOVE_PIPELINE_REFS, (pipeline.project_id, [pipeline.id]))
 
