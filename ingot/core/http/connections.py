@@ -79,10 +79,11 @@ class ConnectionAcceptor:
         self._loop.add_reader(listener, self._accept)
 
     def close(self) -> None:
-        """Stop accepting; the caller closes the socket."""
+        """Stop accepting; the caller closes the socket. A second call has no effect."""
         if self._resume_timer is not None:
             self._resume_timer.cancel()
-        self._loop.remove_reader(self._listener)
+        if self._listener.fileno() >= 0:
+            self._loop.remove_reader(self._listener)
 
     async def wait_closed(self) -> None:
         """Return at once: accepting has stopped."""
