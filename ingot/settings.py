@@ -42,6 +42,7 @@ class Settings:
     ssh_server: bool = _setting("Run the built-in SSH server; off where only OpenSSH serves git.", True)
     ssh_address: str = _setting("Host, or host:port, in SSH URLs; by default that of the URL and ssh_port.", "")
     separate_jobs: bool = _setting("Run jobs in a process of their own instead of with the SSH server.", False)
+    runner: bool = _setting("Run a runner beside the server, which executes CI jobs in a shell of this machine.", False)
     workers: int = _setting("Number of web worker processes; 0 means one per core.", 0)
     database_url: str = _setting("URL of a PostgreSQL database, used instead of the embedded SQLite file.", "")
     external_url: str = _setting("Public URL of the server; with https, cookies are Secure.", "")

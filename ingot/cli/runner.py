@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import select
 import signal
 import sys
 import threading
@@ -55,11 +56,26 @@ def run(arguments: argparse.Namespace) -> None:
         if not token:
             token = directory.registered_token(arguments.url, str(registration_token), tags)
         worker = build_worker(arguments.url, token, directory, log, arguments.concurrency, arguments.clone_url)
-        if arguments.once:
-            _run_once(worker, log)
-            return
-        log("runner started", url=arguments.url, concurrency=arguments.concurrency)
-        _run_until_signal(worker)
+        handle_signals(worker)
+        if not arguments.once:
+            log("runner started", url=arguments.url, concurrency=arguments.concurrency)
+            worker.run()
+        elif not worker.run_once():
+            log("no job is pending")
+    except (RegistrationFailed, RunnerRejected, NoResponse) as error:
+        sys.exit(f"ingot: {error}")
+
+
+def serve_runner(url: str, registration_token: str, folder: Path, log: Log, lifeline: int) -> None:
+    """Execute the jobs of the server on this machine until SIGTERM or until the supervisor exits."""
+    directory = RunnerDirectory(folder)
+    try:
+        # The port may change with each start, so the token is stored under a fixed name.
+        token = directory.registered_token(url, registration_token, (), "ingot serve --runner", key="serve")
+        worker = build_worker(url, token, directory, log, os.cpu_count() or 1, clone_url=url)
+        handle_signals(worker)
+        threading.Thread(target=_watch_lifeline, args=(worker, lifeline), daemon=True).start()
+        worker.run()
     except (RegistrationFailed, RunnerRejected, NoResponse) as error:
         sys.exit(f"ingot: {error}")
 
@@ -73,18 +89,12 @@ def build_worker(
     return RunnerWorker(client, paths, log, concurrency=concurrency, clone_url=clone_url)
 
 
-def _run_once(worker: RunnerWorker, log: Log) -> None:
-    _handle_signals(worker)
-    if not worker.run_once():
-        log("no job is pending")
+def _watch_lifeline(worker: RunnerWorker, lifeline: int) -> None:
+    select.select([lifeline], [], [])
+    worker.stop(abort=True)
 
 
-def _run_until_signal(worker: RunnerWorker) -> None:
-    _handle_signals(worker)
-    worker.run()
-
-
-def _handle_signals(worker: RunnerWorker) -> None:
+def handle_signals(worker: RunnerWorker) -> None:
     """Stop by signals; a thread does it, because a handler may interrupt the code that holds the same lock."""
 
     def stop(number: int, _frame: object) -> None:
@@ -92,4 +102,5 @@ def _handle_signals(worker: RunnerWorker) -> None:
         threading.Thread(target=worker.stop, kwargs={"abort": abort}, daemon=True).start()
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
-        signal.signal(number, stop)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # The supervisor handles SIGINT itself.
+            signal.signal(number, stop)

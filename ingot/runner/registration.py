@@ -33,11 +33,19 @@ class RunnerDirectory:
         return str(state["system_id"])
 
     def registered_token(
-        self, url: str, registration_token: str, tags: Iterable[str], description: str | None = None
+        self,
+        url: str,
+        registration_token: str,
+        tags: Iterable[str],
+        description: str | None = None,
+        key: str | None = None,
     ) -> str:
-        """Return the runner's token, after registration if the server knows none; raise RegistrationFailed."""
+        """Return the runner's token, after registration if the server knows none; raise RegistrationFailed.
+
+        Tokens are stored under the server's URL, or under ``key``.
+        """
         state = self._read()
-        known = state.get("runners", {}).get(url)
+        known = state.get("runners", {}).get(key or url)
         if known and verify(url, known, self.system_id()).status == 200:
             return str(known)
         reply = register(url, registration_token, description or socket.gethostname(), tags)
@@ -45,7 +53,7 @@ class RunnerDirectory:
             raise RegistrationFailed(f"The server answered {reply.status} to the registration")
         token = str(json.loads(reply.body)["token"])
         state = self._read()
-        state.setdefault("runners", {})[url] = token
+        state.setdefault("runners", {})[key or url] = token
         self._write(state)
         return token
 

@@ -15,7 +15,7 @@ from ingot.runner.http import NoResponse, ServerConnection, retry_after
 _PAUSE_SECONDS = 3.0
 _ERROR_PAUSE_SECONDS = 5.0
 _MIN_HELD_SECONDS = 1.0
-"""A server that holds requests for a job answers later than this; another one must not be asked again at once."""
+"""A server that holds requests for a job answers an unchanged one later than this; another one is asked less often."""
 
 Log = Callable[..., None]
 
@@ -83,7 +83,7 @@ class RunnerWorker:
                 self._execute(job, slot)
 
     def _wait_for_job(self) -> AssignedJob | None:
-        began = time.monotonic()
+        began, known = time.monotonic(), self._last_update
         try:
             job = self._request()
         except NoResponse as error:
@@ -95,7 +95,7 @@ class RunnerWorker:
             self._rejected = True
             self.stop()
             return None
-        if job is None and time.monotonic() - began < _MIN_HELD_SECONDS:
+        if job is None and self._last_update == known and time.monotonic() - began < _MIN_HELD_SECONDS:
             self._stopping.wait(_PAUSE_SECONDS)
         return job
 
