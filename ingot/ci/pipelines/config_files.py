@@ -1,6 +1,7 @@
 """Files of a configuration: of the commit, of other projects, of other servers and of templates."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.globs import path_matcher
@@ -38,6 +39,14 @@ def template_text(name: str) -> str:
         return find_template("gitlab_ci_ymls", name.removesuffix(TEMPLATE_SUFFIX)).content
     except NotFound:
         raise ConfigError(f"Template file `{name}` is not a valid location!") from None
+
+
+class IncludedFile(NamedTuple):
+    """A file that a configuration includes."""
+
+    kind: str
+    location: str
+    extra: dict[str, str]
 
 
 class FileReader:
@@ -86,6 +95,7 @@ class CommitFiles:
         self._store = store
         self._actor = actor
         self._reader = reader
+        self.included: list[IncludedFile] = []
         self.read_elsewhere = False
         """Whether a file came from another project or server, or was found by a pattern."""
 
@@ -99,6 +109,7 @@ class CommitFiles:
         texts = [(path, text) for path in paths if (text := self._reader.text_or_none(path)) is not None]
         if not texts:
             raise ConfigError(f"Local file `{pattern}` does not exist!")
+        self.included.extend(IncludedFile("local", path, {}) for path, _ in texts)
         return texts
 
     def project(self, path: str, ref: str | None, file: str) -> tuple[str, FileSource]:
@@ -121,6 +132,7 @@ class CommitFiles:
         text = reader.text_or_none(file)
         if text is None:
             raise ConfigError(f"Project `{path}` file `{file}` does not exist!")
+        self.included.append(IncludedFile("file", file, {"project": path, "ref": ref or project.default_branch}))
         return text, CommitFiles(self._database, self._store, self._actor, reader)
 
     def remote(self, url: str) -> str:
@@ -137,11 +149,14 @@ class CommitFiles:
             )
         if response.truncated:
             raise ConfigError(f"Remote file `{url}` is larger than {MAX_BYTES // 2**20} MiB")
+        self.included.append(IncludedFile("remote", url, {}))
         return response.body.decode(errors="replace")
 
     def template(self, name: str) -> str:
         """Return a template of this instance."""
-        return template_text(name)
+        text = template_text(name)
+        self.included.append(IncludedFile("template", name, {}))
+        return text
 
 
 def _readable_project(db: Connection, actor: Actor, path: str) -> Project | None:

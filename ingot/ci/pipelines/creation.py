@@ -34,7 +34,7 @@ from ingot.ci.pipelines.ref_protection import (
     may_run_on_ref,
     runner_of_pipeline,
 )
-from ingot.ci.pipelines.rule_context import CommitContext
+from ingot.ci.pipelines.rule_context import CommitContext, mask_values
 from ingot.ci.pipelines.variables import secret_variables, user_variables
 from ingot.collaboration.merge_requests.queries import latest_version, merge_request_by_id
 from ingot.collaboration.merge_requests.tables import MergeRequest
@@ -99,6 +99,19 @@ class _Inputs(NamedTuple):
     merge_request_context: dict[str, str]
     other_variables: dict[str, str]
     """Variables of the user, instance, groups and project."""
+    masked_values: tuple[str, ...]
+    """Values that must not be shown in error messages."""
+
+
+class _PipelineFacts(NamedTuple):
+    """Rows and git objects that a new pipeline depends on."""
+
+    inputs: _Inputs
+    repository: Repository
+    commit: Commit
+    context: dict[str, str]
+    """Predefined variables."""
+    rules: CommitContext
 
 
 class PipelineDraft(NamedTuple):
@@ -137,6 +150,31 @@ def create_pipeline(
 
 def prepare_pipeline(database: Database, store: RepositoryStore, request: PipelineRequest) -> PipelineDraft:
     """Read and plan the configuration of a commit; raise ``PipelineRefused`` if no pipeline should be created."""
+    facts = _gather_facts(database, store, request)
+    inputs, rules = facts.inputs, facts.rules
+    stored = _stored_context(facts.context, request.project, database.ports[CiEnvironment])
+    try:
+        config = read_project_config(database, store, request.project, inputs.actor, facts.repository, rules)
+        if request.skip or (request.source in _SOURCES_THAT_SKIP and _SKIP.search(facts.commit.message)):
+            return _skipped(request, inputs, stored)
+        plan = plan_pipeline(config, rules)
+    except ConfigError as error:
+        errors = mask_values("; ".join(error.messages), rules.masked_values)
+        return PipelineDraft("failed", errors, stored, inputs.protected, None, [], None)
+    if plan is None:
+        raise PipelineRefused(FILTERED)
+    if not plan.jobs:
+        raise PipelineRefused(NO_JOBS)
+    rows = job_rows(plan, rules.variables, protected=inputs.protected)
+    return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, rules.variables))
+
+
+def rule_context_of(database: Database, store: RepositoryStore, request: PipelineRequest) -> CommitContext:
+    """Return the context in which the rules of a pipeline are evaluated; raise ``PipelineRefused``."""
+    return _gather_facts(database, store, request).rules
+
+
+def _gather_facts(database: Database, store: RepositoryStore, request: PipelineRequest) -> _PipelineFacts:
     inputs = database.read(partial(_read_inputs, request=request))
     try:
         repository = store.open(request.project.repository_key)
@@ -146,7 +184,6 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
     if commit is None:
         raise PipelineRefused("Commit not found")
     context = dict(_context_variables(database.ports[CiEnvironment], request, inputs, commit))
-    variables = {**context, **inputs.other_variables, **{each.key: each.value for each in request.variables}}
     rules = CommitContext(
         repository,
         request.sha,
@@ -155,22 +192,10 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
         is_tag=request.is_tag,
         source=request.source,
         project_path=request.project.full_path,
-        variables=variables,
+        variables={**context, **inputs.other_variables, **{each.key: each.value for each in request.variables}},
+        masked_values=inputs.masked_values,
     )
-    stored = _stored_context(context, request.project, database.ports[CiEnvironment])
-    try:
-        config = read_project_config(database, store, request.project, inputs.actor, repository, rules)
-        if request.skip or (request.source in _SOURCES_THAT_SKIP and _SKIP.search(commit.message)):
-            return _skipped(request, inputs, stored)
-        plan = plan_pipeline(config, rules)
-    except ConfigError as error:
-        return PipelineDraft("failed", "; ".join(error.messages), stored, inputs.protected, None, [], None)
-    if plan is None:
-        raise PipelineRefused(FILTERED)
-    if not plan.jobs:
-        raise PipelineRefused(NO_JOBS)
-    rows = job_rows(plan, variables, protected=inputs.protected)
-    return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, variables))
+    return _PipelineFacts(inputs, repository, commit, context, rules)
 
 
 def _skipped(request: PipelineRequest, inputs: _Inputs, context: dict[str, str]) -> PipelineDraft:
@@ -248,6 +273,7 @@ def _read_inputs(db: Connection, request: PipelineRequest) -> _Inputs:
         open_merge_request_names(db, project.id, branch) if branch is not None else "",
         dict(merge_request_variables(db, merge_request, base_url)) if merge_request else {},
         {**dict(user_variables(user_or_none(db, actor.user_id))), **{each.key: each.value for each in secrets}},
+        tuple(each.value for each in secrets if each.masked and each.value),
     )
 
 

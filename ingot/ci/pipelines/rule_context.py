@@ -1,6 +1,6 @@
 """The pipeline for which rules are evaluated: its ref, variables and changed files, read from git when needed."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.evaluation import RuleContext
@@ -10,6 +10,13 @@ from ingot.git.diffs.changed_files import changed_paths_between
 from ingot.git.history.commits import NO_OID, commit_id_or_none
 from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.trees.file_names import list_file_names
+
+
+def mask_values(text: str, values: Sequence[str]) -> str:
+    """Replace the values of masked variables in a message."""
+    for value in sorted(values, key=len, reverse=True):
+        text = text.replace(value, "[MASKED]")
+    return text
 
 
 class CommitContext:
@@ -26,6 +33,7 @@ class CommitContext:
         source: str,
         project_path: str,
         variables: Mapping[str, str],
+        masked_values: Sequence[str] = (),
     ) -> None:
         self._repository = repository
         self.sha = sha
@@ -36,6 +44,21 @@ class CommitContext:
         self.source = source
         self.project_path = project_path
         self.variables = variables
+        self.masked_values = masked_values
+
+    def as_push(self) -> "CommitContext":
+        """Return the context of a push with the same commit and variables, in which everything counts as changed."""
+        return CommitContext(
+            self._repository,
+            self.sha,
+            NO_OID,
+            ref=self.ref,
+            is_tag=self.is_tag,
+            source="push",
+            project_path=self.project_path,
+            variables={**self.variables, "CI_PIPELINE_SOURCE": "push"},
+            masked_values=self.masked_values,
+        )
 
     def changed_paths(self, compare_to: str | None) -> Collection[str] | None:
         """Return the changed paths; None for new branches, tags and pipelines that follow from no change."""

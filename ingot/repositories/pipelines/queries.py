@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import bindparam, func, select
 
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import in_list
+from ingot.core.db.expressions import in_list, one_of
 from ingot.errors import NotFound
 from ingot.projects.projects.tables import projects
 from ingot.repositories.pipelines.outcome import StatusPart
@@ -45,6 +45,16 @@ _LATEST = select(commit_statuses).where(
     commit_statuses.c.pipeline_id == bindparam("pipeline"),
     commit_statuses.c.name == bindparam("name"),
     ~commit_statuses.c.retried,
+)
+_ALLOWED_FAILURE = (
+    select(commit_statuses.c.id)
+    .where(
+        commit_statuses.c.pipeline_id == bindparam("pipeline"),
+        ~commit_statuses.c.retried,
+        commit_statuses.c.allow_failure,
+        one_of(commit_statuses.c.status, "failed", "canceled"),
+    )
+    .limit(1)
 )
 _STATUSES_BY_IDS = select(commit_statuses).where(in_list(commit_statuses.c.id, "ids")).order_by(commit_statuses.c.id)
 _STATUS_PARTS = select(
@@ -136,6 +146,11 @@ def find_status(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus:
 def status_parts(db: Connection, pipeline: Pipeline) -> list[StatusPart]:
     """List a pipeline's current statuses, reduced to the fields that count for its outcome."""
     return [StatusPart(*row) for row in db.rows(_STATUS_PARTS, pipeline=pipeline.id)]
+
+
+def has_allowed_failures(db: Connection, pipeline: Pipeline) -> bool:
+    """Return whether a job of a pipeline has failed that may fail."""
+    return db.value(_ALLOWED_FAILURE, pipeline=pipeline.id) is not None
 
 
 def statuses_by_ids(db: Connection, status_ids: Sequence[int]) -> list[CommitStatus]:
