@@ -5,9 +5,9 @@ from functools import partial
 from typing import NamedTuple
 
 from ingot.ci.job_records.tables import CiJob
-from ingot.ci.runner_protocol.params import AppendTrace, RequestJob, UpdateJob
+from ingot.ci.runner_protocol.params import AppendTrace, ListRunnerJobs, RequestJob, UpdateJob
 from ingot.ci.runner_protocol.payload import JobPayload
-from ingot.ci.runner_protocol.queries import EXECUTED, find_executed_job
+from ingot.ci.runner_protocol.queries import EXECUTED, find_executed_job, list_runner_jobs
 from ingot.ci.runner_protocol.staged import (
     JobOffer,
     append_to_trace,
@@ -15,14 +15,20 @@ from ingot.ci.runner_protocol.staged import (
     replace_trace,
     request_job,
 )
+from ingot.ci.runner_protocol.views import RunnerJobView, runner_job_views
+from ingot.ci.runners.api import runner_in_path
+from ingot.ci.runners.policy import may_see_runner_jobs
+from ingot.ci.runners.tables import Runner
 from ingot.ci.traces.store import TraceOffsetMismatch, trace_store_of
 from ingot.core.access.rules import anyone
 from ingot.core.api.params import path_number
 from ingot.core.api.request_fields import read_body
 from ingot.core.api.routes import BodyContext, Call, RawResponse, Routes, StagedCall
+from ingot.core.db.paging import Listing, Page
 from ingot.core.http.request import Header
 from ingot.errors import Denied, Invalid
 from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.views import instance_urls
 
 routes = Routes("runner_protocol")
 LAST_UPDATE_HEADER = b"x-gitlab-last-update"
@@ -130,6 +136,13 @@ def _job_headers(job: CiJob, size: int | None) -> tuple[Header, ...]:
     ]
     # Not the last byte: runners continue at the number after the dash.
     return (*headers, (b"range", b"0-%d" % size)) if size is not None else tuple(headers)
+
+
+@routes.get("/runners/:id/jobs", on=runner_in_path, may=may_see_runner_jobs, returns=list[RunnerJobView])
+def list_jobs_of_runner(call: Call, runner: Runner, params: ListRunnerJobs, page: Page) -> Listing[RunnerJobView]:
+    """List the jobs that a runner executes or has executed."""
+    listing = list_runner_jobs(call.db, call.actor, runner, params, page)
+    return listing.of(runner_job_views(call.db, listing.items, instance_urls(call.origin, call.settings)))
 
 
 @routes.get(

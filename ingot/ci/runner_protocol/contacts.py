@@ -94,5 +94,7 @@ class ContactTracker:
             self._database.write(work)
         except (Unavailable, Conflict) as error:  # The next contact is recorded again.
             log_failure("contacts of runners not stored", error)
-            for key in (*contacts, *jobs):
-                self._noted_at.pop(key, None)
+            for contact in contacts:
+                self._noted_at.pop(contact, None)
+            for job_id in jobs:
+                self._noted_at.pop(job_id, None)

@@ -1,11 +1,12 @@
 """Request parameters of the protocol of runners."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from ingot.ci.runners.params import RunnerInfo, SystemId, Token
 from ingot.core.api.params import Params, RawText
+from ingot.repositories.pipelines.tables import Status
 
 MAX_BYTESIZE = 2**40
 
@@ -43,3 +44,11 @@ class UpdateJob(Params):
     checksum: str | None = None
     output: TraceSummary | None = None
     trace: RawText | None = None
+
+
+class ListRunnerJobs(Params):
+    """Filters and order of the jobs of a runner."""
+
+    status: Status | None = None
+    order_by: Literal["id"] = "id"
+    sort: Literal["asc", "desc"] = "desc"

@@ -58,7 +58,7 @@ def _candidates(kind: str, *, protected: bool) -> Select[Any]:
 
     Runners of the instance prefer projects for which few of them are busy; others take the oldest job.
     """
-    conditions = [ci_queue.c.protected] if protected else []
+    conditions: list[ColumnElement[bool]] = [ci_queue.c.protected] if protected else []
     if kind == "project_type":
         assigned = select(runner_projects.c.project_id).where(runner_projects.c.runner_id == bindparam("runner"))
         conditions.append(ci_queue.c.project_id.in_(assigned))

@@ -26,5 +26,6 @@ def request_route(api: Api, route: str, caller: User | None, value: str = NO_ROW
     """Call a route with the same value for each parameter of its path."""
     method, path = route.split(" ")
     answer = api.request(method, re.sub(r":\w+", value, path), caller, **options)
-    assert answer.status_code < 500, f"{route} {value}: {answer.text}"
+    # Runners understand this status as an answer.
+    assert answer.status_code < 500 or answer.status_code == 501, f"{route} {value}: {answer.text}"
     return answer

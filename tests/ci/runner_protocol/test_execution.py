@@ -7,11 +7,13 @@ import pytest
 from ingot.ci.job_records.queries import job_by_id
 from ingot.ci.job_records.tables import CiJob
 from ingot.ci.traces.store import trace_store_of
+from ingot.core.access.levels import Level
 from tests.ci.pipelines.files import list_pipelines
 from tests.ci.runner_client import OLD_INFO, RunnerJob, project_runner
 from tests.ci.runner_protocol.projects import ci_project, commit_config, pipeline_status
 from tests.client import Api, Make
 from tests.conftest import Instance
+from tests.factories import add_members
 
 THREE_STAGES = {
     "stages": ["build", "test", "deploy"],
@@ -307,3 +309,19 @@ def test_invalid_polls(make: Make, sent: dict[str, Any]) -> None:
 def test_there_is_no_job_router(make: Make) -> None:
     answer = make.api.request("GET", "/runners/router/discovery", headers={"RUNNER-TOKEN": "x"})
     assert answer.status_code == 501
+
+
+def test_the_jobs_of_a_runner(make: Make, api: Api) -> None:
+    owner, developer = make.user(), make.user()
+    project = ci_project(make, {"one": {"script": "true"}, "two": {"script": "true"}})
+    runner = project_runner(make, project.id)
+    one, two = runner.must_take(), runner.must_take()
+    one.finish()
+    url = f"/runners/{runner.id}/jobs"
+    add_members(make, project, {owner: Level.MASTER, developer: Level.DEVELOPER})
+    assert [job["id"] for job in api.get(url, owner).json()] == [two.id, one.id]
+    assert [job["id"] for job in api.get(url, owner, status="running", sort="asc").json()] == [two.id]
+    (first, second) = api.get(url, make.root, order_by="id", sort="asc").json()
+    assert (first["status"], first["project"]["id"], second["pipeline"]["status"]) == ("success", project.id, "running")
+    assert api.get(url, developer).status_code == 404
+    assert api.get(url, owner, status="unknown").status_code == 400
