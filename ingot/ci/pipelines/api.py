@@ -72,7 +72,9 @@ def cancel_pipeline(call: Call, project: Project) -> PipelineView:
     return _view(call, call.db, project, pipeline.id)
 
 
-@routes.delete("/projects/:id/pipelines/:pipeline_id", on=project_in_path, may=policy.may_delete_pipeline, returns=None)
+@routes.delete(
+    "/projects/:id/pipelines/:pipeline_id", on=project_in_path, may=policy.may_delete_pipeline, returns=None, status=204
+)
 def delete_pipeline(call: Call, project: Project) -> None:
     """Delete a pipeline with its jobs."""
     service.delete_pipeline(call.db, _pipeline_in_path(call, project))

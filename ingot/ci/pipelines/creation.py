@@ -165,7 +165,8 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
         raise PipelineRefused(FILTERED)
     if not plan.jobs:
         raise PipelineRefused(NO_JOBS)
-    rows = job_rows(plan, rules.variables, protected=inputs.protected)
+    files = FileReader(facts.repository, request.sha)
+    rows = job_rows(plan, rules.variables, files.blob_id_or_none, protected=inputs.protected)
     return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, rules.variables))
 
 

@@ -1,6 +1,7 @@
 """Rows of a new pipeline and its jobs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha1
 from typing import Any, NamedTuple
 
 import msgspec
@@ -45,8 +46,13 @@ class JobRow(NamedTuple):
     """Environment with its variables expanded."""
 
 
-def job_rows(plan: PipelinePlan, variables: Mapping[str, str], *, protected: bool) -> list[JobRow]:
-    """Return the columns of the jobs of a plan; ``variables`` are all those that do not come from the file."""
+def job_rows(
+    plan: PipelinePlan, variables: Mapping[str, str], file_id: Callable[[str], str | None], *, protected: bool
+) -> list[JobRow]:
+    """Return the columns of the jobs of a plan.
+
+    ``variables`` are all those that do not come from the file; ``file_id`` returns the id of a file of the commit.
+    """
     indexes = {stage: index for index, stage in enumerate(plan.stages)}
     encoded: dict[int, str] = {}
 
@@ -59,8 +65,29 @@ def job_rows(plan: PipelinePlan, variables: Mapping[str, str], *, protected: boo
         return text
 
     return [
-        _job_row(job, indexes[job.spec.stage], variables, variables_json(job.variables), protected) for job in plan.jobs
+        _job_row(
+            _with_cache_keys(job, file_id), indexes[job.spec.stage], variables, variables_json(job.variables), protected
+        )
+        for job in plan.jobs
     ]
+
+
+def _with_cache_keys(job: PlannedJob, file_id: Callable[[str], str | None]) -> PlannedJob:
+    """Replace the keys of caches that depend on files by a digest of these files."""
+    if not any(isinstance(cache.get("key"), dict) for cache in job.spec.cache):
+        return job
+    caches = tuple(
+        {**cache, "key": _cache_key(cache["key"], file_id)} if isinstance(cache.get("key"), dict) else cache
+        for cache in job.spec.cache
+    )
+    return msgspec.structs.replace(job, spec=msgspec.structs.replace(job.spec, cache=caches))
+
+
+def _cache_key(key: Mapping[str, Any], file_id: Callable[[str], str | None]) -> str:
+    files = key.get("files") or key.get("files_commits") or ()
+    found = [oid for oid in map(file_id, files) if oid is not None]
+    digest = sha1("-".join(found).encode(), usedforsecurity=False).hexdigest() if found else "default"
+    return f"{key['prefix']}-{digest}" if key.get("prefix") else digest
 
 
 def _job_row(

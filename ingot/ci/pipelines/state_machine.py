@@ -86,8 +86,10 @@ def _stages(jobs: Iterable[JobState]) -> list[list[JobState]]:
     return [stages[index] for index in sorted(stages)]
 
 
-def _in_order_of_needs(jobs: Iterable[JobState]) -> Iterator[JobState]:
+def _in_order_of_needs(jobs: Sequence[JobState]) -> Iterator[JobState]:
     """Yield jobs after the jobs that they need."""
+    if not any(job.needs for job in jobs):
+        return iter(jobs)
     by_name = {job.name: job for job in jobs}
     graph = {name: [need for need in job.needs or () if need in by_name] for name, job in by_name.items()}
     return (by_name[name] for name in TopologicalSorter(graph).static_order())
