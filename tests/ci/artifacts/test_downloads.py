@@ -87,7 +87,7 @@ def test_by_ref_and_job_name(make: Make, api: Api, project: Project, people: dic
     assert api.get(f"{path}/main/raw/..%2Freadme.txt", reporter, job="build").status_code == 400
 
 
-def test_who_may_download(make: Make, api: Api, project: Project, people: dict[str, User]) -> None:
+def test_permission_to_download(make: Make, api: Api, project: Project, people: dict[str, User]) -> None:
     rows = _finished(make, api, project)
     job_id = rows.job("build").id
     paths = (

@@ -25,8 +25,12 @@ def _upload(api: Api, rows: PipelineRows, name: str, content: bytes) -> None:
     rows.finish(name)
 
 
-def _report(api: Api, make: Make, rows: PipelineRows, kind: str = "test_report") -> dict[str, Any]:
-    answer = api.get(f"{rows.project.url}/pipelines/{rows.id}/{kind}", make.root)
+def _report(api: Api, make: Make, rows: PipelineRows) -> dict[str, Any]:
+    return _read(api, make, f"{rows.project.url}/pipelines/{rows.id}/test_report")
+
+
+def _read(api: Api, make: Make, path: str) -> dict[str, Any]:
+    answer = api.get(path, make.root)
     assert answer.status_code == 200, answer.text
     shown: dict[str, Any] = answer.json()
     return shown
@@ -63,7 +67,7 @@ def test_report_of_a_pipeline(make: Make, api: Api) -> None:
     assert unit["test_cases"][4]["system_output"] == "not now"
     assert broken["suite_error"].startswith("JUnit XML parsing failed: no element found")
     assert (broken["total_count"], broken["test_cases"]) == (0, [])
-    summary = _report(api, make, rows, "test_report_summary")
+    summary = _read(api, make, f"{rows.project.url}/pipelines/{rows.id}/test_report_summary")
     assert summary["total"] == {
         "time": 4.0,
         "count": 5,
@@ -87,7 +91,7 @@ def test_names_of_suites(job: str, suite: str) -> None:
     assert suite_name(job) == suite
 
 
-def test_who_may_read_reports(make: Make, api: Api) -> None:
+def test_permission_to_read_reports(make: Make, api: Api) -> None:
     owner, guest, stranger = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={guest: 10}, public_jobs=False)
     rows = PipelineRows(make, "unit 0", project=project)

@@ -183,7 +183,7 @@ def test_allow_list(api: Api, make: Make, user: User, job: RunningJob) -> None:
     # The list gives access to what the user of the job may see, and to nothing else.
     api.post(f"{foreign.url}/job_token_scope/allowlist", make.root, target_project_id=job.project.id)
     assert _get(api, f"{foreign.url}/releases", job.token).status_code == 404
-    removed = f"{scope}/allowlist/{job.project.id}"
+    removed = f"{target.url}/job_token_scope/allowlist/{job.project.id}"
     assert [api.delete(removed, user).status_code for _ in range(2)] == [204, 400]
     assert _get(api, path, job.token).status_code == 404
     assert api.request("PATCH", scope, user, json={"enabled": False}).status_code == 204
@@ -208,11 +208,12 @@ def test_allow_list_of_groups(api: Api, make: Make, user: User) -> None:
     assert [each["id"] for each in api.get(scope, user).json()] == [group.id]
     assert api.post(scope, user, target_group_id=group.id).status_code == 400
     assert api.post(scope, user, target_group_id=999_999_999).status_code == 404
-    assert [api.delete(f"{scope}/{group.id}", user).status_code for _ in range(2)] == [204, 400]
+    removed = f"{target.url}/job_token_scope/groups_allowlist/{group.id}"
+    assert [api.delete(removed, user).status_code for _ in range(2)] == [204, 400]
     assert _get(api, path, job.token).status_code == 404
 
 
-def test_who_may_change_the_scope(api: Api, make: Make, user: User) -> None:
+def test_permission_to_change_the_scope(api: Api, make: Make, user: User) -> None:
     developer, stranger = make.user(), make.user()
     project = make_project(make, user, members={developer: 30})
     scope = f"{project.url}/job_token_scope"

@@ -91,7 +91,7 @@ def test_one_job(make: Make, api: Api, project: Project, people: dict[str, User]
     assert api.get(f"{project.url}/jobs/{other.id}", people["owner"]).status_code == 404
 
 
-def test_who_may_read(make: Make, api: Api, project: Project, people: dict[str, User]) -> None:
+def test_permission_to_read(make: Make, api: Api, project: Project, people: dict[str, User]) -> None:
     job = _rows(make, project, "build 0").job("build")
     for path in ("", f"/{job.id}", f"/{job.id}/trace"):
         url = f"{project.url}/jobs{path}"
@@ -218,7 +218,7 @@ def test_keep(make: Make, api: Api, project: Project, people: dict[str, User]) -
 
 
 @pytest.mark.parametrize("action", ["cancel", "retry", "play", "erase", "artifacts/keep"])
-def test_who_may_change(make: Make, api: Api, project: Project, people: dict[str, User], action: str) -> None:
+def test_permission_to_change(make: Make, api: Api, project: Project, people: dict[str, User], action: str) -> None:
     def codes(job_id: int, users: list[str]) -> list[int]:
         return [api.post(f"{project.url}/jobs/{job_id}/{action}", people[role]).status_code for role in users]
 
