@@ -88,7 +88,6 @@ def _insert_runner(db: Connection) -> Runner:
         tags="[]",
         created_at=db.now,
         updated_at=db.now,
-        generation=0,
     )
     found = db.first(Runner, runners.select().where(runners.c.id == runner_id))
     assert found is not None
