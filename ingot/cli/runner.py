@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
         if not token:
             token = directory.registered_token(arguments.url, str(registration_token), tags)
         worker = build_worker(arguments.url, token, directory, log, arguments.concurrency, arguments.clone_url)
+        worker.report_lost_jobs()
         handle_signals(worker)
         if not arguments.once:
             log("runner started", url=arguments.url, concurrency=arguments.concurrency)
@@ -73,6 +74,7 @@ def serve_runner(url: str, registration_token: str, folder: Path, log: Log, life
         # The port may change with each start, so the token is stored under a fixed name.
         token = directory.registered_token(url, registration_token, (), "ingot serve --runner", key="serve")
         worker = build_worker(url, token, directory, log, os.cpu_count() or 1, clone_url=url)
+        worker.report_lost_jobs()
         handle_signals(worker)
         threading.Thread(target=_watch_lifeline, args=(worker, lifeline), daemon=True).start()
         worker.run()
@@ -85,7 +87,7 @@ def build_worker(
 ) -> RunnerWorker:
     """Return a worker whose builds and caches lie in the runner's directory."""
     client = RunnerClient(url, token, directory.system_id())
-    paths = RunnerPaths(directory.folder / "builds", directory.folder / "cache")
+    paths = RunnerPaths(directory.folder / "builds", directory.folder / "cache", directory.folder / "running")
     return RunnerWorker(client, paths, log, concurrency=concurrency, clone_url=clone_url)
 
 

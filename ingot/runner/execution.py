@@ -50,6 +50,7 @@ class RunnerPaths(msgspec.Struct, frozen=True):
 
     builds: Path
     cache: Path
+    running: Path
 
 
 class JobExecution:

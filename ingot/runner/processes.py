@@ -14,6 +14,8 @@ _TERMINATION_SECONDS = 5.0
 _OUTPUT_SECONDS = 5.0
 _BASH_OPTIONS = "set -eo pipefail"
 _SH_OPTIONS = "set -e"
+_GUARD = 'read -r _ || kill -s KILL -- "-$1"'
+"""Kills a process group when its standard input ends without a line, that is when the runner was killed."""
 
 
 class JobStop(Exception):
@@ -94,6 +96,7 @@ def run_process(
         start_new_session=True,
     )
     assert process.stdout is not None  # noqa: S101 - It was requested above.
+    guard = _start_guard(process.pid)
     reader = threading.Thread(target=_copy, args=(process.stdout.fileno(), output), name="output", daemon=True)
     reader.start()
     watcher = threading.Thread(target=_watch, args=(process, switch), name="process", daemon=True)
@@ -106,10 +109,22 @@ def run_process(
             raise JobTimedOut
     finally:
         _kill_group(process.pid)
+        guard.communicate(b"\n")
         watcher.join()
         reader.join(_OUTPUT_SECONDS)
         process.stdout.close()
     return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def _start_guard(group: int) -> subprocess.Popen[bytes]:
+    """Start a process that ends a process group if the runner is killed."""
+    return subprocess.Popen(
+        ["sh", "-c", _GUARD, "sh", str(group)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def script_command(lines: Sequence[str], folder: Path) -> list[str]:

@@ -11,6 +11,7 @@ from ingot.runner.assignment import AssignedJob, parse_assignment
 from ingot.runner.client import RunnerClient
 from ingot.runner.execution import JobExecution, RunnerPaths
 from ingot.runner.http import NoResponse, ServerConnection, retry_after
+from ingot.runner.lost_jobs import RunningJobs
 
 _PAUSE_SECONDS = 3.0
 _ERROR_PAUSE_SECONDS = 5.0
@@ -43,6 +44,13 @@ class RunnerWorker:
         self._executions: set[JobExecution] = set()
         self._last_update: str | None = None
         self._rejected = False
+        self._running_jobs = RunningJobs(paths.running)
+
+    def report_lost_jobs(self) -> None:
+        """Report the jobs that an earlier process of this runner could not finish."""
+        count = self._running_jobs.report_lost(self._client.url)
+        if count:
+            self._log("lost jobs reported", count=count)
 
     def run_once(self) -> bool:
         """Execute one job if there is one; return whether there was."""
@@ -136,7 +144,8 @@ class RunnerWorker:
         self._log("job started", **fields)
         began = time.monotonic()
         try:
-            result = execution.run()
+            with self._running_jobs.recorded(job):
+                result = execution.run()
         finally:
             with self._guard:
                 self._executions.discard(execution)

@@ -46,7 +46,8 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 @pytest.fixture
 def runner(server: ProtocolServer, tmp_path: Path) -> RunnerWorker:
     """Return a runner of the server."""
-    paths = RunnerPaths(tmp_path / "work" / "builds", tmp_path / "work" / "cache")
+    work = tmp_path / "work"
+    paths = RunnerPaths(work / "builds", work / "cache", work / "running")
     return RunnerWorker(RunnerClient(server.url, "runner-token", "r_1"), paths, lambda *_, **__: None)
 
 

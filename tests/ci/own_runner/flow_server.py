@@ -25,7 +25,7 @@ class FlowServer:
 
     def call(self, method: str, path: str, expected: int, **fields: Any) -> Any:
         """Call the API and return the body; fail on another status than expected."""
-        sent = {"params": fields} if method == "GET" else {"json": fields}
+        sent: dict[str, Any] = {"params": fields} if method == "GET" else {"json": fields}
         answer = self.server.call(method, path, **sent)
         assert answer.status_code == expected, f"{method} {path}: {answer.status_code} {answer.text}"
         return (

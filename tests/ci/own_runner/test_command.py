@@ -13,6 +13,7 @@ import pytest
 
 from tests.ci.own_runner.conftest import AddJob
 from tests.ci.own_runner.protocol_server import ProtocolServer, RecordedJob
+from tests.server.process import is_alive, until
 
 WAIT_SECONDS = 60.0
 
@@ -73,6 +74,28 @@ def test_signals(
     assert process.returncode == 0
     assert [(job.final["state"], job.final.get("failure_reason")) for job in jobs] == [(state, reason)] * 2
     assert waiting.updates == []
+
+
+def test_a_killed_runner_loses_no_job(server: ProtocolServer, add_job: AddJob, tmp_path: Path) -> None:
+    """Its processes end with it, and the next start reports the job, but not one that another runner executes."""
+    marker = tmp_path / "pid"
+    job = add_job([f"sleep 300 & echo $! > {marker}; echo started; wait"])
+    with _runner(server, tmp_path / "work", "--token", "t") as process:
+        _wait_for(job, b"\nstarted\n")
+        process.send_signal(signal.SIGKILL)
+    until("the end of the job's processes", lambda: not is_alive(int(marker.read_text())))
+    assert job.updates == []
+    other = add_job([f"echo started; until test -e {tmp_path}/go; do sleep 0.1; done"])
+    with _runner(server, tmp_path / "work", "--token", "t") as process:
+        _wait_for(other, b"\nstarted\n")
+        assert (job.final["state"], job.final["failure_reason"]) == ("failed", "runner_system_failure")
+        with _runner(server, tmp_path / "work", "--token", "t", "--once"):
+            pass
+        assert other.updates == []
+        (tmp_path / "go").touch()
+        process.send_signal(signal.SIGQUIT)
+    assert other.final["state"] == "success"
+    assert list((tmp_path / "work" / "running").iterdir()) == []
 
 
 def test_a_token_is_required() -> None:
