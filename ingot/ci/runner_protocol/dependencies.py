@@ -12,7 +12,7 @@ from ingot.core.db.times import add_duration
 def dependencies_of(db: Connection, job: CiJob) -> list[CiJob]:
     """Return the jobs whose artifacts a job gets: those that it names, those that it needs, or all before it."""
     names = _named_dependencies(job)
-    if names is not None and not names:
+    if (names is None and job.stage_index == 0) or (names is not None and not names):
         return []
     others = [other for other in jobs_of_pipeline(db, job.pipeline_id) if other.id != job.id]
     if names is not None:

@@ -1,9 +1,10 @@
 """Choice of the next job for a runner."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import ColumnElement, Select, bindparam, delete, func, or_, select
+from sqlalchemy import ColumnElement, FromClause, Select, Subquery, bindparam, delete, false, func, or_, select, true
 
 from ingot.accounts.users.tables import users
 from ingot.ci.job_records.queries import job_by_id, lock_job
@@ -14,7 +15,7 @@ from ingot.ci.runner_protocol.dependencies import has_missing_dependency
 from ingot.ci.runners.queries import tags_of_runner
 from ingot.ci.runners.tables import Runner, runner_projects
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import in_list
+from ingot.core.db.expressions import in_list, list_as_table
 from ingot.errors import Conflict
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
@@ -25,8 +26,9 @@ _CANDIDATES = 5
 _MORE_CANDIDATES = 50
 """Jobs of one project among which concurrent runners find different ones."""
 _UNTAGGED = "[]"
+MAX_TAG_SETS = 200
+"""Number of tag sets from which a scan of the queue is quicker than one search for each."""
 
-_TAG_SETS = select(ci_queue.c.tags).distinct()
 _DEQUEUE = delete(ci_queue).where(ci_queue.c.job_id == bindparam("job"))
 _OF_PROJECT = (
     select(ci_queue.c.job_id)
@@ -44,12 +46,67 @@ _shared_jobs = (
 )
 
 
-def _oldest_by_project(*conditions: ColumnElement[bool]) -> Select[Any]:
-    """Select the oldest job of each project from the index alone, before rows of projects are read."""
+def _tag_sets() -> Select[Any]:
+    """Select the distinct tag sets of the queue; one search in the index for each instead of a scan."""
+    step = select(func.min(ci_queue.c.tags).label("tags")).cte("tag_sets", recursive=True)
+    following = ci_queue.alias()
+    later = select(func.min(following.c.tags)).where(following.c.tags > step.c.tags).scalar_subquery()
+    step = step.union_all(select(later).where(step.c.tags.is_not(None)))
+    return select(step.c.tags).where(step.c.tags.is_not(None)).limit(MAX_TAG_SETS)
+
+
+_TAG_SETS = _tag_sets()
+_ALL_TAG_SETS = select(ci_queue.c.tags).distinct()
+
+
+def _lanes(*, protected: bool) -> Subquery:
+    """Return the accepted tag sets, with and without protection, as a table."""
+    tag_sets = list_as_table("tag_sets").table_valued("value")
+    kinds = select(true().label("protected"))
+    both = kinds if protected else kinds.union_all(select(false()))
+    kind = both.subquery()
+    return select(tag_sets.c.value.label("tags"), kind.c.protected).select_from(tag_sets.join(kind, true())).subquery()
+
+
+def _min_in_lane(column: str, lane: FromClause, *conditions: Callable[[FromClause], ColumnElement[bool]]) -> Any:
+    """Select the lowest project or job in a part of the index with equal tags and protection."""
+    queue = ci_queue.alias()
+    in_lane = (queue.c.tags == lane.c.tags, queue.c.protected == lane.c.protected)
+    return select(func.min(queue.c[column])).where(*in_lane, *(of(queue) for of in conditions)).scalar_subquery()
+
+
+def _queued_projects(*, protected: bool) -> Subquery:
+    """Return the oldest job of each project that has any, from searches in the index, not from a scan."""
+    lanes = _lanes(protected=protected)
+    first = select(lanes.c.tags, lanes.c.protected, _min_in_lane("project_id", lanes).label("project_id"))
+    step = first.cte("queued", recursive=True)
+    following = _min_in_lane("project_id", step, lambda queue: queue.c.project_id > step.c.project_id)
+    step = step.union_all(select(step.c.tags, step.c.protected, following).where(step.c.project_id.is_not(None)))
+    job_id = _min_in_lane("job_id", step, lambda queue: queue.c.project_id == step.c.project_id)
     return (
-        select(ci_queue.c.project_id, func.min(ci_queue.c.job_id).label("job_id"))
-        .where(in_list(ci_queue.c.tags, "tag_sets"), *conditions)
-        .group_by(ci_queue.c.project_id)
+        select(step.c.project_id, func.min(job_id).label("job_id"))
+        .where(step.c.project_id.is_not(None))
+        .group_by(step.c.project_id)
+        .subquery()
+    )
+
+
+def _queued_of_runner(*, protected: bool) -> Subquery:
+    """Return the oldest job of each project of a project runner."""
+    lanes = _lanes(protected=protected)
+    assigned = runner_projects.c.project_id
+    job_id = _min_in_lane("job_id", lanes, lambda queue: queue.c.project_id == assigned)
+    jobs = (
+        select(assigned, job_id.label("job_id"))
+        .select_from(runner_projects.join(lanes, true()))
+        .where(runner_projects.c.runner_id == bindparam("runner"))
+        .subquery()
+    )
+    return (
+        select(jobs.c.project_id, func.min(jobs.c.job_id).label("job_id"))
+        .where(jobs.c.job_id.is_not(None))
+        .group_by(jobs.c.project_id)
+        .subquery()
     )
 
 
@@ -58,11 +115,8 @@ def _candidates(kind: str, *, protected: bool) -> Select[Any]:
 
     Runners of the instance prefer projects for which few of them are busy; others take the oldest job.
     """
-    conditions: list[ColumnElement[bool]] = [ci_queue.c.protected] if protected else []
-    if kind == "project_type":
-        assigned = select(runner_projects.c.project_id).where(runner_projects.c.runner_id == bindparam("runner"))
-        conditions.append(ci_queue.c.project_id.in_(assigned))
-    oldest = _oldest_by_project(*conditions).subquery()
+    of_runner = kind == "project_type"
+    oldest = _queued_of_runner(protected=protected) if of_runner else _queued_projects(protected=protected)
     executable = (
         select(oldest.c.job_id, oldest.c.project_id)
         .join(projects, projects.c.id == oldest.c.project_id)
@@ -128,8 +182,11 @@ def jobs_for_runner(db: Connection, runner: Runner) -> QueueView:
 def _accepted_tag_sets(db: Connection, runner: Runner) -> list[str]:
     """Return the sets of tags in the queue that a runner accepts, as they are stored."""
     tags = set(tags_of_runner(runner))
+    stored_sets = db.rows(_TAG_SETS)
+    if len(stored_sets) == MAX_TAG_SETS:
+        stored_sets = db.rows(_ALL_TAG_SETS)
     accepted = []
-    for (stored,) in db.rows(_TAG_SETS):
+    for (stored,) in stored_sets:
         if stored == _UNTAGGED:
             if runner.run_untagged:
                 accepted.append(stored)
@@ -138,13 +195,17 @@ def _accepted_tag_sets(db: Connection, runner: Runner) -> list[str]:
     return accepted
 
 
-def take_job(db: Connection, runner: Runner, *, cancel_gracefully: bool = False) -> TakenJob | None:
+def take_job(
+    db: Connection, runner: Runner, queue: QueueView | None = None, *, cancel_gracefully: bool = False
+) -> TakenJob | None:
     """Assign the next job to a runner, or return None; no other runner gets it.
 
-    Jobs that cannot be executed any more are ended on the way. Raise Conflict if others were always faster.
+    ``queue`` is the result of a search before the transaction. Jobs that cannot be executed any more are ended on the
+    way. Raise Conflict if others were always faster.
     """
-    for _ in range(MAX_ATTEMPTS):
-        queue = jobs_for_runner(db, runner)
+    for attempt in range(MAX_ATTEMPTS):
+        if queue is None or attempt:
+            queue = jobs_for_runner(db, runner)
         if not queue.candidates:
             return None
         job = _claim(db, runner, queue)

@@ -10,7 +10,7 @@ from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.runner_protocol.params import RequestJob, UpdateJob
 from ingot.ci.runner_protocol.payload import JobPayload, job_payload
 from ingot.ci.runner_protocol.queries import EXECUTED
-from ingot.ci.runner_protocol.selection import TakenJob, jobs_for_runner, take_job
+from ingot.ci.runner_protocol.selection import QueueView, TakenJob, jobs_for_runner, take_job
 from ingot.ci.runners.queries import runner_by_token
 from ingot.ci.runners.queue_version import queue_version
 from ingot.ci.runners.tables import Runner
@@ -41,7 +41,7 @@ class JobOffer(NamedTuple):
 class _Search(NamedTuple):
     runner: Runner
     version: int
-    found: bool
+    queue: QueueView
 
 
 def request_job(database: Database, store: RepositoryStore, params: RequestJob, base: str) -> JobOffer:
@@ -49,11 +49,11 @@ def request_job(database: Database, store: RepositoryStore, params: RequestJob, 
 
     The queue is searched without a lock first, because most polls find nothing.
     """
-    runner, version, found = database.read(partial(_search, params=params))
-    if not found:
+    runner, version, queue = database.read(partial(_search, params=params))
+    if not queue.candidates:
         return JobOffer(runner, version, None)
-    for _ in range(_MAX_UNUSABLE_JOBS):
-        taken = database.write(partial(_take, params=params))
+    for attempt in range(_MAX_UNUSABLE_JOBS):
+        taken = database.write(partial(_take, params=params, queue=None if attempt else queue))
         if taken is None:
             return JobOffer(runner, version, None)
         try:
@@ -70,7 +70,7 @@ def _search(db: Connection, params: RequestJob) -> _Search:
     runner = _authenticated(db, params.token)
     # Before the search: a job that is queued meanwhile changes the version again.
     version = queue_version(db)
-    return _Search(runner, version, runner.active and bool(jobs_for_runner(db, runner).candidates))
+    return _Search(runner, version, jobs_for_runner(db, runner) if runner.active else QueueView([], []))
 
 
 def _authenticated(db: Connection, token: str) -> Runner:
@@ -80,11 +80,11 @@ def _authenticated(db: Connection, token: str) -> Runner:
     return runner
 
 
-def _take(db: Connection, params: RequestJob) -> TakenJob | None:
+def _take(db: Connection, params: RequestJob, queue: QueueView | None) -> TakenJob | None:
     runner = _authenticated(db, params.token)
     features = params.info.features if params.info is not None else None
     graceful = features is not None and features.cancel_gracefully
-    return take_job(db, runner, cancel_gracefully=graceful) if runner.active else None
+    return take_job(db, runner, queue, cancel_gracefully=graceful) if runner.active else None
 
 
 def _payload(database: Database, store: RepositoryStore, taken: TakenJob, runner: Runner, base: str) -> JobPayload:
