@@ -51,7 +51,8 @@ def upload_artifact(call: Call, params: UploadArtifact, received: tuple[StoredFi
     """Upload a file of a running job; for runners."""
     stored, token = received
     job = find_running_job(call.db, number_or_none(call.path["id"]), token)
-    public = options_of(job).artifacts.get("public", True) is not False
+    options = options_of(job).artifacts
+    public = options.get("public", True) is not False and options.get("access", "all") == "all"
     return artifact_view(service.add_artifact(call.db, job, stored, public=public))
 
 

@@ -1,6 +1,7 @@
 """Responses with artifacts: a whole file, or one file of an archive."""
 
 import mimetypes
+import os
 from collections.abc import Iterator
 from functools import partial
 from typing import BinaryIO
@@ -45,7 +46,7 @@ def entry_response(store: ArtifactStore, artifact: JobArtifact, path: str) -> Co
         raise Invalid("400 Bad request")
     with _opened(store, artifact) as file:
         try:
-            with open_archive(file, artifact.size) as archive:
+            with open_archive(file, os.fstat(file.fileno()).st_size) as archive:
                 entry = archive.find(path)
                 if entry is None:
                     raise NotFound("Artifact")
@@ -68,7 +69,7 @@ def list_archive_folder(store: ArtifactStore, artifact: JobArtifact, path: str) 
         raise Invalid("400 Bad request")
     with _opened(store, artifact) as file:
         try:
-            with open_archive(file, artifact.size) as archive:
+            with open_archive(file, os.fstat(file.fileno()).st_size) as archive:
                 items = archive.list_folder(path)
         except InvalidArchive as error:
             raise Invalid(f"400 (Bad request) The archive cannot be read: {error}") from None

@@ -57,10 +57,13 @@ _ONE = _AVAILABLE.where(job_artifacts.c.job_id == bindparam("job"), job_artifact
 _STORED = select(job_artifacts).where(
     job_artifacts.c.job_id == bindparam("job"), job_artifacts.c.file_type == bindparam("file_type")
 )
-_OF_JOBS = (
+_STORED_OF_JOBS = (
     select(job_artifacts)
     .where(in_list(job_artifacts.c.job_id, "jobs"))
     .order_by(job_artifacts.c.job_id, job_artifacts.c.id)
+)
+_OF_JOBS = _AVAILABLE.where(in_list(job_artifacts.c.job_id, "jobs")).order_by(
+    job_artifacts.c.job_id, job_artifacts.c.id
 )
 _OF_PIPELINE = (
     _AVAILABLE.where(
@@ -119,11 +122,16 @@ def stored_artifact_or_none(db: Connection, job_id: int, file_type: str) -> JobA
 
 
 def artifacts_of_jobs(db: Connection, job_ids: Collection[int]) -> dict[int, list[JobArtifact]]:
-    """Return the files of several jobs by job id; jobs without files are left out."""
+    """Return the files of several jobs that have not expired, by job id; jobs without files are left out."""
     artifacts: dict[int, list[JobArtifact]] = {}
-    for artifact in db.all(JobArtifact, _OF_JOBS, jobs=list(job_ids)) if job_ids else ():
+    for artifact in db.all(JobArtifact, _OF_JOBS, jobs=list(job_ids), now=db.now) if job_ids else ():
         artifacts.setdefault(artifact.job_id, []).append(artifact)
     return artifacts
+
+
+def stored_artifacts_of_jobs(db: Connection, job_ids: Collection[int]) -> list[JobArtifact]:
+    """Return the files of several jobs, also those that have expired."""
+    return db.all(JobArtifact, _STORED_OF_JOBS, jobs=list(job_ids)) if job_ids else []
 
 
 def artifact_summaries(db: Connection, job_ids: list[int]) -> dict[int, list[ArtifactSummary]]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, delete, or_, update
 
-from ingot.ci.artifacts.queries import artifacts_of_jobs, stored_artifact_or_none
+from ingot.ci.artifacts.queries import stored_artifact_or_none, stored_artifacts_of_jobs
 from ingot.ci.artifacts.tables import ArtifactFormat, ArtifactType, JobArtifact, job_artifacts
 from ingot.ci.job_records.tables import CiJob, ci_job_variables
 from ingot.core.db.connection import Connection
@@ -97,7 +97,7 @@ def delete_artifacts(db: Connection, artifacts: Sequence[JobArtifact]) -> None:
 
 def erase_artifacts(db: Connection, job: CiJob) -> None:
     """Delete all files of a job."""
-    delete_artifacts(db, artifacts_of_jobs(db, [job.id]).get(job.id, []))
+    delete_artifacts(db, stored_artifacts_of_jobs(db, [job.id]))
     db.run(_DELETE_DOTENV, job=job.id)
 
 

@@ -1,5 +1,6 @@
 """Uploads of artifacts, streamed to disk: a body of any size needs little memory."""
 
+import asyncio
 from functools import partial
 from typing import BinaryIO
 
@@ -68,7 +69,8 @@ async def receive_artifact(context: BodyContext) -> tuple[StoredFile, str | None
         form_token = fields.get("token")
         token = form_token if isinstance(form_token, str) else token
         context.database.read(partial(find_running_job, job_id=job_id, token=token))
-        stored = await context.run(partial(_store, incoming, upload.filename, params, expire_in))
+        # Not in the pool of the kernel: to sync a large file takes seconds, in which other calls would wait.
+        stored = await asyncio.to_thread(_store, incoming, upload.filename, params, expire_in)
         context.undo.append(partial(store.delete, incoming.key))
         return stored, token
     finally:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import bindparam, delete
 
-from ingot.ci.artifacts.queries import artifacts_of_jobs
+from ingot.ci.artifacts.queries import stored_artifacts_of_jobs
 from ingot.ci.artifacts.service import delete_artifacts, erase_artifacts
 from ingot.ci.job_records.tables import CiJob, ci_job_variables
 from ingot.ci.jobs.params import ManualVariable
@@ -29,7 +29,7 @@ _DELETE_MANUAL = delete(ci_job_variables).where(
 
 def erase_job(db: Connection, actor: Actor, job: CiJob, traces: TraceStore) -> CiJob:
     """Delete the files and the trace of a job that has ended; raise Denied if there is nothing to erase."""
-    has_files = traces.size(job.id) > 0 or bool(artifacts_of_jobs(db, [job.id]))
+    has_files = traces.size(job.id) > 0 or bool(stored_artifacts_of_jobs(db, [job.id]))
     if job.status not in _COMPLETE or job.erased_at is not None or not has_files:
         raise Denied("Job is not erasable!")
     erase_artifacts(db, job)
@@ -56,6 +56,6 @@ def _is_valid(variable: tuple[str, str]) -> bool:
 
 def delete_job_files(db: Connection, job_ids: list[int]) -> None:
     """Delete the artifacts and traces of jobs whose rows are about to be deleted."""
-    delete_artifacts(db, [each for artifacts in artifacts_of_jobs(db, job_ids).values() for each in artifacts])
+    delete_artifacts(db, stored_artifacts_of_jobs(db, job_ids))
     if job_ids:
         enqueue(db, DELETE_TRACES, job_ids)

@@ -9,7 +9,7 @@ import pytest
 from ingot.ci.artifacts import service
 from ingot.ci.artifacts.downloads import list_archive_folder
 from ingot.ci.artifacts.jobs import enqueue_artifact_expiry, enqueue_artifact_sweep
-from ingot.ci.artifacts.queries import artifact_or_none, artifacts_of_jobs
+from ingot.ci.artifacts.queries import artifact_or_none, artifacts_of_jobs, stored_artifacts_of_jobs
 from ingot.errors import Invalid, NotFound
 from tests.ci.artifacts.files import store_of, stored_files, upload, zip_of
 from tests.ci.pipelines.rows import PipelineRows
@@ -163,8 +163,9 @@ def test_deletion_of_a_projects_artifacts_keeps_the_latest(
     paths = [f"{project.url}/jobs/{rows.job('build').id}/artifacts" for rows in (old, new)]
     assert [api.get(path, people["owner"]).status_code for path in paths] == [404, 200]
     instance.work()
-    remaining = make.database.read(lambda db: artifacts_of_jobs(db, [rows.job("build").id for rows in (old, new)]))
-    assert list(remaining) == [new.job("build").id]
+    ids = [rows.job("build").id for rows in (old, new)]
+    remaining = make.database.read(lambda db: stored_artifacts_of_jobs(db, ids))
+    assert [artifact.job_id for artifact in remaining] == [new.job("build").id]
 
 
 def test_expiry(make: Make, api: Api, project: Project, people: dict[str, User], instance: Instance) -> None:
@@ -177,10 +178,12 @@ def test_expiry(make: Make, api: Api, project: Project, people: dict[str, User],
     with day(instance, "2100-01-01"):
         available = make.database.read(lambda db: [artifact_or_none(db, job_id) is not None for job_id in ids])
         assert available == [True, False, True]
+        shown = api.get(f"{project.url}/jobs/{ids[1]}", people["reporter"]).json()
+        assert (shown["artifacts"], shown.get("artifacts_file")) == ([], None)
         make.database.write(enqueue_artifact_expiry)
         instance.work()
-    remaining = make.database.read(lambda db: artifacts_of_jobs(db, ids))
-    assert sorted(remaining) == [ids[0], ids[2]]
+    remaining = make.database.read(lambda db: stored_artifacts_of_jobs(db, ids))
+    assert [artifact.job_id for artifact in remaining] == [ids[0], ids[2]]
 
 
 def test_latest_artifacts_outlive_their_expiry(make: Make, api: Api, project: Project, instance: Instance) -> None:
@@ -218,6 +221,23 @@ def test_sweep_removes_files_without_a_row(make: Make, api: Api, project: Projec
 
 def _age(path: Path) -> None:
     os.utime(path, (0, 0))
+
+
+def test_damaged_file_on_disk(
+    make: Make, api: Api, project: Project, people: dict[str, User], instance: Instance
+) -> None:
+    """A truncated or missing file gives a clear response."""
+    rows = _finished(make, api, project)
+    artifact = make.database.read(lambda db: artifact_or_none(db, rows.job("build").id))
+    assert artifact is not None
+    path = f"{project.url}/jobs/{rows.job('build').id}/artifacts"
+    file = store_of(instance).path_of(artifact.storage_key)
+    for content in (ARCHIVE[:100], b""):
+        file.write_bytes(content)
+        assert api.get(f"{path}/readme.txt", people["owner"]).status_code == 400
+        assert api.get(path, people["owner"]).content == content
+    file.unlink()
+    assert [api.get(each, people["owner"]).status_code for each in (path, f"{path}/readme.txt")] == [404, 404]
 
 
 def test_browsing(make: Make, api: Api, project: Project, instance: Instance) -> None:

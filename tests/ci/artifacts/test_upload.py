@@ -200,11 +200,12 @@ def test_dotenv_report(rows: PipelineRows, api: Api) -> None:
     assert upload(api, job.id, token, b"no gzip", ".env.gz", **query).status_code == 400
 
 
-def test_private_artifacts(make: Make, api: Api) -> None:
+@pytest.mark.parametrize("limit", [{"public": False}, {"access": "developer"}, {"access": "none"}])
+def test_private_artifacts(make: Make, api: Api, limit: dict[str, object]) -> None:
     """Files that the configuration makes private are for developers only."""
     owner, reporter, developer = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={reporter: 20, developer: 30})
-    options = {"build": JobOptions(artifacts={"public": False, "paths": ["x"]})}
+    options = {"build": JobOptions(artifacts={**limit, "paths": ["x"]})}
     rows = PipelineRows(make, "build 0", project=project, options=options)
     rows.process()
     token, job = rows.start("build"), rows.job("build")

@@ -10,12 +10,14 @@ import msgspec
 from ingot.ci.artifacts.reports.content import InvalidReport, read_members
 from ingot.ci.artifacts.tables import ArtifactFormat
 
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 32 * 2**20
 MAX_TEST_CASES = 100_000
 MAX_OUTPUT_BYTES = 16 * 2**20
 """Largest size of all outputs together; what exceeds it is left out."""
 MAX_NAME_LENGTH = 1024
 MAX_DEPTH = 64
+_PARSED_BYTES = 2**20
+"""Size of the parts that are parsed at once; older parsers begin an incomplete token again with each part."""
 _OUTPUT_TAGS = {"system-out": "System Out:\n\n", "system-err": "System Err:\n\n"}
 
 JunitStatus = Literal["success", "failed", "error", "skipped"]
@@ -83,9 +85,13 @@ class _JunitReader:
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._add_text
         parser.EntityDeclHandler = _refuse_entities
+        part = bytearray()
         for chunk in chunks:
-            parser.Parse(chunk, False)
-        parser.Parse(b"", True)
+            part += chunk
+            if len(part) >= _PARSED_BYTES:
+                parser.Parse(bytes(part), False)
+                part.clear()
+        parser.Parse(bytes(part), True)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._open.append(tag)
