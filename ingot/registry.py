@@ -22,6 +22,7 @@ from ingot.ci.job_tokens import api as job_tokens
 from ingot.ci.jobs import api as jobs
 from ingot.ci.lint import api as lint
 from ingot.ci.pipelines import api as pipelines
+from ingot.ci.pipelines.subscribers import subscriptions as ci_pipeline_subscriptions
 from ingot.ci.runner_protocol import api as runner_protocol
 from ingot.ci.runners import api as runners
 from ingot.ci.schedules import api as schedules
@@ -201,6 +202,7 @@ SUBSCRIPTIONS = (
     project_subscriptions,
     ref_change_subscriptions,
     pipeline_subscriptions,
+    ci_pipeline_subscriptions,
     schedule_subscriptions,
     note_subscriptions,
     label_subscriptions,

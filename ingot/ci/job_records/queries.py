@@ -38,9 +38,9 @@ _OF_PIPELINE = _ALL_OF_PIPELINE.where(~commit_statuses.c.retried)
 _BY_TOKEN = JOBS.where(
     ci_jobs.c.token_digest == bindparam("digest"), one_of(commit_statuses.c.status, "running", "canceling")
 )
-_MANUAL_VARIABLES = (
+_JOB_VARIABLES = (
     select(ci_job_variables.c.key, ci_job_variables.c.sealed_value)
-    .where(ci_job_variables.c.job_id == bindparam("job"), ci_job_variables.c.source == "manual")
+    .where(ci_job_variables.c.job_id == bindparam("job"), ci_job_variables.c.source == bindparam("source"))
     .order_by(ci_job_variables.c.id)
 )
 _LOCK_PIPELINE = (
@@ -109,4 +109,13 @@ def tags_of(job: CiJob) -> list[str]:
 
 def manual_variables(db: Connection, job_id: int) -> list[tuple[str, str]]:
     """Return the variables that a user gave when starting a manual job."""
-    return [(key, db.vault.unseal(sealed)) for key, sealed in db.rows(_MANUAL_VARIABLES, job=job_id)]
+    return _variables(db, job_id, "manual")
+
+
+def reported_variables(db: Connection, job_id: int) -> list[tuple[str, str]]:
+    """Return the variables that a job has reported in a dotenv file."""
+    return _variables(db, job_id, "dotenv")
+
+
+def _variables(db: Connection, job_id: int, source: str) -> list[tuple[str, str]]:
+    return [(key, db.vault.unseal(sealed)) for key, sealed in db.rows(_JOB_VARIABLES, job=job_id, source=source)]

@@ -3,7 +3,7 @@
 from sqlalchemy import bindparam, func, select
 
 from ingot.ci.config.variables import expand_text
-from ingot.ci.job_records.queries import options_of
+from ingot.ci.job_records.queries import options_of, reported_variables
 from ingot.ci.job_records.tables import CiJob
 from ingot.core.db.connection import Connection
 from ingot.projects.environments.service import is_link_target
@@ -74,7 +74,13 @@ def finish_deployment(db: Connection, job: CiJob, status: Status) -> None:
 
 def _usable_url(db: Connection, job: CiJob, environment: Environment) -> str | None:
     """Return the URL of the configuration if it is valid and no other environment has it, else the present one."""
-    url = expand_text((options_of(job).environment or {}).get("url") or "", {})
+    variables = {
+        "CI_JOB_ID": str(job.id),
+        "CI_ENVIRONMENT_NAME": environment.name,
+        "CI_ENVIRONMENT_SLUG": environment.slug,
+        **dict(reported_variables(db, job.id)),
+    }
+    url = expand_text((options_of(job).environment or {}).get("url") or "", variables)
     if not url or not is_link_target(url):
         return environment.external_url
     owner = db.value(_BY_URL, project=job.project_id, url=url)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha1
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from sqlalchemy import bindparam, select
@@ -130,8 +130,21 @@ def _job_scope(job: PlannedJob, variables: Mapping[str, str]) -> Mapping[str, st
     return ExpandedVariables({**named, **own, **variables}, raw)
 
 
+class _KnownVariables:
+    """Variables of which unknown ones stay as references, in a form that the text after them cannot change."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+
+    def get(self, name: str, default: str) -> str:  # noqa: ARG002 - Signature of a mapping.
+        """Return the value of a variable, or a reference to it."""
+        return self._variables.get(name, f"${{{name}}}")
+
+
 def _expanded_environment(environment: JobEnvironment, variables: Mapping[str, str]) -> JobEnvironment:
-    url = environment.url and expand_text(environment.url, variables, keep_unknown=True)
+    # The rest is known when the job ends: the slug of the environment, and variables that the job reports.
+    known = cast("Mapping[str, str]", _KnownVariables(variables))
+    url = environment.url and expand_text(environment.url, known)
     return msgspec.structs.replace(environment, name=expand_text(environment.name, variables), url=url)
 
 

@@ -1,7 +1,9 @@
 """New attempts of jobs."""
 
+from sqlalchemy import BigInteger, bindparam, insert, select
+
 from ingot.ci.job_records.queries import options_of
-from ingot.ci.job_records.tables import CiJob, ci_jobs
+from ingot.ci.job_records.tables import CiJob, ci_job_variables, ci_jobs
 from ingot.ci.pipelines.queries import count_retries
 from ingot.core.db.connection import Connection
 from ingot.repositories.pipelines.tables import commit_statuses
@@ -19,6 +21,16 @@ _COPIED = (
     "resource_group",
     "environment",
     "timeout",
+)
+
+_COPY_VARIABLES = insert(ci_job_variables).from_select(
+    ["job_id", "source", "key", "sealed_value"],
+    select(
+        bindparam("copy", type_=BigInteger),
+        ci_job_variables.c.source,
+        ci_job_variables.c.key,
+        ci_job_variables.c.sealed_value,
+    ).where(ci_job_variables.c.job_id == bindparam("job"), ci_job_variables.c.source == "manual"),
 )
 
 
@@ -41,6 +53,7 @@ def copy_job(db: Connection, job: CiJob, user_id: int | None) -> int:
     )
     copied = {name: getattr(job, name) for name in _COPIED}
     db.insert(ci_jobs, id=job_id, cancel_gracefully=False, **copied)
+    db.run(_COPY_VARIABLES, job=job.id, copy=job_id)
     return job_id
 
 

@@ -82,5 +82,6 @@ def _find_origin(db: Connection, project_name: str, token: str) -> _TriggerOrigi
     if trigger is None:
         raise NotFound
     if trigger.project_id != project.id:
-        raise Unauthenticated
+        # A private project must look like a missing one.
+        raise Unauthenticated if project.visibility == "public" else NotFound
     return _TriggerOrigin(project, trigger.owner_id, "trigger", trigger.id)

@@ -103,11 +103,11 @@ def delete_environment(call: Call, project: Project) -> None:
     status=200,
     job_token=True,
 )
-def stop_environment(call: Call, project: Project, params: StopEnvironment) -> EnvironmentView:  # noqa: ARG001 - No stop job exists, so force has no effect.
+def stop_environment(call: Call, project: Project, params: StopEnvironment) -> EnvironmentView:
     """Stop an environment."""
-    return _environment_view(
-        call, project, service.stop_environment(call.db, project, _environment_in_path(call, project))
-    )
+    environment = _environment_in_path(call, project)
+    stopped = service.stop_environment(call.db, call.actor, project, environment, run_job=not params.force)
+    return _environment_view(call, project, stopped)
 
 
 @routes.get(

@@ -42,12 +42,14 @@ def test_trigger_a_pipeline(api: Api, make: Make) -> None:
 
 
 def test_refused_triggers(api: Api, make: Make) -> None:
-    project, other = _with_file(make), _with_file(make)
+    project, other, public = _with_file(make), _with_file(make), _with_file(make)
+    assert api.put(public.url, make.root, visibility="public").status_code == 200
     token = _token(make, project)
     path = f"{project.url}/trigger/pipeline"
     assert api.post(path, token="x", ref="main").status_code == 404
     assert api.post("/projects/987654321/trigger/pipeline", token=token, ref="main").status_code == 404
-    assert api.post(f"{other.url}/trigger/pipeline", token=token, ref="main").status_code == 401
+    assert api.post(f"{other.url}/trigger/pipeline", token=token, ref="main").status_code == 404
+    assert api.post(f"{public.url}/trigger/pipeline", token=token, ref="main").status_code == 401
     assert api.post(path, token=token, ref="missing").json() == {"message": {"base": ["Reference not found"]}}
     assert api.post(path, token=token).status_code == 400
     assert api.post(path, token=token, ref="main", variables={"A": {"b": "c"}}).status_code == 400
