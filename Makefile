@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events labels advisories lock
+.PHONY: pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events labels advisories lock
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -45,6 +45,10 @@ RUN_ONCE := tests/ci tests/git tests/transport tests/conventions tests/markup te
 
 test-postgresql: setup
 	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
+
+runner-test: setup ## Run pipelines with a gitlab-runner; RUNNER=PATH is its program
+	@test -x "$(RUNNER)" || { echo "RUNNER must be the path of a gitlab-runner" >&2; exit 1; }
+	INGOT_TEST_RUNNER="$(abspath $(RUNNER))" INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -v tests/ci/own_runner/test_flow.py
 
 # mypy uses one core for half a minute; the second job runs meanwhile. Collecting the tests there also compiles them, which
 # the four processes of `make test` would otherwise each do.

@@ -21,6 +21,7 @@ from bench.pages import PASSWORD, fill_pages, measure_pages
 from bench.process import first_visit_ratio, idle_figures, start_seconds
 from bench.projects import SLOWEST, measure
 from bench.repositories import fill_projects, measure_git, measure_reads, measure_single_calls
+from bench.runners import fill_runners, measure_held_polls, measure_runners
 from bench.user_data import TOKEN, USER_TOKEN, fill
 from bench.writes import measure_writes
 from ingot.operations.startup import initialize_instance
@@ -60,7 +61,7 @@ def main() -> None:
     parser.add_argument(
         "part",
         nargs="*",
-        help="calls, projects, repositories, issues, merge_requests, pages, hooks, writes, grow, process; default: all",
+        help="calls, projects, repositories, issues, merge_requests, pages, hooks, writes, grow, ci, process; or all",
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -82,6 +83,7 @@ def main() -> None:
             parts["pages"] = lambda: _measure_pages(Path(folder), arguments.seconds)
             parts["hooks"] = lambda: _measure_hooks(Path(folder))
             parts["grow"] = lambda: _measure_growth(Path(folder))
+            parts["ci"] = lambda: _measure_ci(Path(folder), arguments.seconds)
             parts["writes"] = lambda: _measure_writes(Path(folder), arguments.seconds)
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
@@ -199,6 +201,18 @@ def _measure_growth(folder: Path) -> None:
     (small_folder, small), (large_folder, large) = filled
     with _server("app", small_folder, "") as port, _server("app", large_folder, "") as other:
         for finding in measure_growth((port, small), (other, large)):
+            _line(*finding)
+
+
+def _measure_ci(folder: Path, seconds: float) -> None:
+    settings = Settings(data=folder / "ci", root_token=TOKEN, root_password="-" * 9)
+    initialize_instance(settings)
+    with _serving("runners", settings.data, "") as (port, pid):
+        filled = fill_runners(settings, port)
+        for finding in measure_runners(settings, port, pid, filled, seconds):
+            _line(*finding)
+    with _server("app", settings.data, "") as port:
+        for finding in measure_held_polls(port):
             _line(*finding)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import cycle
 from typing import NamedTuple
@@ -12,8 +12,8 @@ import uvloop
 
 
 class _Connection(asyncio.Protocol):
-    def __init__(self, requests: Sequence[bytes], deadline: float, done: asyncio.Future[None]) -> None:
-        self._requests = cycle(requests)
+    def __init__(self, requests: Iterator[bytes], deadline: float, done: asyncio.Future[None]) -> None:
+        self._requests = requests
         self._deadline = deadline
         self._done = done
         self._buffer = bytearray()
@@ -42,7 +42,7 @@ class _Connection(asyncio.Protocol):
             return
         now = time.perf_counter()
         self.seconds.append(now - self._sent_at)
-        if b" 200 " not in head[:16] and b" 201 " not in head[:16]:
+        if head[9:10] != b"2":
             self.failed += 1
         self._buffer.clear()
         if now < self._deadline:
@@ -82,22 +82,27 @@ class LoadResult(NamedTuple):
 
 def send_load(port: int, requests: Sequence[bytes], seconds: float, connections: int = 8) -> LoadResult:
     """Send these requests in turns for some seconds, one at a time on each connection; raise if one fails."""
+    turns = [cycle([*requests[number:], *requests[:number]]) for number in range(connections)]
+    return send_streams(port, turns, seconds)
+
+
+def send_streams(port: int, streams: Sequence[Iterator[bytes]], seconds: float) -> LoadResult:
+    """Send the requests of each stream on a connection for some seconds, one at a time; raise if one fails."""
 
     async def run() -> LoadResult:
         loop = asyncio.get_running_loop()
         started = time.perf_counter()
         made = []
-        for number in range(connections):
+        for stream in streams:
             done: asyncio.Future[None] = loop.create_future()
-            turn = [*requests[number:], *requests[:number]]
             _, connection = await loop.create_connection(
-                partial(_Connection, turn, started + seconds, done), "127.0.0.1", port
+                partial(_Connection, stream, started + seconds, done), "127.0.0.1", port
             )
             made.append((connection, done))
         for _, done in made:
             await done
         if any(connection.failed for connection, _ in made):
-            raise RuntimeError("Some answers were not 200")
+            raise RuntimeError("Some answers were not successful")
         took = sorted(second for connection, _ in made for second in connection.seconds)
         return LoadResult(len(took) / (time.perf_counter() - started), took)
 

@@ -70,9 +70,9 @@ def idle_figures(data: Path) -> tuple[float, float]:
     """Return the proportional memory in MiB and the processor time in percent of a core, idle, with two workers."""
     with running_server(data, workers=2) as server:
         time.sleep(4)
-        started = sum(_cpu_seconds(pid) for pid in _tree(server.pid))
+        started = sum(cpu_seconds(pid) for pid in _tree(server.pid))
         time.sleep(_IDLE_SECONDS)
-        used = sum(_cpu_seconds(pid) for pid in _tree(server.pid)) - started
+        used = sum(cpu_seconds(pid) for pid in _tree(server.pid)) - started
         return sum(_pss(pid) for pid in _tree(server.pid)) / 1024, 100 * used / _IDLE_SECONDS
 
 
@@ -96,7 +96,8 @@ def _tree(pid: int) -> list[int]:
     return [pid, *(member for child in children for member in _tree(int(child)))]
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

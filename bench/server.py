@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
@@ -61,6 +62,8 @@ def serve(kind: str, data: Path, url: str) -> None:
             runner.run(uvicorn.Server(config).serve(sockets=[listener]))
         return
     settings = Settings(data=data, database_url=url, log_format="json")
+    if kind == "runners":  # Polls are answered at once, and traces may be long.
+        settings = replace(settings, runner_poll_seconds=0, max_trace_mb=1024)
     metrics = data / "run" / "metrics"
     metrics.mkdir(parents=True, exist_ok=True)
     log = Log("json", Path(os.devnull).open("w"))

@@ -12,11 +12,43 @@ from sqlalchemy import literal, select
 from ingot.accounts.authentication import authenticate
 from ingot.accounts.identity_providers.directory_users import CHECK_DIRECTORY, DirectoryCheck, enqueue_directory_check
 from ingot.accounts.instance.limits import ApiRateLimits
+from ingot.accounts.instance.ports import RunnerRegistration
 from ingot.accounts.instance.throttles import delete_expired_throttles
 from ingot.accounts.keys.ports import KeyProjects
 from ingot.accounts.sessions.service import delete_expired_sessions
 from ingot.accounts.tokens.usage import TokenUsageTracker
 from ingot.cache import REGISTRY
+from ingot.ci.artifacts.jobs import (
+    EXPIRE_ARTIFACTS,
+    SWEEP_ARTIFACTS,
+    ArtifactJobs,
+    enqueue_artifact_expiry,
+    enqueue_artifact_sweep,
+)
+from ingot.ci.artifacts.queries import artifact_summaries
+from ingot.ci.artifacts.service import DELETE_ARTIFACT_FILES
+from ingot.ci.artifacts.store import artifact_store_of
+from ingot.ci.job_records.ports import JobArtifacts
+from ingot.ci.job_tokens.authentication import actor_by_job_token
+from ingot.ci.job_tokens.queries import allows_job_token
+from ingot.ci.jobs.jobs import SWEEP_TRACES, TraceJobs, enqueue_trace_sweep
+from ingot.ci.jobs.service import DELETE_TRACES, delete_job_files
+from ingot.ci.pipelines.jobs import CREATE_PIPELINES, PipelineCreation, configured_refs
+from ingot.ci.pipelines.maintenance import (
+    DROP_STUCK_JOBS,
+    PipelineRefJob,
+    drop_stuck_jobs,
+    enqueue_stuck_job_search,
+    start_delayed_job,
+)
+from ingot.ci.pipelines.ports import CiEnvironment
+from ingot.ci.pipelines.service import REMOVE_PIPELINE_REFS
+from ingot.ci.pipelines.transitions import START_DELAYED_JOB
+from ingot.ci.runner_protocol.polls import RunnerPolls
+from ingot.ci.runners.registration import instance_registration_token
+from ingot.ci.schedules.jobs import CREATE_SCHEDULED_PIPELINE, ScheduleJobs, enqueue_overdue_schedules, run_schedule
+from ingot.ci.schedules.service import RUN_SCHEDULE
+from ingot.ci.traces.store import trace_store_of
 from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
 from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
 from ingot.collaboration.issues.ports import IssueMergeRequests
@@ -84,7 +116,7 @@ from ingot.projects.members.service import delete_expired_memberships
 from ingot.projects.projects import api as projects
 from ingot.projects.projects.default_branch import RECONCILE_HEAD
 from ingot.projects.projects.jobs import SWEEP_PROJECTS, ProjectJobs, enqueue_repository_sweep
-from ingot.projects.projects.ports import BranchDeletions, ReferenceLinks
+from ingot.projects.projects.ports import BranchDeletions, JobTokenScopes, ReferenceLinks
 from ingot.projects.projects.service import HOUSEKEEP_PROJECT, REMOVE_PROJECT, UPDATE_PROJECT_STATISTICS
 from ingot.projects.projects.views import instance_urls_at
 from ingot.projects.sharing.service import delete_expired_shares
@@ -94,7 +126,7 @@ from ingot.registry import SUBSCRIPTIONS, all_endpoints
 from ingot.repositories.commits.ports import CommitMergeRequests
 from ingot.repositories.lfs.files import lfs_files_of
 from ingot.repositories.lfs.jobs import SWEEP_LFS, LfsSweepJob, enqueue_lfs_sweep
-from ingot.repositories.ref_changes.ports import MergeRequestHeads
+from ingot.repositories.ref_changes.ports import MergeRequestHeads, PipelineConfigurations
 from ingot.repositories.ref_changes.queries import is_deletion_pending
 from ingot.repositories.ref_changes.staged import RECONCILE_CHANGES, enqueue_reconciliation, reconcile_all
 from ingot.settings import Settings
@@ -111,6 +143,7 @@ REQUEST_STATEMENT_SECONDS = 8.0
 _PING = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.
 LEGACY_API_PREFIX = b"/api/v3"
+_PROBED_FOLDERS = ("", "repositories", "uploads", "lfs", "artifacts", "traces")
 _NEVER_MATCHES = re.compile(rb"(?!)")
 _LEGACY_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 
@@ -124,7 +157,7 @@ def open_database(
     tracker = HeadTracker(store)
     subscribers = collect_subscribers(list_subscriptions(settings, store, tracker))
     engine = engine_for(settings.database, statement_seconds)
-    tracker.database = Database(engine, Vault(secret), subscribers, fill_ports(store), clock)
+    tracker.database = Database(engine, Vault(secret), subscribers, fill_ports(store, settings), clock)
     return tracker.database
 
 
@@ -141,6 +174,7 @@ def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: Head
         *SUBSCRIPTIONS,
         CommitMessageJob(store, settings.base_url).subscriptions,
         tracker.subscriptions,
+        PipelineCreation(store).subscriptions,
         merge_subscriptions,
         mention_subscriptions(settings.base_url),
         ReferenceSubscriber(settings.base_url).subscriptions,
@@ -149,10 +183,14 @@ def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: Head
     ]
 
 
-def fill_ports(store: RepositoryStore) -> Ports:
+def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
     """Fill every port: the queries that packages declare and higher packages implement."""
     related = RelatedMergeRequests(store)
+    guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
     return Ports(
+        PipelineConfigurations(configured_refs),
+        CiEnvironment(settings.base_url, settings.reported_version, guard),
+        RunnerRegistration(instance_registration_token),
         KeyProjects(projects_of_key),
         GroupProjects(storage_sizes, has_more_visible_project),
         ReferenceLinks(find_links),
@@ -160,6 +198,8 @@ def fill_ports(store: RepositoryStore) -> Ports:
         CommitMergeRequests(related.list_introducing),
         MergeRequestHeads(merge_request_heads),
         SubjectKinds((ISSUE_KIND, MERGE_REQUEST_KIND)),
+        JobArtifacts(artifact_summaries, delete_job_files),
+        JobTokenScopes(allows_job_token),
         IssueMergeRequests(related.list_closing, related.list_related, follow_up_description),
     )
 
@@ -201,9 +241,12 @@ class App:
         """Whether a client is between the requests of a push or fetch."""
         client = InternalClient(router.declared, database, settings)
         self.pages = PagesComponent(settings, database, self.kernel.pool, client, bodies)
+        api = ApiComponent(self.kernel)
+        self.polls = RunnerPolls(settings, database, self.kernel, api, projects.repository_store(settings))
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
-            ApiComponent(self.kernel),
+            self.polls,
+            api,
             ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES),
             # Clients that probe for other APIs, such as GraphQL, get a 404 in JSON.
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
@@ -212,12 +255,14 @@ class App:
             StaticFiles(),
             self.pages,
         ]
-        self._disk_probe = DiskProbe([settings.data / name for name in ("", "repositories", "uploads", "lfs")])
+        self._disk_probe = DiskProbe([settings.data / name for name in _PROBED_FOLDERS])
         self._disks = DiskSpace(settings)
         self._metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY, self._disks)
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
+        if credentials.token is None and credentials.job_token is not None:
+            return actor_by_job_token(db, credentials.job_token)
         actor = authenticate(db, credentials)
         self._usage.note(actor.token_id)
         return actor
@@ -240,9 +285,15 @@ class App:
         roles = {role: _role_state(self.database, role) for role in ("jobs", "ssh")}
         return {"database": database, "disk": disk, **roles}
 
+    def drain(self) -> None:
+        """Report that this worker is not ready, and answer the polls of runners that wait."""
+        self.front.drain()
+        self.polls.drain()
+
     def close(self) -> None:
         """Wait for running requests, then close the database."""
         self._metrics.close()
+        self.polls.close()
         self.kernel.close()
         self.database.close()
 
@@ -252,6 +303,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
     configure_caches(settings)
     store, files = projects.repository_store(settings), upload_files(settings)
     project_jobs, tracker = ProjectJobs(store, files), HeadTracker(store)
+    artifact_jobs, trace_jobs = ArtifactJobs(artifact_store_of(settings)), TraceJobs(trace_store_of(settings))
     guard, completion = (
         SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks),
         PayloadCompletion(database, store, log),
@@ -276,10 +328,21 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             AUTO_MERGE: lambda database, number: run_auto_merge(database, store, number),
             REMOVE_LEFTOVER_BRANCH: lambda database, number: remove_leftover_branch(database, store, number),
             SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
+            CREATE_PIPELINES: PipelineCreation(store).run,
+            START_DELAYED_JOB: start_delayed_job,
+            DROP_STUCK_JOBS: drop_stuck_jobs,
+            REMOVE_PIPELINE_REFS: PipelineRefJob(store).run,
+            RUN_SCHEDULE: run_schedule,
+            CREATE_SCHEDULED_PIPELINE: ScheduleJobs(store).create,
             READ_COMMITS: CommitMessageJob(store, settings.base_url).read,
             MAIL_PUSHES: PushMailJob(completion, store).run,
             NOTIFY_JIRA: JiraNotifier(completion, guard, log).run,
             CHECK_DIRECTORY: DirectoryCheck(settings).run,
+            DELETE_ARTIFACT_FILES: artifact_jobs.delete_files,
+            EXPIRE_ARTIFACTS: artifact_jobs.expire,
+            SWEEP_ARTIFACTS: artifact_jobs.sweep,
+            DELETE_TRACES: trace_jobs.delete,
+            SWEEP_TRACES: trace_jobs.sweep,
         },
         [
             RecurringJob(600, delete_expired_sessions),
@@ -292,8 +355,13 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(600, fail_lost_imports),
             RecurringJob(600, fail_lost_copies),
             RecurringJob(60, enqueue_reconciliation),
+            RecurringJob(60, enqueue_stuck_job_search),
             RecurringJob(86_400, enqueue_upload_sweep),
             RecurringJob(86_400, enqueue_lfs_sweep),
+            RecurringJob(600, enqueue_artifact_expiry),
+            RecurringJob(600, enqueue_overdue_schedules),
+            RecurringJob(86_400, enqueue_artifact_sweep),
+            RecurringJob(86_400, enqueue_trace_sweep),
             RecurringJob(600, partial(delete_old_events, days=settings.hook_log_days), "delete_old_webhook_events"),
         ],
         log,

@@ -17,8 +17,16 @@ from ingot.accounts.sessions.subscribers import subscriptions as session_subscri
 from ingot.accounts.tokens import api as tokens
 from ingot.accounts.tokens.subscribers import subscriptions as token_subscriptions
 from ingot.accounts.users import api as users
+from ingot.ci.artifacts import api as artifacts
+from ingot.ci.job_tokens import api as job_tokens
+from ingot.ci.jobs import api as jobs
 from ingot.ci.lint import api as lint
+from ingot.ci.pipelines import api as pipelines
+from ingot.ci.pipelines.subscribers import subscriptions as ci_pipeline_subscriptions
+from ingot.ci.runner_protocol import api as runner_protocol
 from ingot.ci.runners import api as runners
+from ingot.ci.schedules import api as schedules
+from ingot.ci.schedules.subscribers import subscriptions as schedule_subscriptions
 from ingot.ci.triggers import api as triggers
 from ingot.collaboration.boards import api as boards
 from ingot.collaboration.boards.subscribers import subscriptions as board_subscriptions
@@ -148,9 +156,15 @@ ROUTE_MODULES = (
     badges,
     custom_attributes,
     environments,
+    artifacts,
+    job_tokens,
+    jobs,
+    pipelines,
     lint,
+    schedules,
     triggers,
     runners,
+    runner_protocol,
     instance,
     features,
     templates,
@@ -189,6 +203,8 @@ SUBSCRIPTIONS = (
     project_subscriptions,
     ref_change_subscriptions,
     pipeline_subscriptions,
+    ci_pipeline_subscriptions,
+    schedule_subscriptions,
     note_subscriptions,
     label_subscriptions,
     issue_subscriptions,

@@ -42,6 +42,7 @@ class Settings:
     ssh_server: bool = _setting("Run the built-in SSH server; off where only OpenSSH serves git.", True)
     ssh_address: str = _setting("Host, or host:port, in SSH URLs; by default that of the URL and ssh_port.", "")
     separate_jobs: bool = _setting("Run jobs in a process of their own instead of with the SSH server.", False)
+    runner: bool = _setting("Run a runner beside the server, which executes CI jobs in a shell of this machine.", False)
     workers: int = _setting("Number of web worker processes; 0 means one per core.", 0)
     database_url: str = _setting("URL of a PostgreSQL database, used instead of the embedded SQLite file.", "")
     external_url: str = _setting("Public URL of the server; with https, cookies are Secure.", "")
@@ -69,6 +70,10 @@ class Settings:
     max_push_mb: int = _setting("Maximum size of a push in megabytes.", 2048)
     max_file_mb: int = _setting("Maximum size of a pushed or committed file in megabytes; 0 means no limit.", 0)
     max_lfs_mb: int = _setting("Maximum size of a file in Git LFS in megabytes; 0 means no limit.", 0)
+    max_trace_mb: int = _setting("Maximum size of the log of a CI job in megabytes; a longer one fails the job.", 4)
+    runner_poll_seconds: int = _setting(
+        "Seconds for which a runner that polls for a job may wait for one; 0 means that polls are answered at once.", 50
+    )
     log_format: str = _setting("Log format: json, pretty, or auto (pretty on a terminal, else json).", "auto")
     smtp_url: str = _setting(
         "Mail server: smtp://user:password@host:port; if empty, emails are stored in data/mail.", ""
@@ -187,10 +192,10 @@ def _validated(settings: Settings) -> Settings:
     for name in ("port", "ssh_port"):
         if not 0 <= getattr(settings, name) <= 65535:
             raise InvalidSetting(f"{name} must be between 0 and 65535")
-    for name in ("workers", "cache_mb", "min_free_mb", "max_file_mb", "max_lfs_mb"):
+    for name in ("workers", "cache_mb", "min_free_mb", "max_file_mb", "max_lfs_mb", "runner_poll_seconds"):
         if getattr(settings, name) < 0:
             raise InvalidSetting(f"{name} must not be negative")
-    for name in ("max_push_mb", "hook_log_days"):
+    for name in ("max_push_mb", "max_trace_mb", "hook_log_days"):
         if getattr(settings, name) < 1:
             raise InvalidSetting(f"{name} must be at least 1")
     if settings.external_url:

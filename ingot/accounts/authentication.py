@@ -16,9 +16,6 @@ def authenticate(db: Connection, credentials: Credentials) -> Actor:
     """Return the caller; raise Unauthenticated for an invalid credential even where none is required."""
     if credentials.token is not None:
         actor = _authenticate_token(db, credentials.token)
-    elif credentials.job_token is not None:
-        # There are no CI jobs yet, so no job token can be valid.
-        raise Unauthenticated
     elif credentials.session is not None:
         actor = _authenticate_session(db, credentials)
     else:

@@ -5,8 +5,10 @@ import sys
 from collections.abc import Iterator
 
 from ingot.app import open_database
+from ingot.ci.artifacts.store import artifact_store_of
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.errors import Failure, Unavailable
+from ingot.operations.doctor.artifacts import check_artifacts
 from ingot.operations.doctor.database import check_database
 from ingot.operations.doctor.directory import check_directory
 from ingot.operations.doctor.files import check_files
@@ -69,6 +71,7 @@ def _find_problems(settings: Settings, *, contents: bool) -> Iterator[DoctorFind
             yield finding
         if usable:
             yield from check_large_files(database, lfs_files_of(settings))
+            yield from check_artifacts(database, artifact_store_of(settings))
             yield from check_repositories(database, settings.data / "repositories", contents=contents)
     finally:
         database.close()

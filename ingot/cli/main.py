@@ -14,6 +14,7 @@ COMMANDS = {
     "shell": "run one git command of an OpenSSH client, as its forced command",
     "authorized-keys": "look up the key that an OpenSSH client offers, as AuthorizedKeysCommand",
     "jobs": "run one job worker, or list, retry and delete jobs",
+    "runner": "execute CI jobs of a server in a shell of this machine",
     "migrate": "upgrade the database schema to this version",
     "routes": "list the API endpoints and their permissions",
     "openapi": "print the OpenAPI document",

@@ -33,6 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_listening_options(parser)
     parser.add_argument("--ssh-port", metavar="S", type=int, help="port for git over SSH (default: 2222)")
     parser.add_argument("--workers", metavar="N", type=int, help="web workers (default: one per core)")
+    parser.add_argument(
+        "--runner",
+        action="store_const",
+        const=True,
+        help="also execute CI jobs, in a shell of this machine; only for users whom you trust",
+    )
     parser.add_argument("--ephemeral", action="store_true", help="use a temporary data directory, removed at exit")
 
 

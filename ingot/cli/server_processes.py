@@ -11,9 +11,12 @@ from socket import socket
 from typing import NamedTuple
 
 from ingot.app import App, api_router
+from ingot.ci.runners.registration import instance_registration_token
 from ingot.cli import background, jobs, ssh, web
+from ingot.cli.runner import serve_runner
 from ingot.core.markup.render_pool import POOL
 from ingot.core.markup.render_server import load_libraries
+from ingot.log import Log
 from ingot.operations.supervisor import SupervisedProcess, close_descriptors, run_and_exit
 from ingot.operations.warm_up import warm_up
 from ingot.settings import Settings
@@ -55,6 +58,7 @@ def server_processes(
     return [
         *_background_processes(settings, app, sockets),
         *(SupervisedProcess(name, partial(_run_web, app, sockets)) for name in names),
+        *([SupervisedProcess("runner", partial(_run_runner, settings, app, sockets))] if settings.runner else []),
     ]
 
 
@@ -105,6 +109,21 @@ def _run_jobs(settings: Settings, sockets: ServerSockets, lifeline: int) -> None
     _close(sockets.ssh)
     POOL.use_fork_server(sockets.forks)
     jobs.serve(settings, lifeline)
+
+
+def _run_runner(settings: Settings, app: App, sockets: ServerSockets, lifeline: int) -> None:
+    """Run a runner that registers itself like any other; only its registration token comes from the database."""
+    _close(sockets.http)
+    _close(sockets.ssh)
+    token = app.database.read(instance_registration_token)
+    app.database.close()
+    serve_runner(_local_url(settings), token, settings.data / "runner", Log(settings.log_format), lifeline)
+
+
+def _local_url(settings: Settings) -> str:
+    """Return the address at which a process of this machine reaches the server."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(settings.host, settings.host)  # noqa: S104 - Compared only.
+    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
 def _close(listener: socket | None) -> None:

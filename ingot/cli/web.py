@@ -68,7 +68,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
         timeout_keep_alive=75,
     )
     limit = connection_limit(raise_descriptor_limit())
-    server = HttpServer(config, limit, app.front.drain, app.expects_requests)
+    server = HttpServer(config, limit, app.drain, app.expects_requests)
 
     async def main() -> None:
         if lifeline is not None:

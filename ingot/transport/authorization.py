@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from ingot.accounts.instance.settings import GitProtocol
 from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
+from ingot.ci.job_tokens.authentication import TOKEN_USERNAME
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.request import Request, Trace
@@ -19,7 +20,7 @@ from ingot.errors import NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.projects.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.activity import UserActivity
-from ingot.transport.callers import Authenticate, anonymous, caller_by_password, caller_by_token
+from ingot.transport.callers import Authenticate, anonymous, caller_by_job_token, caller_by_password, caller_by_token
 from ingot.transport.policy import Service, protocol_refusal, service_refusal
 from ingot.transport.refusals import PROJECT_NOT_FOUND, GitRequestRefused, unauthorized, unavailable
 from ingot.transport.targets import GitTarget, find_target, target_refusal
@@ -63,6 +64,11 @@ class HttpAuthorization:
         if parsed is not None:
             try:
                 return self._identity(parsed)._replace(protocol="ssh")
+            except Unauthenticated:
+                raise unauthorized() from None
+        if username == TOKEN_USERNAME:
+            try:
+                return self._identity(partial(caller_by_job_token, token=secret))
             except Unauthenticated:
                 raise unauthorized() from None
         for name, token in ((username, secret), ("", username)):

@@ -10,6 +10,7 @@ from ingot.accounts.keys.queries import key_by_fingerprint_or_none
 from ingot.accounts.keys.tables import SshKey
 from ingot.accounts.sessions.password_check import require_password_use
 from ingot.accounts.users.queries import user_or_none
+from ingot.ci.job_tokens.authentication import actor_by_job_token
 from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.access.levels import Access, Level
@@ -89,6 +90,12 @@ def caller_by_token(db: Connection, username: str, secret: str) -> GitCaller:
     actor = authenticate(db, Credentials(token=secret))
     can_read, can_write = has_any_scope(actor, READ_SCOPES), has_any_scope(actor, WRITE_SCOPES)
     return GitCaller(actor, lambda db, name: find_project(db, actor, name), can_read, can_write)
+
+
+def caller_by_job_token(db: Connection, token: str) -> GitCaller:
+    """Return the user of a running CI job, who may only read; raise ``Unauthenticated`` if no such job runs."""
+    actor = actor_by_job_token(db, token)
+    return GitCaller(actor, lambda db, name: find_project(db, actor, name), can_write=False)
 
 
 def caller_by_password(db: Connection, user_id: int) -> GitCaller:

@@ -46,6 +46,7 @@ MAX_HELD_BYTES = 32 * 2**20
 FINISH_SECONDS = 10.0
 _EXPECTED_ERRORS = (Failure, Unavailable, GitError, DamagedRepository, OSError)
 _MEGABYTE = 2**20
+_OPTION = "option "
 _MAX_OBJECT_MB = {"commit": 8, "tag": 8, "tree": 64}
 """Limits of messages and folders; a tree of 64 MB is a folder with more than a million files."""
 
@@ -187,9 +188,10 @@ class Push:
 
     async def _check(self, hook: str, lines: Sequence[str]) -> bytes:
         try:
+            options, lines = _split_options(lines)
             updates = read_updates(lines)
             quarantine = hook.removeprefix("pre-receive ")
-            self._intent = await self._run(partial(self._accept, updates, quarantine))
+            self._intent = await self._run(partial(self._accept, updates, quarantine, options))
         except _EXPECTED_ERRORS as error:
             return _reply("no", [_error_message(error)])
         self._accepted_updates = updates
@@ -209,7 +211,7 @@ class Push:
             return _update_report("large", [(f"ng {update.ref} {reason}",) for update in updates])
         return _update_report("large", [(f"ok {update.ref}",) for update in updates])
 
-    def _accept(self, updates: list[RefUpdate], quarantine: str) -> RefIntent | None:
+    def _accept(self, updates: list[RefUpdate], quarantine: str, options: Sequence[str]) -> RefIntent | None:
         env = self._check_objects(updates, quarantine)
         actor, deploy_key_id = self._database.read(self._author)
         return begin_ref_updates(
@@ -221,6 +223,7 @@ class Push:
             via=self._via,
             deploy_key_id=deploy_key_id,
             env=env,
+            push_options=options,
         )
 
     def _check_objects(self, updates: list[RefUpdate], quarantine: str) -> dict[str, str]:
@@ -268,6 +271,12 @@ class Push:
 
     async def _run(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+
+def _split_options(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Separate the options of ``git push -o`` from the ref updates of a push."""
+    options = [line.removeprefix(_OPTION) for line in lines if line.startswith(_OPTION)]
+    return options, [line for line in lines if not line.startswith(_OPTION)]
 
 
 def _quarantine_environment(repository: Repository, quarantine: str) -> dict[str, str]:

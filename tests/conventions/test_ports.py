@@ -9,6 +9,7 @@ import pytest
 from ingot.app import fill_ports
 from ingot.core.db.ports import Ports
 from ingot.git.maintenance.store import RepositoryStore
+from ingot.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,7 +28,7 @@ def _declared() -> list[type]:
 
 def test_every_declared_port_is_filled(tmp_path: Path) -> None:
     """An unfilled port would fail at its first use, long after startup."""
-    ports = fill_ports(RepositoryStore(tmp_path))
+    ports = fill_ports(RepositoryStore(tmp_path), Settings())
     declared = _declared()
     assert len(declared) >= 6
     for port in declared:

@@ -21,6 +21,7 @@ from tests.server.process import Server, fresh_database, ingot, serving, until
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 Members = dict[str, bytes]
+FILES_OF_JOBS = ("artifacts/ab/cd/0123", "traces/0/1.log")
 
 
 def _options(data: Path, database_url: str = "") -> list[str]:
@@ -41,6 +42,9 @@ def _furnish(server: Server) -> None:
     (server.data / "uploads" / "empty").mkdir(parents=True)
     (server.data / "uploads" / "päper.bin").write_bytes(bytes(range(256)) * 4000)
     (server.data / "uploads" / "yarn.lock").write_text("somebody's")
+    for name in FILES_OF_JOBS:
+        (server.data / name).parent.mkdir(parents=True)
+        (server.data / name).write_bytes(name.encode())
     (server.data / "ingot.toml").write_text("reported_version = '9.4.0'\n")
 
 
@@ -90,6 +94,7 @@ def test_a_backup_restores_into_either_engine(
         assert (target / "uploads" / "empty").is_dir()
         assert (target / "uploads" / "yarn.lock").exists()
         assert (target / "uploads" / "päper.bin").read_bytes() == bytes(range(256)) * 4000
+        assert all((target / name).read_bytes() == name.encode() for name in FILES_OF_JOBS)
         assert ingot("doctor", *_options(target, target_url)).stdout == "No problems found.\n"
         with serving(target, target_url) as server:
             assert server.call("GET", "/version").json()["version"].startswith("9.4.0")

@@ -16,6 +16,7 @@ from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import User
 from ingot.app import open_database
+from ingot.ci.artifacts.store import artifact_store_of
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.queue import MAX_ATTEMPTS
@@ -162,6 +163,26 @@ def test_missing_and_truncated_lfs_objects(checked_instance: CheckedInstance) ->
     assert f"large file {'a' * 64} is missing" in said.stdout
     assert f"large file {'b' * 64} has 3 bytes instead of 5" in said.stdout
     assert "c" * 64 not in said.stdout
+
+
+def test_missing_and_truncated_artifacts(checked_instance: CheckedInstance) -> None:
+    store = artifact_store_of(checked_instance.settings)
+    if not checked_instance.settings.embedded:
+        pytest.skip("The rows would need a project, a pipeline and a job.")
+    for number, content in enumerate((None, b"cut", b"whole"), 1):
+        key = f"{number}" * 32
+        checked_instance.run(
+            "INSERT INTO job_artifacts (id, job_id, project_id, file_type, file_format, filename, size, storage_key, "
+            f"public, created_at) VALUES ({number}, 1, 1, '{number}', 'zip', 'a.zip', 5, '{key}', 1, '')"
+        )
+        if content is not None:
+            store.path_of(key).parent.mkdir(parents=True)
+            store.path_of(key).write_bytes(content)
+    said = checked_instance.doctor()
+    assert said.returncode == 1
+    assert "Artifact 1 is missing" in said.stdout
+    assert "Artifact 2 has 3 bytes instead of 5" in said.stdout
+    assert "Artifact 3" not in said.stdout
 
 
 def test_problems_that_need_a_decision(checked_instance: CheckedInstance) -> None:

@@ -38,13 +38,13 @@ def get_metadata(call: Call) -> MetadataView:
 @routes.get("/application/settings", may=administrators, returns=SettingsView)
 def get_settings(call: Call) -> SettingsView:
     """Get the settings of the instance."""
-    return settings_view(stored_settings(call.db))
+    return settings_view(call.db, stored_settings(call.db))
 
 
 @routes.put("/application/settings", may=administrators, returns=SettingsView)
 def modify_settings(call: Call, params: ModifySettings) -> SettingsView:
     """Modify settings of the instance."""
-    return settings_view(service.modify_settings(call.db, params))
+    return settings_view(call.db, service.modify_settings(call.db, params))
 
 
 def _message_in_path(call: Call) -> tuple[Access, BroadcastMessage]:

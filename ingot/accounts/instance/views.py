@@ -4,6 +4,7 @@ from hashlib import sha1
 
 import msgspec
 
+from ingot.accounts.instance.ports import RunnerRegistration
 from ingot.accounts.instance.queries import current_broadcasts
 from ingot.accounts.instance.settings import InstanceSettings, decode_settings
 from ingot.accounts.instance.tables import BroadcastMessage, StoredSettings
@@ -46,6 +47,7 @@ class SettingsView(InstanceSettings, frozen=True, kw_only=True):
     domain_denylist: tuple[str, ...]
     domain_denylist_enabled: bool
     password_authentication_enabled_for_web: bool
+    runners_registration_token: str
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -73,7 +75,7 @@ def metadata_view(version: str) -> MetadataView:
     return MetadataView(version_info.version, version_info.revision, AgentServerView(False, None, None), False)
 
 
-def settings_view(stored: StoredSettings) -> SettingsView:
+def settings_view(db: Connection, stored: StoredSettings) -> SettingsView:
     """Return the current settings."""
     settings = decode_settings(stored)
     return SettingsView(
@@ -87,6 +89,7 @@ def settings_view(stored: StoredSettings) -> SettingsView:
         domain_denylist=settings.domain_blacklist,
         domain_denylist_enabled=settings.domain_blacklist_enabled,
         password_authentication_enabled_for_web=settings.signin_enabled,
+        runners_registration_token=db.ports[RunnerRegistration].registration_token(db),
         created_at=stored.created_at,
         updated_at=stored.updated_at,
     )

@@ -3,7 +3,7 @@
 from collections import ChainMap
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, cast
 
 from ingot.ci.config.expressions import InvalidExpression, parse_expression
 from ingot.ci.config.globs import matches_any
@@ -90,7 +90,8 @@ class RuleScope:
         given = self._context.variables
         raw = {name for name, variable in self._file_variables.items() if variable.raw and name not in given}
         values = {name: variable.value for name, variable in self._file_variables.items()}
-        return ExpandedVariables(ChainMap(dict(given), values), raw)
+        # The variables of the context are not copied: a caller may want to know whether any is read.
+        return ExpandedVariables(ChainMap(cast("dict[str, str]", given), values), raw)
 
     def first_match(self, rules: Sequence[Rule]) -> Rule | None:
         """Return the first rule whose conditions all hold."""

@@ -1,12 +1,16 @@
-"""Endpoint of the CI lint."""
+"""Endpoints of the CI lint."""
 
 from ingot.ci.config.compiler import plan_pipeline, read_config
 from ingot.ci.config.errors import ConfigError
-from ingot.ci.lint.params import LintConfig
+from ingot.ci.lint import policy
+from ingot.ci.lint.params import LintCommittedConfig, LintConfig, LintProjectConfig
+from ingot.ci.lint.staged import ProjectLint, lint_project_config
 from ingot.ci.lint.standalone import StandaloneContext, StandaloneSource
-from ingot.ci.lint.views import LintView
+from ingot.ci.lint.views import LintView, ProjectLintView
 from ingot.core.access.rules import anyone
-from ingot.core.api.routes import Call, Routes
+from ingot.core.api.routes import Call, Routes, StagedCall
+from ingot.projects.projects.api import project_in_path, repository_store
+from ingot.projects.projects.tables import Project
 
 routes = Routes("lint")
 
@@ -21,3 +25,38 @@ def lint_config(call: Call, params: LintConfig) -> LintView:  # noqa: ARG001 - E
     except ConfigError as error:
         return LintView(status="invalid", errors=list(error.messages), warnings=[])
     return LintView(status="valid", errors=[], warnings=list(config.warnings))
+
+
+@routes.get(
+    "/projects/:id/ci/lint",
+    on=project_in_path,
+    may=policy.may_lint_committed_config,
+    returns=ProjectLintView,
+    staged=True,
+)
+def lint_committed_config(stage: StagedCall, project: Project, params: LintCommittedConfig) -> ProjectLintView:
+    """Validate the configuration of a commit."""
+    lint = ProjectLint(
+        project,
+        stage.actor,
+        None,
+        params.content_ref or params.sha,
+        params.dry_run_ref or params.ref,
+        params.dry_run,
+        params.include_jobs,
+    )
+    return lint_project_config(stage.database, repository_store(stage.settings), lint)
+
+
+@routes.post(
+    "/projects/:id/ci/lint",
+    on=project_in_path,
+    may=policy.may_lint_config,
+    returns=ProjectLintView,
+    status=200,
+    staged=True,
+)
+def lint_project(stage: StagedCall, project: Project, params: LintProjectConfig) -> ProjectLintView:
+    """Validate the text of a CI file with the files and variables of a project."""
+    lint = ProjectLint(project, stage.actor, params.content, None, params.ref, params.dry_run, params.include_jobs)
+    return lint_project_config(stage.database, repository_store(stage.settings), lint)

@@ -6,10 +6,7 @@ import msgspec
 
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.includes import FileSource
-from ingot.errors import NotFound
-from ingot.repositories.templates.queries import find_template
-
-TEMPLATE_SUFFIX = ".gitlab-ci.yml"
+from ingot.ci.pipelines.config_files import template_text
 
 
 class StandaloneContext(msgspec.Struct, frozen=True):
@@ -47,7 +44,4 @@ class StandaloneSource:
 
     def template(self, name: str) -> str:
         """Return a template of this instance."""
-        try:
-            return find_template("gitlab_ci_ymls", name.removesuffix(TEMPLATE_SUFFIX)).content
-        except NotFound:
-            raise ConfigError(f"Template file `{name}` is not a valid location!") from None
+        return template_text(name)

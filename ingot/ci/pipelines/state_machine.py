@@ -6,30 +6,12 @@ pass the newest attempt of every job; earlier attempts, which were retried, have
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from ingot.repositories.pipelines.outcome import Kind, status_kind, status_of_kinds
 from ingot.repositories.pipelines.tables import Status
 
 COMPLETED: frozenset[Status] = frozenset({"success", "failed", "canceled", "skipped"})
-_Kind = Status | Literal["warning", "ignored"]
-_NO_EFFECT: frozenset[_Kind] = frozenset({"warning", "ignored"})
-_ONLY: Sequence[tuple[frozenset[_Kind], Status]] = (
-    (frozenset({"skipped", "ignored"}), "skipped"),
-    (_NO_EFFECT | {"success", "skipped"}, "success"),
-    (_NO_EFFECT | {"created"}, "created"),
-    (_NO_EFFECT | {"success", "skipped", "canceled"}, "canceled"),
-    (_NO_EFFECT | {"created", "skipped", "pending"}, "pending"),
-)
-"""Statuses that hold if no job is of another kind, in this order."""
-_ANY: Sequence[tuple[frozenset[_Kind], Status]] = (
-    (frozenset({"running", "pending"}), "running"),
-    (frozenset({"waiting_for_resource"}), "waiting_for_resource"),
-    (frozenset({"manual"}), "manual"),
-    (frozenset({"scheduled"}), "scheduled"),
-    (frozenset({"created"}), "running"),
-    (frozenset({"canceling"}), "canceling"),
-)
-"""Statuses that hold if one job is of these kinds, in this order; otherwise a job has failed."""
 _PASSED: frozenset[Status] = frozenset({"success", "skipped"})
 _RUNS_AFTER: Mapping[str, frozenset[Status]] = {
     "on_success": _PASSED,
@@ -69,30 +51,22 @@ def composite_status(jobs: Iterable[JobState], *, dag: bool = False) -> Status:
     return _composite({_kind(job) for job in jobs}, dag=dag)
 
 
-def _kind(job: JobState) -> _Kind:
-    if job.allow_failure and job.status in ("failed", "canceled"):
-        return "warning"
-    if job.allow_failure and job.status == "manual":
-        return "ignored"
-    return job.status
+def _kind(job: JobState) -> Kind:
+    return status_kind(job.status, allow_failure=job.allow_failure)
 
 
-def _composite(kinds: Collection[_Kind], *, dag: bool = False) -> Status:
-    kinds = frozenset(kinds)
+def _composite(kinds: Collection[Kind], *, dag: bool = False) -> Status:
     if not kinds:
         return "success"
-    if dag and not kinds.isdisjoint(("skipped", "ignored")):
+    if dag and ("skipped" in kinds or "ignored" in kinds):
         return "skipped"
-    for only, status in _ONLY:
-        if kinds <= only:
-            return status
-    return next((status for some, status in _ANY if kinds & some), "failed")
+    return status_of_kinds(kinds)
 
 
 def advance(jobs: Sequence[JobState]) -> list[Transition]:
     """Return the transitions of jobs whose predecessors have ended, and of those that follow from them."""
     current = {job.name: job for job in jobs}
-    earlier: set[_Kind] = set()
+    earlier: set[Kind] = set()
     transitions: list[Transition] = []
     for stage in _stages(jobs):
         before = _composite(earlier)
@@ -112,8 +86,10 @@ def _stages(jobs: Iterable[JobState]) -> list[list[JobState]]:
     return [stages[index] for index in sorted(stages)]
 
 
-def _in_order_of_needs(jobs: Iterable[JobState]) -> Iterator[JobState]:
+def _in_order_of_needs(jobs: Sequence[JobState]) -> Iterator[JobState]:
     """Yield jobs after the jobs that they need."""
+    if not any(job.needs for job in jobs):
+        return iter(jobs)
     by_name = {job.name: job for job in jobs}
     graph = {name: [need for need in job.needs or () if need in by_name] for name, job in by_name.items()}
     return (by_name[name] for name in TopologicalSorter(graph).static_order())

@@ -1,1 +1,1 @@
-"""Lists of runners; empty, since runners cannot register yet."""
+"""Runners: registration, administration, and the version of the queue that they poll."""

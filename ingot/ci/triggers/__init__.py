@@ -1,1 +1,1 @@
-"""Pipeline triggers: tokens to start a project's pipelines, once pipelines can run."""
+"""Pipeline triggers: tokens to start a project's pipelines."""

@@ -1,14 +1,20 @@
 """Endpoints of pipeline triggers."""
 
-from ingot.ci.triggers import policy, queries, service
-from ingot.ci.triggers.params import CreateTrigger, EditTrigger
+from functools import partial
+
+from ingot.ci.triggers import policy, queries, service, staged
+from ingot.ci.triggers.params import CreateTrigger, EditTrigger, TriggerPipeline, TriggerPipelineOfRef
 from ingot.ci.triggers.tables import Trigger
 from ingot.ci.triggers.views import TriggerView, trigger_view
+from ingot.core.access.rules import anyone
 from ingot.core.api.params import path_number
-from ingot.core.api.routes import Call, Routes
+from ingot.core.api.routes import Call, Routes, StagedCall
+from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.projects.projects.api import project_in_path
+from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.tables import Project
+from ingot.repositories.pipelines.tables import Pipeline
+from ingot.repositories.pipelines.views import PipelineView, pipeline_view
 
 routes = Routes("triggers")
 
@@ -19,6 +25,35 @@ def _trigger_in_path(call: Call, project: Project) -> Trigger:
 
 def _view(call: Call, trigger: Trigger) -> TriggerView:
     return trigger_view(call.db, call.actor, trigger, call.origin.base)
+
+
+def _trigger_pipeline(stage: StagedCall, params: TriggerPipeline) -> PipelineView:
+    store = repository_store(stage.settings)
+    project, pipeline = staged.trigger_pipeline(stage.database, store, stage.path["id"], params)
+    return stage.database.read(partial(_pipeline_view, stage, project, pipeline))
+
+
+def _pipeline_view(stage: StagedCall, project: Project, pipeline: Pipeline, db: Connection) -> PipelineView:
+    return pipeline_view(db, pipeline, f"{stage.origin.base}/{project.full_path}", stage.origin.base)
+
+
+@routes.post("/projects/:id/trigger/pipeline", may=anyone, open=True, returns=PipelineView, staged=True)
+def trigger_pipeline(stage: StagedCall, params: TriggerPipeline) -> PipelineView:
+    """Start a pipeline with the token of a trigger or of a running job."""
+    return _trigger_pipeline(stage, params)
+
+
+@routes.post(
+    "/projects/:id/ref/:ref/trigger/pipeline",
+    may=anyone,
+    open=True,
+    returns=PipelineView,
+    staged=True,
+    slashes="ref",
+)
+def trigger_pipeline_of_ref(stage: StagedCall, params: TriggerPipelineOfRef) -> PipelineView:
+    """Start a pipeline for a branch or tag in the path."""
+    return _trigger_pipeline(stage, TriggerPipeline(params.token, stage.path["ref"], params.variables))
 
 
 @routes.get("/projects/:id/triggers", on=project_in_path, may=policy.may_read_triggers, returns=list[TriggerView])

@@ -11,6 +11,21 @@ class CreateTrigger(Params):
     description: str
 
 
+class TriggerPipeline(Params):
+    """Start of a pipeline with the token of a trigger or of a running job."""
+
+    token: str
+    ref: str
+    variables: dict[str, str] | None = None
+
+
+class TriggerPipelineOfRef(Params):
+    """Start of a pipeline whose branch or tag is part of the path."""
+
+    token: str
+    variables: dict[str, str] | None = None
+
+
 class EditTrigger(Params):
     """Changes of a trigger."""
 

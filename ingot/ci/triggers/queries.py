@@ -15,6 +15,11 @@ _IN_PROJECT = (
     .where(triggers.c.project_id == bindparam("project"))
 )
 _LIST = list_query(_IN_PROJECT, triggers.c.id, triggers.c.id.asc())
+_BY_DIGEST = (
+    select(triggers, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file)
+    .outerjoin(users, users.c.id == triggers.c.owner_id)
+    .where(triggers.c.digest == bindparam("digest"))
+)
 _BY_ID = _IN_PROJECT.where(triggers.c.id == bindparam("trigger"))
 
 
@@ -34,3 +39,8 @@ def find_trigger(db: Connection, project: Project, trigger_id: int) -> Trigger:
     if trigger is None:
         raise NotFound("Trigger")
     return trigger
+
+
+def trigger_by_token(db: Connection, token: str) -> Trigger | None:
+    """Return the trigger with this token, if any."""
+    return db.first(Trigger, _BY_DIGEST, digest=db.vault.digest(token))

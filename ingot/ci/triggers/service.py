@@ -47,6 +47,11 @@ def take_trigger_ownership(db: Connection, actor: Actor, project: Project, trigg
     return find_trigger(db, project, trigger.id)
 
 
+def record_use(db: Connection, trigger_id: int) -> None:
+    """Record that a trigger has started a pipeline."""
+    db.update(triggers, trigger_id, last_used=db.now)
+
+
 def delete_trigger(db: Connection, trigger: Trigger) -> None:
     """Delete a trigger."""
     db.delete(triggers, trigger.id)

@@ -11,7 +11,7 @@ from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.repositories.pipelines.tables import Pipeline, Status, pipelines
 
 _HEAD_PIPELINES = (
-    select(pipelines.c.project_id, pipelines.c.sha, pipelines.c.ref, pipelines.c.status)
+    select(pipelines.c.project_id, pipelines.c.sha, pipelines.c.ref, pipelines.c.status, pipelines.c.merge_request_id)
     .where(in_list(pipelines.c.project_id, "projects"), in_list(pipelines.c.sha, "heads"))
     .order_by(pipelines.c.id)
 )
@@ -23,7 +23,8 @@ _HEAD = select(merge_requests.c.head_oid).where(merge_requests.c.id == bindparam
 _PIPELINES = list_query(
     select(pipelines).where(
         pipelines.c.project_id == bindparam("project"),
-        ((pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
+        (pipelines.c.merge_request_id == bindparam("merge_request"))
+        | ((pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
         | (pipelines.c.sha == _HEAD.scalar_subquery()),
     ),
     pipelines.c.id,
@@ -32,32 +33,44 @@ _PIPELINES = list_query(
 _HEAD_PIPELINE = (
     select(pipelines)
     .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("head"))
-    .order_by(case((pipelines.c.ref == bindparam("branch"), 0), else_=1), pipelines.c.id.desc())
+    .order_by(
+        case(
+            (pipelines.c.merge_request_id == bindparam("merge_request"), 0),
+            (pipelines.c.ref == bindparam("branch"), 1),
+            else_=2,
+        ),
+        pipelines.c.id.desc(),
+    )
     .limit(1)
 )
 
 
 def head_pipeline(db: Connection, merge_request: MergeRequest) -> Pipeline | None:
-    """Return the pipeline of the head: on the source branch, else on any branch, or None."""
+    """Return the pipeline of the head: of the merge request, else on the source branch, else on any branch, or None."""
     project_id, head = merge_request.source_project_id, merge_request.head_oid
     if project_id is None:
         return None
-    return db.first(Pipeline, _HEAD_PIPELINE, project=project_id, head=head, branch=merge_request.source_branch)
+    values = {"branch": merge_request.source_branch, "merge_request": merge_request.id}
+    return db.first(Pipeline, _HEAD_PIPELINE, project=project_id, head=head, **values)
 
 
 def head_statuses(db: Connection, page: Sequence[MergeRequest]) -> dict[int, Status]:
     """Return the status of the head pipeline of each merge request, as ``head_pipeline`` selects it."""
-    newest: dict[tuple[int, str, str | None], Status] = {}
+    newest: dict[tuple[int, str, str | int | None], Status] = {}
     heads = sorted({merge_request.head_oid for merge_request in page})
     sources = sorted(
         {merge_request.source_project_id for merge_request in page if merge_request.source_project_id is not None}
     )
-    for project_id, sha, ref, status in db.rows(_HEAD_PIPELINES, projects=sources, heads=heads) if sources else ():
+    rows = db.rows(_HEAD_PIPELINES, projects=sources, heads=heads) if sources else ()
+    for project_id, sha, ref, status, merge_request_id in rows:
         newest[project_id, sha, ref] = newest[project_id, sha, None] = status
+        if merge_request_id is not None:
+            newest[project_id, sha, merge_request_id] = status
     statuses: dict[int, Status] = {}
     for merge_request in page:
         head = merge_request.source_project_id or 0, merge_request.head_oid
-        status = newest.get((*head, merge_request.source_branch)) or newest.get((*head, None))
+        keys = (merge_request.id, merge_request.source_branch, None)
+        status = next((newest[(*head, key)] for key in keys if (*head, key) in newest), None)
         if status is not None:
             statuses[merge_request.id] = status
     return statuses

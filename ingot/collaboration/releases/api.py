@@ -38,7 +38,14 @@ def _editable_release_in_path(call: Call, context: RepositoryContext) -> Release
     return release
 
 
-@routes.get("/projects/:id/releases", on=repository_in_path, may=may_read_code, returns=list[ReleaseView], open=True)
+@routes.get(
+    "/projects/:id/releases",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[ReleaseView],
+    open=True,
+    job_token=True,
+)
 def list_releases(call: Call, context: RepositoryContext, params: ListReleases, page: Page) -> Listing[ReleaseView]:
     """List the releases of a project."""
     listing = queries.list_releases(call.db, context.project, params, page)
@@ -46,7 +53,12 @@ def list_releases(call: Call, context: RepositoryContext, params: ListReleases, 
 
 
 @routes.get(
-    "/projects/:id/releases/permalink/latest", on=repository_in_path, may=may_read_code, returns=ReleaseView, open=True
+    "/projects/:id/releases/permalink/latest",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=ReleaseView,
+    open=True,
+    job_token=True,
 )
 def get_latest_release(call: Call, context: RepositoryContext) -> ReleaseView:
     """Get the latest release."""
@@ -54,14 +66,21 @@ def get_latest_release(call: Call, context: RepositoryContext) -> ReleaseView:
 
 
 @routes.get(
-    "/projects/:id/releases/:tag_name", on=repository_in_path, may=may_read_code, returns=ReleaseView, open=True
+    "/projects/:id/releases/:tag_name",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=ReleaseView,
+    open=True,
+    job_token=True,
 )
 def get_release(call: Call, context: RepositoryContext) -> ReleaseView:
     """Get the release of a tag."""
     return _release_view(call, context, _release_in_path(call, context))
 
 
-@routes.post("/projects/:id/releases", on=repository_in_path, may=may_push_code, returns=ReleaseView, staged=True)
+@routes.post(
+    "/projects/:id/releases", on=repository_in_path, may=may_push_code, returns=ReleaseView, staged=True, job_token=True
+)
 def create_release(stage: StagedCall, context: RepositoryContext, params: CreateRelease) -> ReleaseView:
     """Create a release, and its tag if it does not exist."""
     release = staged.create_release(stage.database, stage.actor, context, params)
@@ -69,13 +88,17 @@ def create_release(stage: StagedCall, context: RepositoryContext, params: Create
     return stage.database.read(lambda db: release_views(db, context, [release], urls)[0])
 
 
-@routes.put("/projects/:id/releases/:tag_name", on=repository_in_path, may=may_push_code, returns=ReleaseView)
+@routes.put(
+    "/projects/:id/releases/:tag_name", on=repository_in_path, may=may_push_code, returns=ReleaseView, job_token=True
+)
 def edit_release(call: Call, context: RepositoryContext, params: EditRelease) -> ReleaseView:
     """Edit a release."""
     return _release_view(call, context, service.edit_release(call.db, _editable_release_in_path(call, context), params))
 
 
-@routes.delete("/projects/:id/releases/:tag_name", on=repository_in_path, may=may_push_code, returns=ReleaseView)
+@routes.delete(
+    "/projects/:id/releases/:tag_name", on=repository_in_path, may=may_push_code, returns=ReleaseView, job_token=True
+)
 def delete_release(call: Call, context: RepositoryContext) -> ReleaseView | None:
     """Delete a release; its tag stays."""
     if release_or_none(call.db, context.project.id, call.path["tag_name"]) is None:
@@ -92,6 +115,7 @@ def delete_release(call: Call, context: RepositoryContext) -> ReleaseView | None
     may=may_read_code,
     returns=list[ReleaseLinkView],
     open=True,
+    job_token=True,
 )
 def list_release_links(call: Call, context: RepositoryContext, page: Page) -> Listing[ReleaseLinkView]:
     """List the links of a release."""
@@ -107,6 +131,7 @@ def list_release_links(call: Call, context: RepositoryContext, page: Page) -> Li
     may=may_read_code,
     returns=ReleaseLinkView,
     open=True,
+    job_token=True,
 )
 def get_release_link(call: Call, context: RepositoryContext) -> ReleaseLinkView:
     """Get a link of a release."""
@@ -116,7 +141,11 @@ def get_release_link(call: Call, context: RepositoryContext) -> ReleaseLinkView:
 
 
 @routes.post(
-    "/projects/:id/releases/:tag_name/assets/links", on=repository_in_path, may=may_push_code, returns=ReleaseLinkView
+    "/projects/:id/releases/:tag_name/assets/links",
+    on=repository_in_path,
+    may=may_push_code,
+    returns=ReleaseLinkView,
+    job_token=True,
 )
 def create_release_link(call: Call, context: RepositoryContext, params: CreateLink) -> ReleaseLinkView:
     """Add a link to a release."""
@@ -129,6 +158,7 @@ def create_release_link(call: Call, context: RepositoryContext, params: CreateLi
     on=repository_in_path,
     may=may_push_code,
     returns=ReleaseLinkView,
+    job_token=True,
 )
 def edit_release_link(call: Call, context: RepositoryContext, params: EditLink) -> ReleaseLinkView:
     """Edit a link of a release."""
@@ -142,6 +172,7 @@ def edit_release_link(call: Call, context: RepositoryContext, params: EditLink) 
     on=repository_in_path,
     may=may_push_code,
     returns=ReleaseLinkView,
+    job_token=True,
 )
 def delete_release_link(call: Call, context: RepositoryContext) -> ReleaseLinkView | None:
     """Delete a link of a release."""

@@ -4,7 +4,16 @@ from typing import Literal
 
 import msgspec
 
-AuthMethod = Literal["nobody", "session", "private", "personal", "impersonation", "oauth"]
+AuthMethod = Literal["nobody", "session", "private", "personal", "impersonation", "oauth", "job"]
+
+
+class JobIdentity(msgspec.Struct, frozen=True):
+    """The running CI job whose token authenticated a caller; it limits the projects that the caller can access."""
+
+    id: int
+    project_id: int
+    admin: bool
+    """Whether the user of the job is an administrator; the rights apply only where the token gives access."""
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -21,6 +30,8 @@ class Actor(msgspec.Struct, frozen=True):
     token_id: int = 0
     sudo_by: int = 0
     """The id of the administrator acting as this user, or 0."""
+    job: JobIdentity | None = None
+    """Set if the token of a job authenticated the caller, who then is never an administrator."""
 
     @property
     def known(self) -> bool:

@@ -45,14 +45,14 @@ class EndpointRunner:
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
-        self._settings = settings
+        self.settings = settings
 
     def prepare(self, endpoint_call: EndpointCall) -> None:
         """Run the preparation of the endpoint before its transaction."""
         if endpoint_call.endpoint.prepare is not None:
             ahead = PrepareContext(
                 self._database,
-                self._settings,
+                self.settings,
                 endpoint_call.actor,
                 endpoint_call.path,
                 endpoint_call.origin.ip,
@@ -74,17 +74,15 @@ class EndpointRunner:
         """Run a staged handler, which opens its own units of work, and return its result."""
         endpoint = endpoint_call.endpoint
         subject = self._database.read(lambda db: self.subject(endpoint_call, db), ahead_of_change=endpoint.writes)
-        stage = StagedCall(
-            self._database, endpoint_call.actor, endpoint_call.path, endpoint_call.origin, self._settings
-        )
-        return endpoint.handler(stage, *subject, *_arguments(endpoint_call))
+        stage = StagedCall(self._database, endpoint_call.actor, endpoint_call.path, endpoint_call.origin, self.settings)
+        return endpoint.handler(stage, *subject, *_arguments(endpoint_call), *endpoint_call.prepared)
 
     def subject(self, endpoint_call: EndpointCall, db: Connection) -> list[Any]:
         """Find the subject of the path and check the permission; return a list with it, empty without a subject."""
         return _authorized_subject(endpoint_call, self._call(endpoint_call, db))
 
     def _call(self, endpoint_call: EndpointCall, db: Connection) -> Call:
-        return Call(db, endpoint_call.actor, endpoint_call.path, endpoint_call.origin, self._settings)
+        return Call(db, endpoint_call.actor, endpoint_call.path, endpoint_call.origin, self.settings)
 
 
 def _authorized_subject(endpoint_call: EndpointCall, call: Call) -> list[Any]:

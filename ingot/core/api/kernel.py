@@ -26,7 +26,14 @@ from ingot.core.api.responses import (
     with_etag,
 )
 from ingot.core.api.router import Router
-from ingot.core.api.routes import AlternateResponse, ContentResponse, Endpoint, RawResponse, StreamedResponse
+from ingot.core.api.routes import (
+    AlternateResponse,
+    BodyContext,
+    ContentResponse,
+    Endpoint,
+    RawResponse,
+    StreamedResponse,
+)
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.paging import Listing
@@ -124,8 +131,11 @@ class Kernel:
     async def _handle(self, call: _RequestCall) -> ApiResponse:
         endpoint, request = call.endpoint, call.request
         call.sent = parse_query(request.query)
-        call.credentials = read_credentials(request.headers, call.sent, endpoint.writes)
-        if not (endpoint.writes or endpoint.heavy or endpoint.staged or self._limits.active):
+        if endpoint.runner_call:
+            call.sent = _runner_token(request.headers) | call.sent
+        call.credentials = self._credentials(call)
+        limited = endpoint.rate_limited and self._limits.active
+        if not (endpoint.writes or endpoint.heavy or endpoint.staged or limited):
             # The common case: one read without another thread.
             return await self._inline_if_short(partial(self._database.read, partial(self._read, call)))
         try:
@@ -136,9 +146,9 @@ class Kernel:
 
     async def _handle_in_threads(self, call: _RequestCall, charge: BodyCharge) -> ApiResponse:
         quota: list[Header] = []
-        limited = self._limits.active
+        limited = call.endpoint.rate_limited and self._limits.active
         try:
-            if call.endpoint.writes:
+            if call.endpoint.writes and call.endpoint.read_body is None:
                 await self._authorize_with_body(call, charge)
             else:
                 self._authorize(call)
@@ -148,6 +158,9 @@ class Kernel:
                 take = partial(self._limits.take, actor=call.actor, ip=call.origin.ip)
                 quota = await self._run_in(self.writer, partial(self._database.write, take))
         call.read_params()
+        if call.endpoint.read_body is not None:
+            charge.anonymous = not call.actor.known
+            call.prepared = (await call.endpoint.read_body(self._body_context(call, charge)),)
         response = await self._perform(call)
         response.headers.extend(quota)
         return response
@@ -170,9 +183,28 @@ class Kernel:
             if initial.token is None:
                 self._authorize(call)  # No token can be read from the body, so the caller is anonymous.
             raise
-        call.credentials = read_credentials(call.request.headers, call.sent, writes=True)
+        call.credentials = self._credentials(call)
         if initial.token is None or call.credentials != initial:
             self._authorize(call)
+
+    def _body_context(self, call: _RequestCall, charge: BodyCharge) -> BodyContext:
+        return BodyContext(
+            self._database,
+            self._runner.settings,
+            call.path,
+            call.params,
+            call.request.headers,
+            call.request.receive,
+            charge,
+            call.undo,
+            partial(self._run_in, self.pool),
+        )
+
+    def _credentials(self, call: _RequestCall) -> Credentials:
+        endpoint = call.endpoint
+        if endpoint.runner_call:
+            return _NO_CREDENTIALS
+        return read_credentials(call.request.headers, call.sent, endpoint.writes, job_token=endpoint.job_token)
 
     def _authorize(self, call: _RequestCall) -> None:
         self._database.read(partial(self._check_caller, call))
@@ -242,7 +274,7 @@ class Kernel:
         if b"content-length" not in headers and b"transfer-encoding" not in headers:
             return {}
         limit = call.endpoint.body_limit
-        if charge.anonymous:
+        if charge.anonymous and not call.endpoint.runner_call:
             limit = ANONYMOUS_BODY_LIMIT
         elif not isinstance(limit, int):
             limit = self._database.read(limit)
@@ -275,8 +307,13 @@ class Kernel:
         self.pool.shutdown()
 
 
-def read_credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool) -> Credentials:
-    """Return the credentials of a request; a token takes precedence over a cookie."""
+def read_credentials(
+    headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool, *, job_token: bool = False
+) -> Credentials:
+    """Return the credentials of a request; a token takes precedence over a cookie.
+
+    The token of a job is ignored unless ``job_token`` is set.
+    """
     token = _header(headers, b"private-token")
     if b"authorization" in headers and token is None:
         authorization = _header(headers, b"authorization") or ""
@@ -286,18 +323,25 @@ def read_credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: 
     if sent:
         token = _scalar_text(sent.get("private_token")) or _scalar_text(sent.get("access_token")) or token
         sudo = _scalar_text(sent.get("sudo")) or sudo
-    job_token = _header(headers, b"job-token")
+    token_of_job = None
+    if job_token:
+        token_of_job = _scalar_text(sent.get("job_token")) or _header(headers, b"job-token")
     session = _cookie(headers, b"_service_session") if b"cookie" in headers and not token else None
-    if token is None and job_token is None and session is None and sudo is None:
+    if token is None and token_of_job is None and session is None and sudo is None:
         return _NO_CREDENTIALS
     return Credentials(
         token=token,
-        job_token=job_token,
+        job_token=token_of_job,
         session=session,
         csrf=_header(headers, b"x-csrf-token"),
         sudo=sudo,
         writes=writes,
     )
+
+
+def _runner_token(headers: dict[bytes, bytes]) -> dict[str, Any]:
+    token = _header(headers, b"job-token") or _header(headers, b"runner-token")
+    return {} if token is None else {"token": token}
 
 
 def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
@@ -328,9 +372,8 @@ def _to_response(call: _RequestCall, result: Any) -> ApiResponse:
         url = request.origin.base + request.path.decode("ascii")
         return ApiResponse(endpoint.status, encode(result.items), _JSON_ONLY + page_headers(result, url, request.query))
     if type(result) is RawResponse:
-        return ApiResponse(
-            endpoint.status, result.body, [(b"content-type", result.content_type.encode()), *result.headers]
-        )
+        headers = [(b"content-type", result.content_type.encode()), *result.headers]
+        return ApiResponse(result.status or endpoint.status, result.body, headers)
     if type(result) is AlternateResponse:
         return json_response(result.status, result.content)
     if type(result) is ContentResponse:

@@ -1,8 +1,9 @@
 """Parser of multipart/form-data bodies, on python-multipart; large files are kept on disk."""
 
 import asyncio
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from tempfile import SpooledTemporaryFile
+from typing import Protocol
 
 from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
@@ -20,8 +21,33 @@ class MalformedBody(ValueError):
     """Body that is not valid multipart/form-data, or exceeds a limit."""
 
 
+class MultipartFile(Protocol):
+    """File to which an uploaded one is written."""
+
+    def tell(self) -> int:
+        """Return the number of bytes written."""
+
+    def write(self, data: bytes, /) -> int:
+        """Append bytes."""
+
+    def seek(self, position: int, /) -> int:
+        """Set the position."""
+
+    def close(self) -> None:
+        """Close the file; it is deleted unless it was stored elsewhere."""
+
+
+def _open_spooled_file() -> MultipartFile:
+    return SpooledTemporaryFile(_SPOOL_BYTES)
+
+
 async def parse_multipart(
-    chunks: AsyncIterable[bytes], content_type: bytes, charge: BodyCharge, *, max_parts: int
+    chunks: AsyncIterable[bytes],
+    content_type: bytes,
+    charge: BodyCharge,
+    *,
+    max_parts: int,
+    open_file: Callable[[], MultipartFile] = _open_spooled_file,
 ) -> list[tuple[str, str | Upload]]:
     """Return the fields and files of a body in order; raise ``MalformedBody`` if there are too many or it is broken.
 
@@ -30,7 +56,7 @@ async def parse_multipart(
     boundary = parse_options_header(content_type)[1].get(b"boundary")
     if not boundary:
         raise MalformedBody("The boundary is missing")
-    form = _Form(max_parts)
+    form = _Form(max_parts, open_file)
     try:
         parser = MultipartParser(
             boundary,
@@ -61,18 +87,19 @@ async def parse_multipart(
 class _Form:
     """Callbacks of the parser; they collect the data of files, which is then written outside of the callbacks."""
 
-    def __init__(self, max_parts: int) -> None:
+    def __init__(self, max_parts: int, open_file: Callable[[], MultipartFile]) -> None:
         self.items: list[tuple[str, str | Upload]] = []
         self._max_parts = max_parts
+        self._open_file = open_file
         self._parts = 0
         self._in_part = False
         self._header_name = self._header_value = b""
         self._headers: dict[bytes, bytes] = {}
         self._name = ""
         self._field = bytearray()
-        self._file: SpooledTemporaryFile[bytes] | None = None
-        self._files: list[SpooledTemporaryFile[bytes]] = []
-        self._unwritten: list[tuple[SpooledTemporaryFile[bytes], bytes]] = []
+        self._file: MultipartFile | None = None
+        self._files: list[MultipartFile] = []
+        self._unwritten: list[tuple[MultipartFile, bytes]] = []
         self._memory_bytes = 0
 
     def begin_part(self) -> None:
@@ -100,7 +127,7 @@ class _Form:
             raise MalformedBody("A part has no name")
         self._name = _decoded(options[b"name"])
         if b"filename" in options:
-            self._file = SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115 - The caller closes it.
+            self._file = self._open_file()
             self._files.append(self._file)
             kind = self._headers.get(b"content-type", b"").decode("latin-1")
             self.items.append((self._name, Upload(_decoded(options[b"filename"]), kind, self._file)))

@@ -147,8 +147,8 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.writes:
         responses["507"] = _ERROR
     for status, kind in endpoint.instead.items():
-        content = {"application/json": {"schema": _response_schema(kind)}}
-        responses[str(status)] = {"description": "Alternate result.", "content": content}
+        content = {} if kind is None else {"content": {"application/json": {"schema": _response_schema(kind)}}}
+        responses[str(status)] = {"description": "Alternate result.", **content}
     if endpoint.returns is ContentResponse:
         responses["206"] = {"description": "The requested range.", "content": _TEXT}
     if endpoint.method in ("GET", "POST", "DELETE"):

@@ -118,8 +118,13 @@ def _last_item(items: list[Any], wanted: type[Any], path: list[str]) -> Any:
     return items[-1]
 
 
-async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> AsyncIterator[bytes]:
-    """Yield the body in pieces, decompressed if it is gzipped; raise ``BadRequest`` beyond ``limit`` bytes."""
+async def read_body(
+    receive: Receive, headers: dict[bytes, bytes], limit: int, *, streamed: bool = False
+) -> AsyncIterator[bytes]:
+    """Yield the body in pieces, decompressed if it is gzipped; raise ``BadRequest`` beyond ``limit`` bytes.
+
+    The client of a ``streamed`` body may pause while it prepares the next part.
+    """
     encoding = headers.get(b"content-encoding", b"identity").strip().lower()
     if encoding not in (b"identity", b"gzip", b""):
         raise BadRequest(415, "415 Unsupported Media Type")
@@ -129,7 +134,7 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
         raise BadRequest(413, "413 Request Entity Too Large")
     seen = 0
     more = True
-    receiver = BodyReceiver()
+    receiver = BodyReceiver(streamed=streamed)
     while more:
         try:
             message = await receiver.next_message(receive)

@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Required, TypeVar, Unpack
 
@@ -13,7 +13,8 @@ from ingot.core.api.params import Params, ParamsReader
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.paging import Page
-from ingot.core.http.request import Origin
+from ingot.core.http.body_budget import BodyCharge
+from ingot.core.http.request import Origin, Receive
 from ingot.settings import Settings
 
 BODY_LIMIT = 10 * 2**20
@@ -42,6 +43,24 @@ class PrepareContext(typing.NamedTuple):
     """Steps that revert the prepared work if the transaction is refused."""
 
 
+class BodyContext(typing.NamedTuple):
+    """Context of an endpoint that reads its body as a stream, before its transaction."""
+
+    database: Database
+    settings: Settings
+    path: dict[str, str]
+    params: Any
+    """The parameters of the query and, in calls of runners, ``token`` of the header."""
+    headers: dict[bytes, bytes]
+    receive: Receive
+    charge: BodyCharge
+    """Anonymous unless the caller is a user; a function that identifies a runner or job by its token changes it."""
+    undo: list[Callable[[], object]]
+    """Steps that revert the effect of the read body if the transaction is refused."""
+    run: Callable[[Callable[[], Any]], Awaitable[Any]]
+    """Runs blocking work in a thread of the pool."""
+
+
 class StagedCall(typing.NamedTuple):
     """Context of a call that works outside of a transaction and opens short transactions where it needs them."""
 
@@ -58,6 +77,8 @@ class RawResponse(typing.NamedTuple):
     body: bytes
     content_type: str = "text/plain; charset=utf-8"
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    status: int | None = None
+    """None for the status of the endpoint."""
 
 
 class AlternateResponse(typing.NamedTuple):
@@ -118,6 +139,10 @@ class Endpoint:
     heavy: bool
     staged: bool
     prepare: Callable[[PrepareContext, Any], Any] | None
+    read_body: Callable[[BodyContext], Awaitable[Any]] | None
+    runner_call: bool
+    job_token: bool
+    rate_limited: bool
     locks: str | None
     body_limit: int | Callable[[Connection], int]
     instead: dict[int, Any]
@@ -140,11 +165,13 @@ class Endpoint:
         if self.on is not None:
             expected.append("subject")
         expected += ["params"] * (self.params is not None) + ["page"] * self.paged
-        expected += ["prepared"] * (self.prepare is not None)
+        expected += ["prepared"] * (self.prepare is not None) + ["body"] * (self.read_body is not None)
         if len(arguments) != len(expected):
             raise TypeError(f"{self.method} {self.path} takes {arguments}, which does not follow from its declaration")
         if self.locks and (self.staged or not self.writes):
             raise TypeError(f"{self.method} {self.path} has no transaction of its own to hold a lock")
+        if self.read_body and (self.prepare or not self.writes):
+            raise TypeError(f"{self.method} {self.path} cannot read a body: it is a GET or prepared")
 
     def reader_for(self, path: dict[str, str]) -> ParamsReader | None:
         """Return the reader of the parameters of a call; it may depend on the last path parameter."""
@@ -197,6 +224,20 @@ class EndpointOptions(typing.TypedDict, total=False):
 
     The handler gets the result as its last argument.
     """
+    read_body: Callable[[BodyContext], Awaitable[Any]] | None
+    """Reads the body instead of the kernel, after the parameters, which then come from the query only.
+
+    The handler gets the result as its last argument.
+    """
+    runner_call: bool
+    """Called by runners: credentials of users are ignored, since runners send their own tokens in the same headers.
+
+    ``JOB-TOKEN`` or ``RUNNER-TOKEN`` becomes the parameter ``token`` unless it is sent; the handler checks it.
+    """
+    job_token: bool
+    """Accept the token of a running job, which acts as the job's user; elsewhere such a token is ignored."""
+    rate_limited: bool
+    """Count the call for the rate limits; True unless declared."""
     locks: str | None
     """The lock under which the subject is found and changed."""
     body_limit: int | Callable[[Connection], int]
@@ -259,6 +300,10 @@ class Routes:
                     heavy=options.get("heavy", False),
                     staged=options.get("staged", False),
                     prepare=options.get("prepare"),
+                    read_body=options.get("read_body"),
+                    runner_call=options.get("runner_call", False),
+                    job_token=options.get("job_token", False),
+                    rate_limited=options.get("rate_limited", True),
                     locks=options.get("locks"),
                     body_limit=options.get("body_limit", BODY_LIMIT),
                     instead=options.get("instead") or {},

@@ -12,7 +12,7 @@ from sqlalchemy.sql import ClauseElement, Executable
 
 from ingot.core.db.cache import ReadCache
 from ingot.core.db.expressions import ListOfValues, in_list, packed_columns
-from ingot.core.db.locks import LOCK, lock_key
+from ingot.core.db.locks import LOCK, TRY_LOCK, lock_key
 from ingot.core.db.ports import Ports
 from ingot.core.db.schema import Record
 from ingot.core.db.times import Timestamp
@@ -71,6 +71,8 @@ class StatementCache:
             statement = insert(table)
             if "id" in table.c:
                 statement = statement.returning(table.c.id)
+        elif verb == "insert many":
+            statement = insert(table)
         elif verb == "update":
             statement = update(table).where(table.c.id == bindparam("row_id"))
         else:
@@ -139,6 +141,7 @@ class Connection:
         "_refreshed",
         "_statements",
         "afterwards",
+        "before_end",
         "deferred_writes",
         "follow_redirects",
         "follow_ups",
@@ -171,6 +174,7 @@ class Connection:
         self.ports = ports
         self.follow_redirects = follow_redirects
         """Resolve paths from before a rename: for reads, but not for reads ahead of a change."""
+        self.before_end: dict[str, Callable[[Connection], object]] = {}
         self.afterwards: list[Callable[[Connection], object]] = []
         self.deferred_writes: list[Callable[[Connection], object]] = []
         """Results of a read that are worth storing; they are written after the read ends."""
@@ -222,10 +226,22 @@ class Connection:
         self.rows(LOCK, lock=lock_key(name))
         self._locks.add(name)
 
+    def try_lock(self, name: str) -> bool:
+        """Hold this lock until the transaction has ended, unless another one holds it; return whether it is held."""
+        return bool(self.value(TRY_LOCK, lock=lock_key(name)))
+
     def must_hold(self, name: str) -> None:
         """Raise if this lock, which a change needs, was not taken; on both engines, so that tests detect it."""
         if name not in self._locks:
             raise RuntimeError(f"The lock of {name} has to be taken before anything is read")
+
+    def before_commit(self, name: str, work: Callable[["Connection"], object]) -> None:
+        """Call ``work`` as the last step of the transaction, once for each name.
+
+        For rows that many transactions change, so that their locks are held for the commit only and are never waited
+        for in different orders.
+        """
+        self.before_end[name] = work
 
     def after_commit(self, work: Callable[["Connection"], object]) -> None:
         """Call ``work`` when the transaction has committed, before the response is sent.
@@ -297,6 +313,12 @@ class Connection:
             return 0
         row: tuple[int] = cursor.fetchone()
         return row[0]
+
+    def insert_many(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert rows, all with the same columns, in one round trip."""
+        if rows:
+            compiled = self._statements.writing("insert many", table, tuple(rows[0]))
+            self._raw.executemany(compiled.text, [{**compiled.carried, **row} for row in rows])
 
     def update(self, table: Table, row_id: int, **values: Any) -> int:
         """Set columns of the row with this id; return the number of affected rows."""

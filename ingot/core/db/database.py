@@ -120,6 +120,8 @@ class Database:
         try:
             try:
                 result = work(db)
+                for last_step in db.before_end.values():
+                    last_step(db)
             except BaseException:
                 self._roll_back(raw)
                 raise

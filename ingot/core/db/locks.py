@@ -3,7 +3,7 @@
 import zlib
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, select
+from sqlalchemy import Boolean, Integer, bindparam, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -29,6 +29,24 @@ def _advisory_lock_postgresql(element: advisory_lock, compiler: SQLCompiler, **o
     return f"pg_advisory_xact_lock({_LOCKS}, {compiler.process(element.clauses, **options)})"
 
 
+class try_advisory_lock(FunctionElement[bool]):  # noqa: N801 - It reads as an SQL function where it is used.
+    """Function that takes a lock unless another transaction holds it; always true in SQLite."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(try_advisory_lock, "sqlite")
+def _try_advisory_lock_sqlite(element: try_advisory_lock, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - Signature of SQLAlchemy.
+    return "1"
+
+
+@compiles(try_advisory_lock, "postgresql")
+def _try_advisory_lock_postgresql(element: try_advisory_lock, compiler: SQLCompiler, **options: Any) -> str:
+    return f"pg_try_advisory_xact_lock({_LOCKS}, {compiler.process(element.clauses, **options)})"
+
+
+TRY_LOCK = select(try_advisory_lock(bindparam("lock", type_=Integer)))
 LOCK = select(advisory_lock(bindparam("lock", type_=Integer)))
 
 

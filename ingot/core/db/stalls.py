@@ -61,6 +61,16 @@ class MonitoredConnection:
         finally:
             self.started = 0.0
 
+    def executemany(self, text: str, rows: Any) -> None:
+        """Run a statement for each row of values, without waiting for each response."""
+        self.started = monotonic()
+        self._monitor.wake()
+        try:
+            with self._raw.cursor() as cursor:
+                cursor.executemany(text, rows)
+        finally:
+            self.started = 0.0
+
     def mark_inline(self, inline: bool) -> None:
         """Set whether the next statements run on an event loop."""
         self.inline = inline

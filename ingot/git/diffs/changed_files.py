@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from ingot.git.core.command import run_git
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import EMPTY_TREE
-from ingot.git.history.commits import NO_OID, Commit
+from ingot.git.history.commits import NO_OID, Commit, decode_text
 
 MAX_OUTPUT_BYTES = 4 * 2**20
 _SECONDS = 30.0
@@ -59,6 +59,13 @@ def changed_files_between(repository: Repository, old: str, new: str) -> list[Pa
         if path is not None:
             changed.append(_parse_change(field, path))
     return changed
+
+
+def changed_paths_between(repository: Repository, old: str, new: str) -> list[str]:
+    """Return the paths that differ between two commits, of a renamed file both; zeros denote the empty tree."""
+    trees = [EMPTY_TREE if oid == NO_OID else oid for oid in (old, new)]
+    args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees, "--"]
+    return [decode_text(path) for path in _read_fields(repository, args, None)]
 
 
 def _parse_change(field: bytes, path: bytes) -> PathChange:

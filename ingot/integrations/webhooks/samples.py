@@ -144,7 +144,7 @@ class SampleSender:
         status = self._db.first(CommitStatus, _JOB, project=project.id)
         if status is None:
             raise Conflict("Ensure the project has CI jobs.")
-        self._subscriber.on_job(self._db, StatusChanged(project.id, status))
+        self._subscriber.on_job(self._db, StatusChanged(project.id, status.pipeline_id, (status,)))
 
     def _pipeline(self, project: Project) -> None:
         pipeline = self._db.first(Pipeline, _PIPELINE, project=project.id)

@@ -6,6 +6,9 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.accounts.users.queries import user_or_none, users_by_ids
 from ingot.accounts.users.tables import User
+from ingot.ci.job_records.ports import JobArtifacts
+from ingot.ci.job_records.queries import jobs_by_ids
+from ingot.ci.runners.tables import Runner, runners
 from ingot.collaboration.issues.events import IssueChanged
 from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
@@ -17,6 +20,7 @@ from ingot.collaboration.notes.tables import Note
 from ingot.collaboration.releases.queries import links_of_release
 from ingot.collaboration.snippets.queries import first_file, snippet_by_id
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
 from ingot.core.events.bus import Subscriptions
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.integrations.webhooks.outbox import PendingCompletion, queue_event
@@ -37,7 +41,13 @@ from ingot.integrations.webhooks.payloads.merge_requests import (
     merge_request_subject,
 )
 from ingot.integrations.webhooks.payloads.parts import Payload, project_url
-from ingot.integrations.webhooks.payloads.pipelines import job_payload, pipeline_payload, release_payload, wiki_payload
+from ingot.integrations.webhooks.payloads.pipelines import (
+    JobDetails,
+    job_payload,
+    pipeline_payload,
+    release_payload,
+    wiki_payload,
+)
 from ingot.integrations.webhooks.payloads.pushes import push_payload, system_tag_payload, update_payload
 from ingot.integrations.webhooks.policy import matches_branch
 from ingot.integrations.webhooks.queries import (
@@ -59,6 +69,7 @@ from ingot.repositories.ref_changes.tables import ref_changes
 from ingot.repositories.tags.events import ReleaseChanged
 from ingot.repositories.wikis.events import WikiPageChanged
 
+_RUNNERS = select(runners).where(in_list(runners.c.id, "ids"))
 _LAST_REF_CHANGE = select(func.max(ref_changes.c.id)).where(ref_changes.c.project_id == bindparam("project"))
 _STATUSES = (
     select(commit_statuses)
@@ -149,12 +160,17 @@ class HookSubscriber:
         queue_event(db, flag, payload, listeners, completion)
 
     def on_job(self, db: Connection, event: StatusChanged) -> None:
-        """Queue a changed commit status."""
-        context, listeners = self._context_and_listeners(db, "job_events", event.project_id, event.status.user_id)
-        if context is not None:
-            pipeline = find_pipeline(db, event.project_id, event.status.pipeline_id)
-            completion = PendingCompletion(context.project.repository_key, "job", pipeline.sha)
-            queue_event(db, "job_events", job_payload(context, pipeline, event.status), listeners, completion)
+        """Queue changed commit statuses, each as one event."""
+        context, listeners = self._context_and_listeners(db, "job_events", event.project_id, None)
+        if context is None:
+            return
+        pipeline = find_pipeline(db, event.project_id, event.pipeline_id)
+        completion = PendingCompletion(context.project.repository_key, "job", pipeline.sha)
+        details = job_details(db, event.statuses)
+        for status in event.statuses:
+            author = EventContext(context.project, _user(db, status.user_id), self._urls)
+            payload = job_payload(author, pipeline, status, details.get(status.id, JobDetails()))
+            queue_event(db, "job_events", payload, listeners, completion)
 
     def on_pipeline(self, db: Connection, event: PipelineChanged) -> None:
         """Queue a changed pipeline."""
@@ -164,7 +180,7 @@ class HookSubscriber:
             return
         statuses = db.all(CommitStatus, _STATUSES, pipeline=pipeline.id)
         users = users_by_ids(db, [status.user_id for status in statuses])
-        payload = pipeline_payload(context, pipeline, statuses, users)
+        payload = pipeline_payload(context, pipeline, statuses, users, job_details(db, statuses))
         queue_event(
             db,
             "pipeline_events",
@@ -214,6 +230,22 @@ class HookSubscriber:
         listeners = [self._only.id] if self._only else hook_ids(subscribed_hooks(db, flag, project_id, system=system))
         project = project_or_none(db, project_id) if listeners else None
         return (None if project is None else EventContext(project, _user(db, actor_id), self._urls)), listeners
+
+
+def job_details(db: Connection, statuses: Sequence[CommitStatus]) -> dict[int, JobDetails]:
+    """Return the jobs among statuses by id, with their runners and archives."""
+    jobs = jobs_by_ids(db, [status.id for status in statuses])
+    ids = sorted({job.runner_id for job in jobs if job.runner_id is not None})
+    found = {runner.id: runner for runner in db.all(Runner, _RUNNERS, ids=ids)} if ids else {}
+    artifacts = db.ports[JobArtifacts].list_for_jobs(db, [job.id for job in jobs]) if jobs else {}
+    return {
+        job.id: JobDetails(
+            job,
+            found.get(job.runner_id or 0),
+            next((each for each in artifacts.get(job.id, ()) if each.file_type == "archive"), None),
+        )
+        for job in jobs
+    }
 
 
 def last_ref_change(db: Connection, project: Project) -> int:

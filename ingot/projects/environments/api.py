@@ -35,6 +35,7 @@ def _environment_view(call: Call, project: Project, environment: Environment) ->
     on=project_in_path,
     may=policy.may_read_environments,
     returns=list[EnvironmentView],
+    job_token=True,
 )
 def list_environments(call: Call, project: Project, params: ListEnvironments, page: Page) -> Listing[EnvironmentView]:
     """List the environments of a project."""
@@ -47,6 +48,7 @@ def list_environments(call: Call, project: Project, params: ListEnvironments, pa
     on=project_in_path,
     may=policy.may_read_environments,
     returns=EnvironmentView,
+    job_token=True,
 )
 def get_environment(call: Call, project: Project) -> EnvironmentView:
     """Get an environment with its last successful deployment."""
@@ -57,7 +59,9 @@ def get_environment(call: Call, project: Project) -> EnvironmentView:
     return view
 
 
-@routes.post("/projects/:id/environments", on=project_in_path, may=policy.may_deploy, returns=EnvironmentView)
+@routes.post(
+    "/projects/:id/environments", on=project_in_path, may=policy.may_deploy, returns=EnvironmentView, job_token=True
+)
 def create_environment(call: Call, project: Project, params: CreateEnvironment) -> EnvironmentView:
     """Create an environment."""
     return _environment_view(call, project, service.create_environment(call.db, project, params))
@@ -68,6 +72,7 @@ def create_environment(call: Call, project: Project, params: CreateEnvironment) 
     on=project_in_path,
     may=policy.may_change_environments,
     returns=EnvironmentView,
+    job_token=True,
 )
 def edit_environment(call: Call, project: Project, params: EditEnvironment) -> EnvironmentView:
     """Edit an environment."""
@@ -81,6 +86,7 @@ def edit_environment(call: Call, project: Project, params: EditEnvironment) -> E
     on=project_in_path,
     may=policy.may_change_environments,
     returns=None,
+    job_token=True,
 )
 def delete_environment(call: Call, project: Project) -> None:
     """Delete an environment with its deployments."""
@@ -95,12 +101,13 @@ def delete_environment(call: Call, project: Project) -> None:
     may=policy.may_deploy,
     returns=EnvironmentView,
     status=200,
+    job_token=True,
 )
-def stop_environment(call: Call, project: Project, params: StopEnvironment) -> EnvironmentView:  # noqa: ARG001 - No stop job exists, so force has no effect.
+def stop_environment(call: Call, project: Project, params: StopEnvironment) -> EnvironmentView:
     """Stop an environment."""
-    return _environment_view(
-        call, project, service.stop_environment(call.db, project, _environment_in_path(call, project))
-    )
+    environment = _environment_in_path(call, project)
+    stopped = service.stop_environment(call.db, call.actor, project, environment, run_job=not params.force)
+    return _environment_view(call, project, stopped)
 
 
 @routes.get(
@@ -108,6 +115,7 @@ def stop_environment(call: Call, project: Project, params: StopEnvironment) -> E
     on=project_in_path,
     may=policy.may_read_environments,
     returns=list[DeploymentView],
+    job_token=True,
 )
 def list_deployments(call: Call, project: Project, params: ListDeployments, page: Page) -> Listing[DeploymentView]:
     """List the deployments of a project."""
@@ -120,6 +128,7 @@ def list_deployments(call: Call, project: Project, params: ListDeployments, page
     on=project_in_path,
     may=policy.may_read_environments,
     returns=DeploymentView,
+    job_token=True,
 )
 def get_deployment(call: Call, project: Project) -> DeploymentView:
     """Get a deployment."""
@@ -127,7 +136,9 @@ def get_deployment(call: Call, project: Project) -> DeploymentView:
     return deployment_view(deployment, call.origin.base)
 
 
-@routes.post("/projects/:id/deployments", on=project_in_path, may=policy.may_deploy, returns=DeploymentView)
+@routes.post(
+    "/projects/:id/deployments", on=project_in_path, may=policy.may_deploy, returns=DeploymentView, job_token=True
+)
 def create_deployment(call: Call, project: Project, params: CreateDeployment) -> DeploymentView:
     """Create a deployment that was made outside of our own jobs."""
     return deployment_view(service.create_deployment(call.db, call.actor, project, params), call.origin.base)
@@ -138,6 +149,7 @@ def create_deployment(call: Call, project: Project, params: CreateDeployment) ->
     on=project_in_path,
     may=policy.may_deploy,
     returns=DeploymentView,
+    job_token=True,
 )
 def edit_deployment(call: Call, project: Project, params: EditDeployment) -> DeploymentView:
     """Change the status of a deployment."""

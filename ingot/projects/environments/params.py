@@ -36,7 +36,7 @@ class EditEnvironment(Params):
 
 
 class StopEnvironment(Params):
-    """Whether to skip the job that stops the environment; there are no such jobs yet."""
+    """Whether to skip the job that stops the environment."""
 
     force: bool = False
 

@@ -10,7 +10,9 @@ from msgspec import UNSET
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
 from ingot.errors import Invalid, too_long_message
+from ingot.projects.environments.events import EnvironmentStopped
 from ingot.projects.environments.params import CreateDeployment, CreateEnvironment, EditEnvironment
 from ingot.projects.environments.queries import (
     environment_by_name_or_none,
@@ -79,9 +81,14 @@ def edit_environment(
     return find_environment(db, project, environment.id)
 
 
-def stop_environment(db: Connection, project: Project, environment: Environment) -> Environment:
-    """Mark an environment as stopped."""
-    _set_state(db, environment, "stopped")
+def stop_environment(
+    db: Connection, actor: Actor, project: Project, environment: Environment, *, run_job: bool = True
+) -> Environment:
+    """Mark an environment as stopped; ``run_job`` starts the job that removes it, if there is one."""
+    if environment.state != "stopped":
+        _set_state(db, environment, "stopped")
+        if run_job:
+            emit(db, EnvironmentStopped(project.id, environment.id, actor.user_id))
     return find_environment(db, project, environment.id)
 
 
@@ -179,7 +186,7 @@ def _validate(db: Connection, project: Project, name: str, url: str | None, edit
     if url is not None:
         if len(url) > MAX_LENGTH:
             errors["external_url"] = [too_long_message(MAX_LENGTH)]
-        elif not _is_url(url):
+        elif not is_link_target(url):
             errors["external_url"] = ["must be a valid URL"]
         elif _is_taken(environment_by_url_or_none(db, project, url), edited):
             errors["external_url"] = ["has already been taken"]
@@ -191,7 +198,7 @@ def _is_taken(existing: Environment | None, edited: Environment | None) -> bool:
     return existing is not None and (edited is None or existing.id != edited.id)
 
 
-def _is_url(url: str) -> bool:
+def is_link_target(url: str) -> bool:
     """Check whether pages may link to a URL; other schemes are refused because some execute scripts."""
     if not _URL.fullmatch(url):
         return False

@@ -28,3 +28,11 @@ class BranchDeletions:
 
     is_pending: Callable[[Connection, int, str], bool]
     """Whether a deletion of this branch of the project is under way; call it while the project's row is locked."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobTokenScopes:
+    """Port to the package that knows which projects the tokens of CI jobs may access."""
+
+    allows: Callable[[Connection, int, int], bool]
+    """Takes the project of the job and another project; returns whether the token gives access to that one."""

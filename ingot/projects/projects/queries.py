@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import bindparam, exists, func, select
 
 from ingot.accounts.users.tables import User
-from ingot.core.access.actor import Actor
+from ingot.core.access.actor import ANONYMOUS, Actor, JobIdentity
 from ingot.core.access.levels import Access, Level
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
@@ -39,6 +39,7 @@ from ingot.projects.projects.filters import (
     project_list_queries,
 )
 from ingot.projects.projects.params import ListProjects
+from ingot.projects.projects.ports import JobTokenScopes
 from ingot.projects.projects.tables import Project, project_redirects, project_topics, projects, shares, stars
 
 _BY_NUMBER = PROJECTS.where(projects.c.id == bindparam("project"))
@@ -97,7 +98,30 @@ def find_project(db: Connection, actor: Actor, name: str | int) -> tuple[Access,
 
 def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy.ProjectLookup:
     """Find a project by id or full path, with the caller's access to it; nearly all requests do, so it is cached."""
-    user_id, today = actor.user_id, day_of(db.now)
+    if actor.job is not None:
+        return _find_project_of_job(db, actor, actor.job, name)
+    found = _cached_lookup(db, actor.user_id, name)
+    if found is None or not policy.may_see_project(actor, found.access, found.project):
+        raise NotFound("Project")
+    return found
+
+
+def _find_project_of_job(db: Connection, actor: Actor, job: JobIdentity, name: str | int) -> policy.ProjectLookup:
+    """Find a project that the token of a job gives access to; other projects only if they are public."""
+    found = _cached_lookup(db, actor.user_id, name)
+    if found is None:
+        raise NotFound("Project")
+    project_id = found.project.id
+    if project_id != job.project_id and not db.ports[JobTokenScopes].allows(db, job.project_id, project_id):
+        return find_project_lookup(db, ANONYMOUS, project_id)
+    access = Access(level=Level.OWNER) if job.admin else found.access
+    if not policy.may_see_project(actor, access, found.project):
+        raise NotFound("Project")
+    return found._replace(access=access)
+
+
+def _cached_lookup(db: Connection, user_id: int, name: str | int) -> policy.ProjectLookup | None:
+    today = day_of(db.now)
 
     def key(name: object) -> tuple[Hashable, ...]:
         return "project", str(name), user_id, today, db.follow_redirects
@@ -108,10 +132,7 @@ def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy
             db.cached(key(found.project.id), lambda: found, _lookup_size)  # Pages go on with the id.
         return found
 
-    found = db.cached(key(name), read, _lookup_size)
-    if found is None or not policy.may_see_project(actor, found.access, found.project):
-        raise NotFound("Project")
-    return found
+    return db.cached(key(name), read, _lookup_size)
 
 
 def _project_lookup_or_none(db: Connection, user_id: int, today: Date, id_or_path: str) -> policy.ProjectLookup | None:

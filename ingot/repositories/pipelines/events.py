@@ -5,10 +5,11 @@ from ingot.repositories.pipelines.tables import CommitStatus, Status
 
 
 class StatusChanged(Event, frozen=True):
-    """A commit status is new or has changed, and its pipeline has been updated."""
+    """Commit statuses of a pipeline are new or have changed, and the pipeline has been updated."""
 
     project_id: int
-    status: CommitStatus
+    pipeline_id: int
+    statuses: tuple[CommitStatus, ...]
 
 
 class PipelineChanged(Event, frozen=True):

@@ -1,13 +1,31 @@
 """Status, coverage and duration of a pipeline, computed from its statuses."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from ingot.core.db.times import Timestamp, to_datetime
 from ingot.repositories.pipelines.tables import Status
 
-_IGNORABLE_FAILURES = ("failed", "canceled", "manual")
+Kind = Status | Literal["warning", "ignored"]
+"""Status of a job, or its effect on the status of the pipeline."""
+_NO_EFFECT: frozenset[Kind] = frozenset({"warning", "ignored"})
+_ONLY: Sequence[tuple[frozenset[Kind], Status]] = (
+    (frozenset({"skipped", "ignored"}), "skipped"),
+    (_NO_EFFECT | {"success", "skipped"}, "success"),
+    (_NO_EFFECT | {"created"}, "created"),
+    (_NO_EFFECT | {"success", "skipped", "canceled"}, "canceled"),
+    (_NO_EFFECT | {"created", "skipped", "pending"}, "pending"),
+)
+"""Statuses that hold if no job is of another kind, in this order."""
+_ANY: Sequence[tuple[frozenset[Kind], Status]] = (
+    (frozenset({"running", "pending"}), "running"),
+    (frozenset({"waiting_for_resource"}), "waiting_for_resource"),
+    (frozenset({"manual"}), "manual"),
+    (frozenset({"scheduled"}), "scheduled"),
+    (frozenset({"created"}), "running"),
+    (frozenset({"canceling"}), "canceling"),
+)
+"""Statuses that hold if one job is of these kinds, in this order; otherwise a job has failed."""
 _TIMED_STATUSES = ("running", "success", "failed", "canceled")
 
 
@@ -21,28 +39,28 @@ class StatusPart(NamedTuple):
     finished_at: Timestamp | None = None
 
 
+def status_kind(status: Status, *, allow_failure: bool) -> Kind:
+    """Return the effect of a status: allowed failures are warnings, and manual jobs that need not run are ignored."""
+    if allow_failure and status in ("failed", "canceled"):
+        return "warning"
+    if allow_failure and status == "manual":
+        return "ignored"
+    return status
+
+
+def status_of_kinds(kinds: Collection[Kind]) -> Status:
+    """Return the common status of some statuses, at least one."""
+    present = frozenset(kinds)
+    for only, status in _ONLY:
+        if present <= only:
+            return status
+    return next((status for some, status in _ANY if present & some), "failed")
+
+
 def combined_status(parts: Iterable[StatusPart]) -> Status:
     """Return the status of the pipeline; "skipped" if it has no statuses."""
-    parts = list(parts)
-    relevant = [part for part in parts if not (part.allow_failure and part.status in _IGNORABLE_FAILURES)]
-    count = Counter(part.status for part in relevant)
-    total, skipped, success = len(relevant), count["skipped"], count["success"]
-    if total == skipped:
-        has_ignored_failure = any(part.allow_failure and part.status in ("failed", "canceled") for part in parts)
-        return "success" if has_ignored_failure else "skipped"
-    if total == count["created"]:
-        return "created"
-    if total == success + skipped:
-        return "success"
-    if total == success + skipped + count["canceled"]:
-        return "canceled"
-    if total == count["created"] + skipped + count["pending"]:
-        return "pending"
-    if count["running"] or count["pending"]:
-        return "running"
-    if count["manual"]:
-        return "manual"
-    return "running" if count["created"] else "failed"
+    kinds = {status_kind(part.status, allow_failure=part.allow_failure) for part in parts}
+    return status_of_kinds(kinds) if kinds else "skipped"
 
 
 def mean_coverage(parts: Iterable[StatusPart]) -> float | None:

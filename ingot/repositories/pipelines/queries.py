@@ -1,11 +1,11 @@
 """Queries of pipelines and their statuses."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import bindparam, func, select
 
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import in_list
+from ingot.core.db.expressions import in_list, one_of
 from ingot.errors import NotFound
 from ingot.projects.projects.tables import projects
 from ingot.repositories.pipelines.outcome import StatusPart
@@ -35,6 +35,8 @@ _OF_COMMITS = (
     select(pipelines).where(pipelines.c.id.in_(_LATEST_OF_COMMITS.scalar_subquery())).order_by(pipelines.c.id.desc())
 )
 _LOCK_BY_ID = _BY_ID.with_for_update()
+_BY_IDS = select(pipelines).where(in_list(pipelines.c.id, "ids"))
+_LOCK_ANY = select(pipelines).where(pipelines.c.id == bindparam("pipeline")).with_for_update()
 _LOCK_NEWEST = _NEWEST.with_for_update()
 # Pipeline numbers in a project are sequential, so transactions that add a pipeline wait for this lock.
 _LOCK_PROJECT = select(projects.c.id).where(projects.c.id == bindparam("project")).with_for_update()
@@ -44,6 +46,17 @@ _LATEST = select(commit_statuses).where(
     commit_statuses.c.name == bindparam("name"),
     ~commit_statuses.c.retried,
 )
+_ALLOWED_FAILURE = (
+    select(commit_statuses.c.id)
+    .where(
+        commit_statuses.c.pipeline_id == bindparam("pipeline"),
+        ~commit_statuses.c.retried,
+        commit_statuses.c.allow_failure,
+        one_of(commit_statuses.c.status, "failed", "canceled"),
+    )
+    .limit(1)
+)
+_STATUSES_BY_IDS = select(commit_statuses).where(in_list(commit_statuses.c.id, "ids")).order_by(commit_statuses.c.id)
 _STATUS_PARTS = select(
     commit_statuses.c.status,
     commit_statuses.c.allow_failure,
@@ -59,6 +72,12 @@ def find_pipeline(db: Connection, project_id: int, pipeline_id: int) -> Pipeline
     if pipeline is None:
         raise NotFound("Pipeline")
     return pipeline
+
+
+def pipelines_by_ids(db: Connection, pipeline_ids: Iterable[int]) -> dict[int, Pipeline]:
+    """Return pipelines by id; missing ones are left out."""
+    ids = sorted(set(pipeline_ids))
+    return {pipeline.id: pipeline for pipeline in db.all(Pipeline, _BY_IDS, ids=ids)} if ids else {}
 
 
 def newest_pipeline_or_none(db: Connection, project_id: int, sha: str, ref: str) -> Pipeline | None:
@@ -88,6 +107,11 @@ def lock_pipeline(db: Connection, project_id: int, pipeline_id: int, sha: str, r
     if pipeline is None or pipeline.sha != sha or ref not in (None, pipeline.ref):
         raise NotFound("Pipeline")
     return pipeline
+
+
+def lock_pipeline_by_id(db: Connection, pipeline_id: int) -> Pipeline | None:
+    """Lock and return a pipeline, if it exists."""
+    return db.first(Pipeline, _LOCK_ANY, pipeline=pipeline_id)
 
 
 def lock_newest_pipeline(db: Connection, project_id: int, sha: str, ref: str | None) -> Pipeline | None:
@@ -122,3 +146,13 @@ def find_status(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus:
 def status_parts(db: Connection, pipeline: Pipeline) -> list[StatusPart]:
     """List a pipeline's current statuses, reduced to the fields that count for its outcome."""
     return [StatusPart(*row) for row in db.rows(_STATUS_PARTS, pipeline=pipeline.id)]
+
+
+def has_allowed_failures(db: Connection, pipeline: Pipeline) -> bool:
+    """Return whether a job of a pipeline has failed that may fail."""
+    return db.value(_ALLOWED_FAILURE, pipeline=pipeline.id) is not None
+
+
+def statuses_by_ids(db: Connection, status_ids: Sequence[int]) -> list[CommitStatus]:
+    """Return the statuses with these ids, in the order of their ids."""
+    return db.all(CommitStatus, _STATUSES_BY_IDS, ids=list(status_ids)) if status_ids else []

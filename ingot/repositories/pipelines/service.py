@@ -54,16 +54,21 @@ def report_status(db: Connection, actor: Actor, project_id: int, report: StatusR
         if current is not None:
             db.update(commit_statuses, current.id, retried=True, updated_at=db.now)
         _add_status(db, actor, pipeline, report)
-    pipeline_status = _update_pipeline_status(db, pipeline)
+    pipeline_status = update_pipeline_status(db, pipeline)
     status = find_status(db, pipeline, report.name)
     if status_changed:
-        emit(db, StatusChanged(pipeline.project_id, status))
-    if pipeline_status != pipeline.status:
-        emit(db, PipelineChanged(pipeline.project_id, pipeline.id, pipeline.sha, pipeline.ref, pipeline_status))
+        emit(db, StatusChanged(pipeline.project_id, pipeline.id, (status,)))
+    emit_pipeline_change(db, pipeline, pipeline_status)
     return status.id
 
 
-def _update_pipeline_status(db: Connection, pipeline: Pipeline) -> Status:
+def emit_pipeline_change(db: Connection, pipeline: Pipeline, status: Status) -> None:
+    """Emit ``PipelineChanged`` if a pipeline had another status before."""
+    if status != pipeline.status:
+        emit(db, PipelineChanged(pipeline.project_id, pipeline.id, pipeline.sha, pipeline.ref, status))
+
+
+def update_pipeline_status(db: Connection, pipeline: Pipeline) -> Status:
     """Recompute a locked pipeline from its statuses and return its status."""
     parts = status_parts(db, pipeline)
     status = combined_status(parts)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from sqlalchemy import Index, Table, UniqueConstraint
+from sqlalchemy import Index, Table, UniqueConstraint, false
 
 from ingot.core.db.schema import Record, decimal, flag, index_where, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
@@ -40,10 +40,24 @@ pipelines = Table(
     text("updated_at"),
     text("started_at", nullable=True),
     text("finished_at", nullable=True),
+    text("before_sha", nullable=True),
+    text("name", nullable=True),
+    # Of pipelines for merge requests. No foreign key: merge requests belong to a higher package.
+    number("merge_request_id", nullable=True),
+    # Whether only protected runners and variables of protected refs apply to its jobs.
+    flag("protected", server_default=false()),
+    # What a newer pipeline of the ref cancels: "conservative", "interruptible" or "none".
+    text("on_new_commit", nullable=True),
+    # "all" if the failure of a job cancels the others.
+    text("on_job_failure", nullable=True),
+    # Names the event that created the pipeline, so that a repeated event creates no second one.
+    text("origin_key", nullable=True),
     UniqueConstraint("project_id", "iid"),
     Index("ix_pipelines_project_id", "project_id", "id"),
     Index("ix_pipelines_project_id_sha", "project_id", "sha", "ref", "id"),
     Index("ix_pipelines_project_id_ref", "project_id", "ref", "id"),
+    Index("uq_pipelines_origin_key", "origin_key", unique=True),
+    Index("ix_pipelines_merge_request_id", "merge_request_id", "id", **index_where("merge_request_id IS NOT NULL")),
     sqlite_autoincrement=True,
 )
 
@@ -98,6 +112,13 @@ class Pipeline(Record, frozen=True):
     updated_at: Timestamp
     started_at: Timestamp | None
     finished_at: Timestamp | None
+    before_sha: str | None
+    name: str | None
+    merge_request_id: int | None
+    protected: bool
+    on_new_commit: str | None
+    on_job_failure: str | None
+    origin_key: str | None
 
 
 class CommitStatus(Record, frozen=True):

@@ -20,3 +20,7 @@ class RefsChanged(Event, frozen=True):
     """Awaited commits that are new on a branch, by branch."""
     deploy_key_id: int | None = None
     """The deploy key that pushed; ``actor_id`` is then the user who added it to the project."""
+    configured_refs: tuple[str, ...] = ()
+    """Full names of updated refs whose commits have a configuration of pipelines; only the first ones of a push."""
+    push_options: tuple[str, ...] = ()
+    """Options of ``git push -o`` that concern pipelines."""

@@ -42,6 +42,8 @@ class RepositoryState(msgspec.Struct, frozen=True):
     """Summaries of the first updates, by full ref name."""
     merged_heads: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
     """Awaited commits that are new on a branch, by branch."""
+    configured_refs: tuple[str, ...] = ()
+    """Full names of updated refs whose commits have a configuration of pipelines."""
 
 
 def open_intent(
@@ -51,13 +53,15 @@ def open_intent(
     via: str,
     updates: Sequence[RefUpdate],
     deploy_key_id: int | None = None,
+    push_options: Sequence[str] = (),
 ) -> RefIntent:
     """Store the intent to change refs, before git changes them."""
     key = secrets.token_hex(16)
     document = msgspec.json.encode(updates).decode()
     row = {"key": key, "project_id": project_id, "actor_id": actor_id, "via": via, "updates": document}
-    number = db.insert(ref_intents, **row, created_at=db.now, deploy_key_id=deploy_key_id)
-    return RefIntent(number, key, project_id, actor_id, via, document, db.now, deploy_key_id)
+    options = msgspec.json.encode(push_options).decode() if push_options else None
+    number = db.insert(ref_intents, **row, created_at=db.now, deploy_key_id=deploy_key_id, push_options=options)
+    return RefIntent(number, key, project_id, actor_id, via, document, db.now, deploy_key_id, options)
 
 
 def delete_intent(db: Connection, key: str) -> None:
@@ -103,5 +107,7 @@ def record_ref_updates(
             after.summaries,
             after.merged_heads,
             intent.deploy_key_id,
+            after.configured_refs,
+            msgspec.json.decode(intent.push_options, type=tuple[str, ...]) if intent.push_options else (),
         ),
     )

@@ -35,7 +35,7 @@ from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules, rule_ids_of_deploy_key, tag_rules
 from ingot.repositories.ref_changes.policy import DEFAULT_BRANCH_REFUSAL, MAX_REFS, RefUpdateContext, ref_update_refusal
-from ingot.repositories.ref_changes.ports import MergeRequestHeads
+from ingot.repositories.ref_changes.ports import MergeRequestHeads, PipelineConfigurations
 from ingot.repositories.ref_changes.queries import (
     intent_updates,
     is_recorded_by_others,
@@ -53,6 +53,9 @@ _READ_ALL_REFS_THRESHOLD = 50
 """Above this number, reading all refs at once is faster than one by one."""
 MAX_DESCRIBED_REFS = 20
 """Number of updates per push that get a summary."""
+MAX_PUSH_OPTIONS = 50
+MAX_PUSH_OPTION_LENGTH = 50_000
+_PIPELINE_OPTION = "ci."
 _REF_KINDS = {"heads": "branch", "tags": "tag"}
 IntentCallback = Callable[[Connection], None]
 AccessLookup = Callable[[Connection], tuple[Access, Project]]
@@ -115,11 +118,12 @@ def begin_ref_updates(
     deploy_key_id: int | None = None,
     env: Mapping[str, str] | None = None,
     in_intent_transaction: IntentCallback | None = None,
+    push_options: Sequence[str] = (),
 ) -> RefIntent:
     """Check updates and commit an intent for them, all or none; raise ``Denied`` if one is refused.
 
     ``env`` gives git access to the quarantined objects of a push that is not accepted yet. ``deploy_key_id`` is the
-    deploy key that pushes, if the caller is not a user.
+    deploy key that pushes, if the caller is not a user. ``push_options`` are those of ``git push -o``.
     """
     if len(updates) > MAX_REFS:
         raise Denied(f"A push may change {MAX_REFS} references at most.")
@@ -147,6 +151,7 @@ def begin_ref_updates(
     reconcile_predecessors(database, repository, context.project.id, updates)
     break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None
+    kept_options = _options_of_pipelines(push_options)
     deleted_branches = {update.branch for update in updates if update.deletes and update.branch is not None}
 
     def write(db: Connection) -> RefIntent:
@@ -155,7 +160,7 @@ def begin_ref_updates(
         # Checked again, since one of them may have become the default branch in the meantime.
         if deleted_branches and lock_default_branch(db, context.project.id) in deleted_branches:
             raise Denied(DEFAULT_BRANCH_REFUSAL)
-        return open_intent(db, context.project.id, actor_id, via, updates, deploy_key_id)
+        return open_intent(db, context.project.id, actor_id, via, updates, deploy_key_id, kept_options)
 
     return database.write(write)
 
@@ -302,7 +307,20 @@ def _repository_state(
     head = set_first_head(repository, first)
     summaries = {update.ref: summarize_push(repository, update, head) for update in completed[:MAX_DESCRIBED_REFS]}
     merged_heads = _merge_request_heads(database, repository, intent.project_id, completed)
-    return RepositoryState(head, lambda: not repository.branches_exist(), summaries, merged_heads)
+    configured = (
+        ()
+        if project is None
+        else database.ports[PipelineConfigurations].configured_refs(repository, project, tuple(completed))
+    )
+    return RepositoryState(head, lambda: not repository.branches_exist(), summaries, merged_heads, configured)
+
+
+def _options_of_pipelines(options: Sequence[str]) -> list[str]:
+    """Return the options of a push that concern pipelines; a push with too many of them is refused."""
+    kept = [option for option in options if option.startswith(_PIPELINE_OPTION)]
+    if len(kept) > MAX_PUSH_OPTIONS or sum(map(len, kept)) > MAX_PUSH_OPTION_LENGTH:
+        raise Denied("The options of this push are too long.")
+    return [option.encode(errors="replace").decode() for option in kept]
 
 
 def _merge_request_heads(

@@ -19,6 +19,8 @@ ref_intents = Table(
     text("created_at"),
     # The deploy key that pushes, if any; not a foreign key, because the record outlives the key.
     number("deploy_key_id", nullable=True),
+    # JSON list of the options of ``git push -o`` that pipelines need.
+    text("push_options", nullable=True),
     sqlite_autoincrement=True,
 )
 
@@ -53,6 +55,7 @@ class RefIntent(Record, frozen=True):
     updates: str
     created_at: Timestamp
     deploy_key_id: int | None
+    push_options: str | None = None
 
 
 class RefChange(Record, frozen=True):

@@ -3,22 +3,19 @@
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
-from ingot.git.history.commits import commit_or_none
 from ingot.repositories.commits.queries import find_commit
-from ingot.repositories.commits.views import commit_view
 from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, project_url, repository_in_path
 from ingot.repositories.pipelines.queries import find_pipeline
 from ingot.repositories.pipelines.views import PipelineBrief, PipelineView, pipeline_brief, pipeline_view
 from ingot.repositories.statuses import policy, queries, staged
 from ingot.repositories.statuses.params import (
     GetLatestPipeline,
-    ListPipelineJobs,
     ListPipelines,
     ListPipelineStatuses,
     ListStatuses,
     PostStatus,
 )
-from ingot.repositories.statuses.views import CommitStatusView, JobView, job_views, status_views
+from ingot.repositories.statuses.views import CommitStatusView, status_views
 
 routes = Routes("statuses")
 
@@ -87,25 +84,3 @@ def list_pipeline_statuses(
     pipeline = find_pipeline(call.db, context.project.id, path_number(call.path, "pipeline_id"))
     listing = queries.list_pipeline_statuses(call.db, pipeline, page, retried=params.all)
     return listing.of(status_views(call.db, listing.items, call.origin.base))
-
-
-@routes.get(
-    "/projects/:id/pipelines/:pipeline_id/jobs",
-    on=repository_in_path,
-    may=policy.may_read_pipelines,
-    returns=list[JobView],
-)
-def list_pipeline_jobs(
-    call: Call, context: RepositoryContext, params: ListPipelineJobs, page: Page
-) -> Listing[JobView]:
-    """List the statuses of a pipeline in the format of jobs."""
-    pipeline = find_pipeline(call.db, context.project.id, path_number(call.path, "pipeline_id"))
-    listing = queries.list_pipeline_statuses(
-        call.db, pipeline, page, retried=params.include_retried, states=params.scope
-    )
-    url, commit = project_url(call, context.project), commit_or_none(context.repository, pipeline.sha)
-    # Guests may see public jobs without permission to read the code.
-    readable = commit is not None and may_read_code(call.actor, context.access, context)
-    commit_or_hidden = commit_view(commit, url) if commit is not None and readable else None
-    brief = pipeline_brief(pipeline, url)
-    return listing.of(job_views(call.db, listing.items, brief, commit_or_hidden, call.origin.base, tag=pipeline.tag))

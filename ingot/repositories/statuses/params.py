@@ -43,6 +43,7 @@ class ListPipelines(Params):
             "running",
             "success",
             "failed",
+            "canceling",
             "canceled",
             "skipped",
             "manual",
@@ -68,13 +69,6 @@ class ListPipelineStatuses(Params):
     """Filter of a pipeline's statuses; ``all`` includes superseded ones."""
 
     all: bool = False
-
-
-class ListPipelineJobs(Params):
-    """Filters of a pipeline's jobs; ``scope`` contains statuses."""
-
-    scope: list[str] | None = None
-    include_retried: bool = False
 
 
 class GetLatestPipeline(Params):

@@ -45,14 +45,14 @@ def clock() -> Clock:
 def dispatcher(instance: Instance, clock: Clock) -> Iterator[HookDispatcher]:
     """Yield a dispatcher that delivers the server's events; local addresses are allowed, also for saving hooks."""
     runner = instance.app.kernel._runner
-    allowed, before = replace(instance.settings, allow_local_requests=True), runner._settings
-    runner._settings = allowed
+    allowed, before = replace(instance.settings, allow_local_requests=True), runner.settings
+    runner.settings = allowed
     database = open_database(instance.settings, clock)
     dispatcher = hook_dispatcher(allowed, database, Log("json", instance.log))
     dispatcher.start()
     yield dispatcher
     assert dispatcher.stop()
-    runner._settings = before
+    runner.settings = before
     database.close()
 
 

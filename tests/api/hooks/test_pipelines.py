@@ -2,6 +2,8 @@
 
 from tests.api.hooks.conftest import HookedProject
 from tests.api.hooks.test_events import PROJECT, REPOSITORY, write_file
+from tests.ci.runner_client import project_runner
+from tests.client import Make
 from tests.conftest import Instance
 
 JOB = {
@@ -64,3 +66,39 @@ def test_job_events(hooked: HookedProject, instance: Instance) -> None:
     assert (done["build_status"], done["commit"]["status"]) == ("success", "failed")
     assert done["build_duration"] >= 0
     assert hooked.next("Pipeline Hook")["object_attributes"]["status"] == "failed"
+
+
+def test_events_of_jobs_that_runners_execute(hooked: HookedProject, make: Make) -> None:
+    """In the order of the changes: a job starts and ends, then its pipeline follows."""
+    text = "test: {script: make, environment: live}\nlater: {script: make, stage: deploy, when: manual}\n"
+    action = {"action": "create", "file_path": ".gitlab-ci.yml", "content": text}
+    write_file(hooked, ".gitlab-ci.yml", actions=[action])
+    hooked.next("Push Hook")
+    waiting = hooked.next("Job Hook")
+    assert (waiting["build_name"], waiting["build_status"], waiting["runner"]) == ("test", "pending", None)
+    assert waiting["environment"] == {"name": "live", "action": "start", "deployment_tier": "production"}
+    pending = hooked.next("Pipeline Hook")
+    assert (pending["object_attributes"]["status"], pending["object_attributes"]["stages"]) == (
+        "pending",
+        ["test", "deploy"],
+    )
+    runner = project_runner(make, hooked.project.id, description="builder", tag_list="a")
+    job = runner.must_take()
+    running = hooked.next("Job Hook")
+    assert (running["build_id"], running["build_status"], running["pipeline_id"]) == (
+        job.id,
+        "running",
+        pending["object_attributes"]["id"],
+    )
+    assert (running["runner"]["id"], running["runner"]["tags"]) == (runner.id, ["a"])
+    assert hooked.next("Pipeline Hook")["object_attributes"]["status"] == "running"
+    assert job.finish("failed", failure_reason="script_failure").status_code == 200
+    ended = [hooked.next("Job Hook") for _ in range(2)]
+    assert [(each["build_name"], each["build_status"]) for each in ended] == [("test", "failed"), ("later", "skipped")]
+    assert ended[0]["build_failure_reason"] == "script_failure"
+    assert ended[0]["build_duration"] is not None
+    done = hooked.next("Pipeline Hook")
+    builds = {build["name"]: build for build in done["builds"]}
+    assert (builds["later"]["when"], builds["later"]["manual"]) == ("manual", True)
+    assert builds["test"]["runner"]["description"] == "builder"
+    assert done["object_attributes"]["duration"] is not None

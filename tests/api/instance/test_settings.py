@@ -8,7 +8,7 @@ import pytest
 from tests.client import Api, Make
 
 PATH = "/application/settings"
-READ_ONLY = ("id", "created_at", "updated_at")
+READ_ONLY = ("id", "created_at", "updated_at", "runners_registration_token")
 # Fields of GitLab 9.4.
 SHOWN = {
     "id",

@@ -82,6 +82,19 @@ def test_all_fields(api: Api, make: Make, roles: UsersByRole, project: Project) 
         "committed_at": None,
         "duration": None,
         "coverage": "85.25",
+        "name": None,
+        "queued_duration": 0,
+        "detailed_status": {
+            "icon": "status_running",
+            "text": "Running",
+            "label": "running",
+            "group": "running",
+            "tooltip": "running",
+            "has_details": True,
+            "details_path": f"/{project.path}/-/pipelines/{number}",
+            "illustration": None,
+            "favicon": None,
+        },
     }
     assert got["user"]["username"] == roles.developer.username
     assert api.get(f"/projects/{project.id}/pipelines", roles.reporter).json() == [brief]

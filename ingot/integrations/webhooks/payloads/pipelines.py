@@ -1,11 +1,17 @@
 """Payloads of jobs, pipelines, wiki pages and releases."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from ingot.ci.job_records.ports import ArtifactSummary
+from ingot.ci.job_records.queries import options_of
+from ingot.ci.job_records.tables import CiJob
+from ingot.ci.runners.queries import tags_of_runner
+from ingot.ci.runners.tables import Runner
 from ingot.collaboration.releases.tables import ReleaseLink
-from ingot.core.db.times import to_datetime
+from ingot.core.db.times import Timestamp, to_datetime
+from ingot.git.history.commits import NO_OID
 from ingot.integrations.webhooks.payloads.issues import EventContext
 from ingot.integrations.webhooks.payloads.parts import (
     Payload,
@@ -16,6 +22,7 @@ from ingot.integrations.webhooks.payloads.parts import (
     utc_text,
     utc_text_or_none,
 )
+from ingot.projects.environments.service import tier_of
 from ingot.repositories.pipelines.tables import CommitStatus, Pipeline
 from ingot.repositories.tags.tables import Release
 from ingot.repositories.wikis.page_names import WikiPage
@@ -24,15 +31,24 @@ _NO_USER = {"id": None, "name": None, "username": None, "avatar_url": None}
 _FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
 
 
-def job_payload(context: EventContext, pipeline: Pipeline, status: CommitStatus) -> Payload:
-    """Return the payload of a commit status; the commit's author and message are added before delivery."""
+class JobDetails(NamedTuple):
+    """A job of a pipeline with its runner and archive; none of them for an external status."""
+
+    job: CiJob | None = None
+    runner: Runner | None = None
+    archive: ArtifactSummary | None = None
+
+
+def job_payload(context: EventContext, pipeline: Pipeline, status: CommitStatus, details: JobDetails) -> Payload:
+    """Return the payload of a job or commit status; the commit's author and message are added before delivery."""
+    job = details.job
     project_data = project_part(context.project, context.urls)
     started, finished = status.started_at, status.finished_at
     return {
         "object_kind": "build",
         "ref": pipeline.ref,
         "tag": pipeline.tag,
-        "before_sha": "0" * 40,
+        "before_sha": pipeline.before_sha or NO_OID,
         "sha": pipeline.sha,
         "build_id": status.id,
         "build_name": status.name,
@@ -41,13 +57,13 @@ def job_payload(context: EventContext, pipeline: Pipeline, status: CommitStatus)
         "build_created_at": utc_text(status.created_at),
         "build_started_at": utc_text_or_none(started),
         "build_finished_at": utc_text_or_none(finished),
-        "build_duration": (to_datetime(finished) - to_datetime(started)).total_seconds()
-        if started and finished
-        else None,
+        "build_duration": _seconds(started, finished),
+        "build_queued_duration": _seconds(job.queued_at, started) if job else None,
         "build_allow_failure": status.allow_failure,
+        "build_failure_reason": (job.failure_reason if job else None) or "unknown_failure",
         "pipeline_id": pipeline.id,
-        "runner": None,
-        "environment": None,
+        "runner": _runner(details.runner),
+        "environment": _environment(job),
         "project_id": context.project.id,
         "project_name": context.project.full_name,
         "user": {
@@ -72,7 +88,11 @@ def job_payload(context: EventContext, pipeline: Pipeline, status: CommitStatus)
 
 
 def pipeline_payload(
-    context: EventContext, pipeline: Pipeline, statuses: Sequence[CommitStatus], users: Any
+    context: EventContext,
+    pipeline: Pipeline,
+    statuses: Sequence[CommitStatus],
+    users: Any,
+    details: Mapping[int, JobDetails],
 ) -> Payload:
     """Return the payload of a pipeline; its commit is added before delivery."""
     stages = list(dict.fromkeys(status.stage for status in statuses))
@@ -84,7 +104,8 @@ def pipeline_payload(
             "ref": pipeline.ref,
             "tag": pipeline.tag,
             "sha": pipeline.sha,
-            "before_sha": "0" * 40,
+            "before_sha": pipeline.before_sha or NO_OID,
+            "name": pipeline.name,
             "source": pipeline.source,
             "status": pipeline.status,
             "detailed_status": pipeline.status,
@@ -97,7 +118,10 @@ def pipeline_payload(
         "user": user_part(context.user, context.urls),
         "project": project_part(context.project, context.urls, backward=False),
         "commit": None,
-        "builds": [_status(context, status, users.get(status.user_id)) for status in statuses],
+        "builds": [
+            _status(context, status, users.get(status.user_id), details.get(status.id, JobDetails()))
+            for status in statuses
+        ],
     }
 
 
@@ -159,7 +183,8 @@ def release_payload(context: EventContext, release: Release, links: Sequence[Rel
     }
 
 
-def _status(context: EventContext, status: CommitStatus, user: Any) -> Payload:
+def _status(context: EventContext, status: CommitStatus, user: Any, details: JobDetails) -> Payload:
+    job, archive = details.job, details.archive
     return {
         "id": status.id,
         "stage": status.stage,
@@ -168,10 +193,42 @@ def _status(context: EventContext, status: CommitStatus, user: Any) -> Payload:
         "created_at": utc_text(status.created_at),
         "started_at": utc_text_or_none(status.started_at),
         "finished_at": utc_text_or_none(status.finished_at),
-        "when": "on_success",
-        "manual": False,
+        "duration": _seconds(status.started_at, status.finished_at),
+        "queued_duration": _seconds(job.queued_at, status.started_at) if job else None,
+        "failure_reason": job.failure_reason if job else None,
+        "when": job.run_when if job else "on_success",
+        "manual": job is not None and job.run_when == "manual",
         "allow_failure": status.allow_failure,
         "user": user_part(user, context.urls),
-        "runner": None,
-        "artifacts_file": {"filename": None, "size": None},
+        "runner": _runner(details.runner),
+        "artifacts_file": {
+            "filename": archive.filename if archive else None,
+            "size": archive.size if archive else None,
+        },
+        "environment": _environment(job),
     }
+
+
+def _seconds(start: Timestamp | None, end: Timestamp | None) -> float | None:
+    return (to_datetime(end) - to_datetime(start)).total_seconds() if start and end else None
+
+
+def _runner(runner: Runner | None) -> Payload | None:
+    if runner is None:
+        return None
+    return {
+        "id": runner.id,
+        "description": runner.description,
+        "runner_type": runner.runner_type,
+        "active": runner.active,
+        "is_shared": runner.runner_type == "instance_type",
+        "tags": tags_of_runner(runner),
+    }
+
+
+def _environment(job: CiJob | None) -> Payload | None:
+    if job is None or job.environment is None:
+        return None
+    configured = options_of(job).environment or {}
+    tier = configured.get("tier") or tier_of(job.environment)
+    return {"name": job.environment, "action": configured.get("action", "start"), "deployment_tier": tier}

@@ -1,0 +1,1 @@
+"""Files that jobs upload, and the reports among them."""

@@ -1,0 +1,181 @@
+"""Endpoints of job artifacts and test reports."""
+
+from ingot.ci.artifacts import policy, service
+from ingot.ci.artifacts.downloads import entry_response, file_response
+from ingot.ci.artifacts.finders import (
+    ArtifactSubject,
+    ProjectArtifacts,
+    artifact_in_path,
+    find_artifact_of_ref,
+    may_read_archive,
+    may_read_archives,
+    project_artifacts_in_path,
+)
+from ingot.ci.artifacts.jobs import enqueue_artifact_expiry
+from ingot.ci.artifacts.params import ArtifactOfRef, DownloadArtifact, UploadArtifact
+from ingot.ci.artifacts.queries import artifact_or_none, reports_of_pipeline
+from ingot.ci.artifacts.service import StoredFile
+from ingot.ci.artifacts.store import artifact_store_of
+from ingot.ci.artifacts.test_reports import JunitSuite, read_test_suites
+from ingot.ci.artifacts.upload import find_running_job, receive_artifact
+from ingot.ci.artifacts.views import (
+    ArtifactView,
+    TestReportSummaryView,
+    TestReportView,
+    artifact_view,
+    test_report_summary_view,
+    test_report_view,
+)
+from ingot.ci.job_records.policy import may_read_jobs
+from ingot.ci.job_records.queries import find_job, job_by_id, job_by_token, options_of
+from ingot.core.access.rules import anyone
+from ingot.core.api.params import number_or_none, path_number
+from ingot.core.api.routes import Call, ContentResponse, Routes
+from ingot.errors import Denied, NotFound
+from ingot.projects.projects.api import project_in_path
+from ingot.projects.projects.tables import Project
+from ingot.repositories.pipelines.queries import find_pipeline
+
+routes = Routes("jobs")
+
+
+@routes.post(
+    "/jobs/:id/artifacts",
+    may=anyone,
+    returns=ArtifactView,
+    runner_call=True,
+    rate_limited=False,
+    read_body=receive_artifact,
+)
+def upload_artifact(call: Call, params: UploadArtifact, received: tuple[StoredFile, str | None]) -> ArtifactView:  # noqa: ARG001 - Read with the body.
+    """Upload a file of a running job; for runners."""
+    stored, token = received
+    job = find_running_job(call.db, number_or_none(call.path["id"]), token)
+    options = options_of(job).artifacts
+    public = options.get("public", True) is not False and options.get("access", "all") == "all"
+    return artifact_view(service.add_artifact(call.db, job, stored, public=public))
+
+
+@routes.get(
+    "/jobs/:id/artifacts", may=anyone, returns=ContentResponse, runner_call=True, rate_limited=False, heavy=True
+)
+def download_artifacts(call: Call, params: DownloadArtifact) -> ContentResponse:
+    """Download the archive of a job with the token of a running job of the project; for runners."""
+    job = job_by_id(call.db, number_or_none(call.path["id"]) or 0)
+    if job is None:
+        raise NotFound(message="404 Not found")
+    running = job_by_token(call.db, params.token) if params.token else None
+    if running is None or running.project_id != job.project_id:
+        raise Denied
+    if job.erased_at is not None:
+        raise Denied("Job has been erased!")
+    artifact = artifact_or_none(call.db, job.id)
+    if artifact is None:
+        raise NotFound(message="404 Not found")
+    return file_response(artifact_store_of(call.settings), artifact)
+
+
+@routes.get(
+    "/projects/:id/jobs/:job_id/artifacts",
+    on=artifact_in_path,
+    may=may_read_archive,
+    returns=ContentResponse,
+    heavy=True,
+    job_token=True,
+)
+def get_job_artifacts(call: Call, subject: ArtifactSubject) -> ContentResponse:
+    """Download the archive of a job."""
+    return file_response(artifact_store_of(call.settings), subject.artifact)
+
+
+@routes.get(
+    "/projects/:id/jobs/:job_id/artifacts/:artifact_path",
+    on=artifact_in_path,
+    may=may_read_archive,
+    returns=ContentResponse,
+    heavy=True,
+    job_token=True,
+    slashes="artifact_path",
+)
+def get_job_artifact_file(call: Call, subject: ArtifactSubject) -> ContentResponse:
+    """Download one file of the archive of a job."""
+    return entry_response(artifact_store_of(call.settings), subject.artifact, call.path["artifact_path"])
+
+
+@routes.get(
+    "/projects/:id/jobs/artifacts/:ref_name/download",
+    on=project_artifacts_in_path,
+    may=may_read_archives,
+    returns=ContentResponse,
+    heavy=True,
+    job_token=True,
+    slashes="ref_name",
+)
+def get_artifacts_of_ref(call: Call, subject: ProjectArtifacts, params: ArtifactOfRef) -> ContentResponse:
+    """Download the archive of the newest successful job with a name on a branch or tag."""
+    artifact = find_artifact_of_ref(call, subject, call.path["ref_name"], params.job)
+    return file_response(artifact_store_of(call.settings), artifact)
+
+
+@routes.get(
+    "/projects/:id/jobs/artifacts/:ref_name/raw/:artifact_path",
+    on=project_artifacts_in_path,
+    may=may_read_archives,
+    returns=ContentResponse,
+    heavy=True,
+    job_token=True,
+    slashes="artifact_path",
+)
+def get_artifact_file_of_ref(call: Call, subject: ProjectArtifacts, params: ArtifactOfRef) -> ContentResponse:
+    """Download one file of the archive of the newest successful job with a name on a branch or tag."""
+    artifact = find_artifact_of_ref(call, subject, call.path["ref_name"], params.job)
+    return entry_response(artifact_store_of(call.settings), artifact, call.path["artifact_path"])
+
+
+@routes.delete(
+    "/projects/:id/jobs/:job_id/artifacts",
+    on=project_in_path,
+    may=policy.may_delete_artifacts,
+    returns=None,
+    status=204,
+)
+def delete_job_artifacts(call: Call, project: Project) -> None:
+    """Delete the files of a job."""
+    job = find_job(call.db, project.id, path_number(call.path, "job_id"))
+    service.erase_artifacts(call.db, job)
+
+
+@routes.delete("/projects/:id/artifacts", on=project_in_path, may=policy.may_delete_artifacts, returns=None, status=202)
+def delete_project_artifacts(call: Call, project: Project) -> None:
+    """Delete the files of all jobs of a project, except those of the latest pipeline of a ref."""
+    service.expire_project_artifacts(call.db, project.id)
+    enqueue_artifact_expiry(call.db)
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id/test_report",
+    on=project_in_path,
+    may=may_read_jobs,
+    returns=TestReportView,
+    heavy=True,
+)
+def get_test_report(call: Call, project: Project) -> TestReportView:
+    """Get the test cases of a pipeline."""
+    return test_report_view(_test_suites(call, project))
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id/test_report_summary",
+    on=project_in_path,
+    may=may_read_jobs,
+    returns=TestReportSummaryView,
+    heavy=True,
+)
+def get_test_report_summary(call: Call, project: Project) -> TestReportSummaryView:
+    """Get the numbers of test cases of a pipeline."""
+    return test_report_summary_view(_test_suites(call, project))
+
+
+def _test_suites(call: Call, project: Project) -> list[JunitSuite]:
+    pipeline = find_pipeline(call.db, project.id, path_number(call.path, "pipeline_id"))
+    return read_test_suites(artifact_store_of(call.settings), reports_of_pipeline(call.db, pipeline.id, "junit"))

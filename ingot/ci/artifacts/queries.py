@@ -1,0 +1,189 @@
+"""Queries of job artifacts."""
+
+from collections.abc import Collection
+
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
+
+from ingot.ci.artifacts.tables import JobArtifact, job_artifacts
+from ingot.ci.job_records.ports import ArtifactSummary
+from ingot.ci.job_records.queries import JOBS
+from ingot.ci.job_records.tables import CiJob, ci_job_variables
+from ingot.ci.pipelines.tables import ci_settings
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list, one_of
+from ingot.repositories.pipelines.tables import commit_statuses, pipelines
+
+SWEEP_BATCH = 500
+_ENDED_WITHOUT_SUCCESS = ("failed", "canceled", "skipped")
+
+
+def _is_latest_of_ref() -> ColumnElement[bool]:
+    """Return the condition that no newer pipeline of the ref was successful, so that the files are kept."""
+    newer = pipelines.alias("newer")
+    superseded = exists().where(
+        newer.c.project_id == pipelines.c.project_id,
+        newer.c.ref == pipelines.c.ref,
+        newer.c.tag == pipelines.c.tag,
+        newer.c.id > pipelines.c.id,
+        newer.c.status == "success",
+    )
+    return and_(
+        or_(ci_settings.c.project_id.is_(None), ci_settings.c.keep_latest_artifact),
+        ~one_of(pipelines.c.status, *_ENDED_WITHOUT_SUCCESS),
+        ~superseded,
+    )
+
+
+_WITH_PIPELINE = (
+    select(job_artifacts)
+    .join(commit_statuses, commit_statuses.c.id == job_artifacts.c.job_id)
+    .join(pipelines, pipelines.c.id == commit_statuses.c.pipeline_id)
+    .outerjoin(ci_settings, ci_settings.c.project_id == job_artifacts.c.project_id)
+)
+_AVAILABLE = _WITH_PIPELINE.where(
+    or_(job_artifacts.c.expire_at.is_(None), job_artifacts.c.expire_at > bindparam("now"), _is_latest_of_ref())
+)
+_EXPIRED = (
+    _WITH_PIPELINE.where(
+        job_artifacts.c.expire_at.is_not(None),
+        job_artifacts.c.expire_at <= bindparam("now"),
+        job_artifacts.c.id > bindparam("after"),
+        ~_is_latest_of_ref(),
+    )
+    .order_by(job_artifacts.c.id)
+    .limit(SWEEP_BATCH)
+)
+_ONE = _AVAILABLE.where(job_artifacts.c.job_id == bindparam("job"), job_artifacts.c.file_type == bindparam("file_type"))
+_STORED = select(job_artifacts).where(
+    job_artifacts.c.job_id == bindparam("job"), job_artifacts.c.file_type == bindparam("file_type")
+)
+_STORED_OF_JOBS = (
+    select(job_artifacts)
+    .where(in_list(job_artifacts.c.job_id, "jobs"))
+    .order_by(job_artifacts.c.job_id, job_artifacts.c.id)
+)
+_OF_JOBS = _AVAILABLE.where(in_list(job_artifacts.c.job_id, "jobs")).order_by(
+    job_artifacts.c.job_id, job_artifacts.c.id
+)
+_OF_PIPELINE = (
+    _AVAILABLE.where(
+        commit_statuses.c.pipeline_id == bindparam("pipeline"),
+        ~commit_statuses.c.retried,
+        job_artifacts.c.file_type == bindparam("file_type"),
+    )
+    .add_columns(commit_statuses.c.name)
+    .order_by(job_artifacts.c.job_id)
+)
+_OF_PROJECT = (
+    select(job_artifacts)
+    .where(job_artifacts.c.project_id == bindparam("project"), job_artifacts.c.id > bindparam("after"))
+    .order_by(job_artifacts.c.id)
+    .limit(SWEEP_BATCH)
+)
+_EXISTING_KEYS = select(job_artifacts.c.storage_key).where(in_list(job_artifacts.c.storage_key, "keys"))
+_RECORDED = (
+    select(job_artifacts.c.id, job_artifacts.c.storage_key, job_artifacts.c.size)
+    .where(job_artifacts.c.id > bindparam("after"))
+    .order_by(job_artifacts.c.id)
+    .limit(SWEEP_BATCH)
+)
+# The newest successful job with an archive, as it must have had one to be of use.
+_LATEST_OF_REF = (
+    JOBS.join(pipelines, pipelines.c.id == commit_statuses.c.pipeline_id)
+    .where(
+        pipelines.c.project_id == bindparam("project"),
+        pipelines.c.ref == bindparam("ref"),
+        pipelines.c.status == "success",
+        commit_statuses.c.name == bindparam("name"),
+        commit_statuses.c.status == "success",
+        ~commit_statuses.c.retried,
+    )
+    .order_by(pipelines.c.id.desc())
+    .limit(1)
+)
+_DOTENV = (
+    select(ci_job_variables.c.key, ci_job_variables.c.sealed_value)
+    .where(in_list(ci_job_variables.c.job_id, "jobs"), ci_job_variables.c.source == "dotenv")
+    .order_by(ci_job_variables.c.job_id, ci_job_variables.c.id)
+)
+_SIZE_OF_PROJECT = select(func.coalesce(func.sum(job_artifacts.c.size), 0)).where(
+    job_artifacts.c.project_id == bindparam("project")
+)
+
+
+def artifact_or_none(db: Connection, job_id: int, file_type: str = "archive") -> JobArtifact | None:
+    """Return a file of a job unless it has expired."""
+    return db.first(JobArtifact, _ONE, job=job_id, file_type=file_type, now=db.now)
+
+
+def stored_artifact_or_none(db: Connection, job_id: int, file_type: str) -> JobArtifact | None:
+    """Return a file of a job, also if it has expired."""
+    return db.first(JobArtifact, _STORED, job=job_id, file_type=file_type)
+
+
+def artifacts_of_jobs(db: Connection, job_ids: Collection[int]) -> dict[int, list[JobArtifact]]:
+    """Return the files of several jobs that have not expired, by job id; jobs without files are left out."""
+    artifacts: dict[int, list[JobArtifact]] = {}
+    for artifact in db.all(JobArtifact, _OF_JOBS, jobs=list(job_ids), now=db.now) if job_ids else ():
+        artifacts.setdefault(artifact.job_id, []).append(artifact)
+    return artifacts
+
+
+def stored_artifacts_of_jobs(db: Connection, job_ids: Collection[int]) -> list[JobArtifact]:
+    """Return the files of several jobs, also those that have expired."""
+    return db.all(JobArtifact, _STORED_OF_JOBS, jobs=list(job_ids)) if job_ids else []
+
+
+def artifact_summaries(db: Connection, job_ids: list[int]) -> dict[int, list[ArtifactSummary]]:
+    """Return what views of jobs show of their files, by job id."""
+    return {
+        job_id: [
+            ArtifactSummary(each.file_type, each.size, each.filename, each.file_format, each.expire_at)
+            for each in artifacts
+        ]
+        for job_id, artifacts in artifacts_of_jobs(db, job_ids).items()
+    }
+
+
+def reports_of_pipeline(db: Connection, pipeline_id: int, file_type: str) -> list[tuple[str, JobArtifact]]:
+    """Return the reports of one type of a pipeline with the names of their jobs."""
+    rows = db.rows(_OF_PIPELINE, pipeline=pipeline_id, file_type=file_type, now=db.now)
+    return [(row[-1], JobArtifact(*row[:-1])) for row in rows]
+
+
+def artifacts_of_project(db: Connection, project_id: int, after: int) -> list[JobArtifact]:
+    """List the next files of a project."""
+    return db.all(JobArtifact, _OF_PROJECT, project=project_id, after=after)
+
+
+def expired_artifacts(db: Connection, after: int) -> list[JobArtifact]:
+    """List the next files that have expired and are not those of the latest pipeline of their ref."""
+    return db.all(JobArtifact, _EXPIRED, after=after, now=db.now)
+
+
+def latest_job_of_ref(db: Connection, project_id: int, ref: str, name: str) -> CiJob | None:
+    """Return the job with a name of the newest successful pipeline of a branch or tag that has one."""
+    return db.first(CiJob, _LATEST_OF_REF, project=project_id, ref=ref, name=name)
+
+
+def dotenv_variables(db: Connection, job_ids: Collection[int]) -> list[tuple[str, str]]:
+    """Return the variables that jobs have reported for later ones, in the order of the jobs' ids."""
+    if not job_ids:
+        return []
+    return [(key, db.vault.unseal(sealed)) for key, sealed in db.rows(_DOTENV, jobs=list(job_ids))]
+
+
+def existing_keys(db: Connection, keys: Collection[str]) -> set[str]:
+    """Return those of these storage keys that have a row."""
+    return {key for (key,) in db.rows(_EXISTING_KEYS, keys=list(keys))}
+
+
+def recorded_artifacts(db: Connection, after: int) -> list[tuple[int, str, int]]:
+    """List the next files with their ids, storage keys and sizes."""
+    return [(row_id, key, size) for row_id, key, size in db.rows(_RECORDED, after=after)]
+
+
+def artifacts_size(db: Connection, project_id: int) -> int:
+    """Return the size of all files of a project."""
+    size: int = db.value(_SIZE_OF_PROJECT, project=project_id)
+    return size

@@ -1,0 +1,1 @@
+"""Parsers of the reports that jobs upload."""

@@ -1,0 +1,37 @@
+"""Parser of dotenv reports: variables that a job passes to later jobs."""
+
+import re
+from typing import BinaryIO
+
+from ingot.ci.artifacts.reports.content import InvalidReport, read_members
+from ingot.ci.artifacts.tables import ArtifactFormat
+
+MAX_BYTES = 5 * 1024
+MAX_VARIABLES = 20
+_KEY = re.compile(r"[A-Za-z0-9_]{1,255}")
+
+
+def parse_dotenv(file: BinaryIO, file_format: ArtifactFormat) -> tuple[tuple[str, str], ...]:
+    """Return the variables of a report, the last value of each; raise InvalidReport if it breaks a rule."""
+    variables: dict[str, str] = {}
+    for member in read_members(file, file_format, MAX_BYTES):
+        for line in _decode(b"".join(member)).splitlines():
+            key, separator, value = line.partition("=")
+            if not separator:
+                raise InvalidReport("Invalid Format")
+            key = key.strip()
+            if not _KEY.fullmatch(key):
+                raise InvalidReport("Key can contain only letters, digits and '_'.")
+            if "\0" in value:
+                raise InvalidReport("Invalid Format")
+            variables[key] = value.strip()
+    if len(variables) > MAX_VARIABLES:
+        raise InvalidReport(f"Dotenv files cannot have more than {MAX_VARIABLES} variables")
+    return tuple(variables.items())
+
+
+def _decode(content: bytes) -> str:
+    """Decode a report; shells of Windows write UTF-16."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", "replace")
+    return content.decode("utf-8-sig", "replace")

@@ -1,0 +1,1 @@
+"""Rows of jobs, which pipelines and runners share."""

@@ -1,0 +1,1 @@
+"""Tokens of running jobs and their scope."""

@@ -1,0 +1,163 @@
+"""Endpoints of jobs."""
+
+from functools import partial
+
+from ingot.ci.artifacts.queries import artifact_or_none
+from ingot.ci.artifacts.service import keep_artifacts
+from ingot.ci.job_records.policy import may_change_jobs, may_read_jobs
+from ingot.ci.job_records.queries import find_job, job_by_id, variables_of
+from ingot.ci.job_records.tables import CiJob
+from ingot.ci.job_records.views import JobPlace, JobView, job_view, job_views
+from ingot.ci.jobs import policy, queries, service
+from ingot.ci.jobs.params import ListJobs, PlayJob
+from ingot.ci.jobs.policy import JobSubject
+from ingot.ci.pipelines.queries import settings_of
+from ingot.ci.pipelines.ref_protection import may_run_jobs_of
+from ingot.ci.pipelines.service import cancel_job as cancel
+from ingot.ci.pipelines.service import retry_job as retry
+from ingot.ci.traces.store import trace_store_of
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.access.rules import require, signed_in
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, ContentResponse, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.errors import NotFound
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.code_access import project_repository
+from ingot.projects.projects.policy import may_download_code
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project
+from ingot.repositories.content import SANDBOX
+from ingot.repositories.context import project_url
+from ingot.repositories.pipelines.queries import find_pipeline
+
+routes = Routes("jobs")
+_DEBUG_VARIABLES = frozenset({"CI_DEBUG_TRACE", "CI_DEBUG_SERVICES"})
+
+
+def job_in_path(call: Call) -> tuple[Access, JobSubject]:
+    """Find the job in the path; the permission comes first, so that it does not tell which jobs exist."""
+    access, project = find_project(call.db, call.actor, call.path["id"])
+    require(may_read_jobs(call.actor, access, project))
+    job = find_job(call.db, project.id, path_number(call.path, "job_id"))
+    debugs = any(each.key in _DEBUG_VARIABLES and each.value == "true" for each in variables_of(job))
+    return access, JobSubject(project, access, job, debugs=debugs)
+
+
+def job_to_change(call: Call) -> tuple[Access, JobSubject]:
+    """Find the job in the path with the permission to run jobs on its branch or tag."""
+    access, project = find_project(call.db, call.actor, call.path["id"])
+    require(may_change_jobs(call.actor, access, project))
+    job = find_job(call.db, project.id, path_number(call.path, "job_id"))
+    pipeline = find_pipeline(call.db, project.id, job.pipeline_id)
+    open_ref = may_run_jobs_of(call.db, call.actor, access, project, pipeline)
+    return access, JobSubject(project, access, job, open_ref)
+
+
+def project_jobs_in_path(call: Call) -> tuple[Access, tuple[Access, Project]]:
+    """Find the project in the path together with the caller's access, on which the views depend."""
+    access, project = find_project(call.db, call.actor, call.path["id"])
+    return access, (access, project)
+
+
+def _may_read_project_jobs(actor: Actor, access: Access, subject: tuple[Access, Project]) -> bool:
+    """Reporters, and everyone who may see the project if its jobs are public."""
+    return may_read_jobs(actor, access, subject[1])
+
+
+def _place(call: Call, access: Access, project: Project) -> JobPlace:
+    """Return the project of jobs for their views; callers who may not read the code see no commits."""
+    readable = may_download_code(call.actor, access, project)
+    repository = project_repository(repository_store(call.settings), project) if readable else None
+    scope = settings_of(call.db, project.id).job_token_scope_enabled
+    return JobPlace(project_url(call, project), call.origin.base, repository, job_token_scope=scope)
+
+
+def _view(call: Call, subject: JobSubject, job: CiJob) -> JobView:
+    return job_view(call.db, job, _place(call, subject.access, subject.project))
+
+
+@routes.get("/projects/:id/jobs", on=project_jobs_in_path, may=_may_read_project_jobs, returns=list[JobView])
+def list_jobs(call: Call, subject: tuple[Access, Project], params: ListJobs, page: Page) -> Listing[JobView]:
+    """List the jobs of a project, newest first."""
+    access, project = subject
+    listing = queries.list_jobs(call.db, project.id, params.scope, page)
+    return listing.of(job_views(call.db, listing.items, _place(call, access, project)))
+
+
+@routes.get("/projects/:id/jobs/:job_id", on=job_in_path, may=policy.may_read_job, returns=JobView)
+def get_job(call: Call, subject: JobSubject) -> JobView:
+    """Get a job."""
+    return _view(call, subject, subject.job)
+
+
+@routes.get("/job", may=signed_in, returns=JobView, job_token=True)
+def get_job_of_token(call: Call) -> JobView:
+    """Get the job whose token authenticates the call."""
+    identity = call.actor.job
+    job = None if identity is None else job_by_id(call.db, identity.id)
+    if job is None:
+        raise NotFound("Job")
+    access, project = find_project(call.db, call.actor, job.project_id)
+    return job_view(call.db, job, _place(call, access, project))
+
+
+@routes.get("/projects/:id/jobs/:job_id/trace", on=job_in_path, may=policy.may_read_trace, returns=ContentResponse)
+def get_trace(call: Call, subject: JobSubject) -> ContentResponse:
+    """Get the output of a job, or a range of it; a running job appends to it."""
+    job, traces = subject.job, trace_store_of(call.settings)
+    size = 0 if job.erased_at is not None else traces.size(job.id)
+    disposition = (b"content-disposition", b'infile; filename="%d.log"' % job.id)
+    return ContentResponse(
+        f'W/"{job.id}-{size}"',
+        size,
+        partial(traces.pieces, job.id),
+        "text/plain; charset=utf-8",
+        (disposition, SANDBOX),
+        None if size else b"",
+    )
+
+
+@routes.post("/projects/:id/jobs/:job_id/cancel", on=job_to_change, may=policy.may_change_job, returns=JobView)
+def cancel_job(call: Call, subject: JobSubject) -> JobView:
+    """Cancel a job."""
+    cancel(call.db, subject.job)
+    return _view(call, subject, find_job(call.db, subject.project.id, subject.job.id))
+
+
+@routes.post("/projects/:id/jobs/:job_id/retry", on=job_to_change, may=policy.may_change_job, returns=JobView)
+def retry_job(call: Call, subject: JobSubject) -> JobView:
+    """Run a finished job again."""
+    return _view(call, subject, retry(call.db, call.actor, subject.job))
+
+
+@routes.post(
+    "/projects/:id/jobs/:job_id/play", on=job_to_change, may=policy.may_change_job, returns=JobView, status=200
+)
+def play_job(call: Call, subject: JobSubject, params: PlayJob) -> JobView:
+    """Start a manual or delayed job."""
+    variables = params.job_variables_attributes or []
+    return _view(call, subject, service.play_with_variables(call.db, call.actor, subject.job, variables))
+
+
+@routes.post("/projects/:id/jobs/:job_id/erase", on=job_to_change, may=policy.may_change_job, returns=JobView)
+def erase_job(call: Call, subject: JobSubject) -> JobView:
+    """Delete the files and the trace of a job."""
+    erased = service.erase_job(call.db, call.actor, subject.job, trace_store_of(call.settings))
+    return _view(call, subject, erased)
+
+
+@routes.post(
+    "/projects/:id/jobs/:job_id/artifacts/keep",
+    on=job_to_change,
+    may=policy.may_change_job,
+    returns=JobView,
+    status=200,
+)
+def keep_job_artifacts(call: Call, subject: JobSubject) -> JobView:
+    """Keep the files of a job, which would otherwise expire."""
+    if artifact_or_none(call.db, subject.job.id) is None:
+        raise NotFound(message="404 Not found")
+    keep_artifacts(call.db, subject.job)
+    return _view(call, subject, subject.job)

@@ -1,0 +1,23 @@
+"""Request parameters of jobs."""
+
+from ingot.core.api.params import Params
+from ingot.repositories.pipelines.tables import Status
+
+
+class ListJobs(Params):
+    """Filter of a project's jobs by status."""
+
+    scope: list[Status] | None = None
+
+
+class ManualVariable(Params):
+    """A variable for a job that is started by hand."""
+
+    key: str
+    value: str
+
+
+class PlayJob(Params):
+    """Variables for the started job."""
+
+    job_variables_attributes: list[ManualVariable] | None = None

@@ -1,0 +1,38 @@
+"""Permissions on one job."""
+
+from typing import NamedTuple
+
+from ingot.ci.job_records.policy import may_change_jobs, may_read_jobs
+from ingot.ci.job_records.tables import CiJob
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.projects.projects.tables import Project
+
+
+class JobSubject(NamedTuple):
+    """A job of a project."""
+
+    project: Project
+    access: Access
+    job: CiJob
+    open_ref: bool = True
+    """Whether the caller may run jobs on the branch or tag of the job, which may be protected."""
+    debugs: bool = False
+    """Whether the trace shows all commands with the values of variables."""
+
+
+def may_read_job(actor: Actor, access: Access, subject: JobSubject) -> bool:
+    """Reporters, and everyone who may see the project if its jobs are public."""
+    return may_read_jobs(actor, access, subject.project)
+
+
+def may_read_trace(actor: Actor, access: Access, subject: JobSubject) -> bool:
+    """Users who may read the job; developers only if the trace shows the values of variables."""
+    if subject.debugs and not may_change_jobs(actor, access, subject.project):
+        return False
+    return may_read_jobs(actor, access, subject.project)
+
+
+def may_change_job(actor: Actor, access: Access, subject: JobSubject) -> bool:
+    """Developers who may push to the branch or merge into it, or create the tag, unless the project is archived."""
+    return may_change_jobs(actor, access, subject.project) and subject.open_ref

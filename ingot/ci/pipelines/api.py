@@ -1,0 +1,131 @@
+"""Endpoints of pipelines that run jobs."""
+
+from functools import partial
+
+from ingot.ci.job_records.views import JobPlace, JobView
+from ingot.ci.pipelines import policy, service, staged
+from ingot.ci.pipelines.params import CreatePipeline, ListBridges, ListJobsOfPipeline
+from ingot.ci.pipelines.queries import settings_of
+from ingot.ci.pipelines.views import PipelineVariableView, pipeline_variable_views, status_job_views
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes, StagedCall
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+from ingot.projects.projects.api import project_in_path, repository_store
+from ingot.projects.projects.tables import Project
+from ingot.repositories.context import RepositoryContext, may_read_code, project_url, repository_in_path
+from ingot.repositories.pipelines.queries import find_pipeline
+from ingot.repositories.pipelines.tables import Pipeline
+from ingot.repositories.pipelines.views import PipelineView, pipeline_view
+from ingot.repositories.statuses.policy import may_read_pipelines
+from ingot.repositories.statuses.queries import list_pipeline_statuses
+
+routes = Routes("pipelines")
+
+
+def _pipeline_in_path(call: Call, project: Project) -> Pipeline:
+    return find_pipeline(call.db, project.id, path_number(call.path, "pipeline_id"))
+
+
+def _view(call: Call | StagedCall, db: Connection, project: Project, pipeline_id: int) -> PipelineView:
+    pipeline = find_pipeline(db, project.id, pipeline_id)
+    return pipeline_view(db, pipeline, project_url(call, project), call.origin.base)
+
+
+@routes.post(
+    "/projects/:id/pipeline", on=project_in_path, may=policy.may_run_pipelines, returns=PipelineView, staged=True
+)
+def create_pipeline(stage: StagedCall, project: Project, params: CreatePipeline) -> PipelineView:
+    """Create a pipeline for a branch or tag."""
+    variables = staged.given_variables(params.variables or ())
+    store = repository_store(stage.settings)
+    pipeline = staged.run_pipeline(
+        stage.database, store, project, stage.actor.user_id, params.ref, variables, source="api"
+    )
+    return stage.database.read(partial(_view, stage, project=project, pipeline_id=pipeline.id))
+
+
+@routes.post(
+    "/projects/:id/pipelines/:pipeline_id/retry",
+    on=project_in_path,
+    may=policy.may_run_pipelines,
+    returns=PipelineView,
+)
+def retry_pipeline(call: Call, project: Project) -> PipelineView:
+    """Retry the failed and canceled jobs of a pipeline."""
+    pipeline = _pipeline_in_path(call, project)
+    service.retry_pipeline(call.db, call.actor, pipeline)
+    return _view(call, call.db, project, pipeline.id)
+
+
+@routes.post(
+    "/projects/:id/pipelines/:pipeline_id/cancel",
+    on=project_in_path,
+    may=policy.may_run_pipelines,
+    returns=PipelineView,
+    status=200,
+)
+def cancel_pipeline(call: Call, project: Project) -> PipelineView:
+    """Cancel the jobs of a pipeline that have not ended."""
+    pipeline = _pipeline_in_path(call, project)
+    service.cancel_pipeline(call.db, pipeline)
+    return _view(call, call.db, project, pipeline.id)
+
+
+@routes.delete(
+    "/projects/:id/pipelines/:pipeline_id", on=project_in_path, may=policy.may_delete_pipeline, returns=None, status=204
+)
+def delete_pipeline(call: Call, project: Project) -> None:
+    """Delete a pipeline with its jobs."""
+    service.delete_pipeline(call.db, _pipeline_in_path(call, project))
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id/variables",
+    on=project_in_path,
+    may=policy.may_run_pipelines,
+    returns=list[PipelineVariableView],
+)
+def list_pipeline_variables(call: Call, project: Project) -> list[PipelineVariableView]:
+    """List the variables that were given when a pipeline was created."""
+    return pipeline_variable_views(call.db, _pipeline_in_path(call, project))
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id/jobs",
+    on=repository_in_path,
+    may=may_read_pipelines,
+    returns=list[JobView],
+)
+def list_pipeline_jobs(
+    call: Call, context: RepositoryContext, params: ListJobsOfPipeline, page: Page
+) -> Listing[JobView]:
+    """List the jobs of a pipeline, with external statuses in the format of jobs."""
+    pipeline = _pipeline_in_path(call, context.project)
+    listing = list_pipeline_statuses(call.db, pipeline, page, retried=params.include_retried, states=params.scope)
+    # Guests may see public jobs without permission to read the code.
+    readable = may_read_code(call.actor, context.access, context)
+    place = JobPlace(
+        project_url(call, context.project),
+        call.origin.base,
+        context.repository if readable else None,
+        job_token_scope=settings_of(call.db, context.project.id).job_token_scope_enabled,
+    )
+    return listing.of(status_job_views(call.db, listing.items, pipeline, place))
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id/bridges",
+    on=repository_in_path,
+    may=may_read_pipelines,
+    returns=list[JobView],
+)
+def list_pipeline_bridges(
+    call: Call,
+    context: RepositoryContext,
+    params: ListBridges,  # noqa: ARG001 - Accepted, though the list is empty.
+    page: Page,
+) -> Listing[JobView]:
+    """List the jobs of a pipeline that start other pipelines; there are none yet."""
+    pipeline = _pipeline_in_path(call, context.project)
+    return list_pipeline_statuses(call.db, pipeline, page, retried=False, states=[]).of([])

@@ -1,0 +1,167 @@
+"""Files of a configuration: of the commit, of other projects, of other servers and of templates."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ingot.ci.config.errors import ConfigError
+from ingot.ci.config.globs import path_matcher
+from ingot.ci.config.includes import FileSource
+from ingot.ci.config.yaml_loader import MAX_BYTES
+from ingot.ci.pipelines.ports import CiEnvironment
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.outgoing.client import send
+from ingot.core.outgoing.errors import OutgoingError
+from ingot.errors import NotFound
+from ingot.git.core.errors import GitError, MissingRepository
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import commit_id_or_none
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.trees.blobs import read_blob
+from ingot.git.trees.entries import FOLDER, SUBMODULE, entry_or_none
+from ingot.git.trees.file_names import list_file_names
+from ingot.projects.projects.code_access import project_repository
+from ingot.projects.projects.policy import may_download_code
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project
+from ingot.repositories.templates.queries import find_template
+
+TEMPLATE_SUFFIX = ".gitlab-ci.yml"
+REMOTE_SECONDS = 10.0
+_OK = 200
+_WILDCARDS = "*"
+
+
+def template_text(name: str) -> str:
+    """Return a template of this instance; raise ConfigError if there is none."""
+    try:
+        return find_template("gitlab_ci_ymls", name.removesuffix(TEMPLATE_SUFFIX)).content
+    except NotFound:
+        raise ConfigError(f"Template file `{name}` is not a valid location!") from None
+
+
+class IncludedFile(NamedTuple):
+    """A file that a configuration includes."""
+
+    kind: str
+    location: str
+    extra: dict[str, str]
+
+
+class FileReader:
+    """Files of a commit; remembers the ids of those that it has read."""
+
+    def __init__(self, repository: Repository, commit: str) -> None:
+        self._repository = repository
+        self._commit = commit
+        self.read_ids: dict[str, str | None] = {}
+        """Ids of files by path; None for missing ones."""
+
+    def blob_id_or_none(self, path: str) -> str | None:
+        """Return the id of a file, or None if there is none."""
+        path = path.lstrip("/")
+        entry = entry_or_none(self._repository, self._commit, path.encode(errors="surrogateescape"))
+        oid = None if entry is None or entry.mode in (FOLDER, SUBMODULE) else entry.oid
+        self.read_ids[path] = oid
+        return oid
+
+    def text_or_none(self, path: str) -> str | None:
+        """Return the text of a file, or None if there is none; raise ConfigError if it cannot be read as text."""
+        oid = self.blob_id_or_none(path)
+        return None if oid is None else self.text_of_blob(oid, path)
+
+    def text_of_blob(self, oid: str, path: str) -> str:
+        """Return the text of a file by its id; raise ConfigError if it cannot be read as text."""
+        blob = read_blob(self._repository, oid)
+        if blob.body is None or blob.size > MAX_BYTES:
+            raise ConfigError(f"Local file `{path}` is too large!")
+        try:
+            return blob.body.decode()
+        except UnicodeDecodeError:
+            raise ConfigError(f"Local file `{path}` is not valid UTF-8!") from None
+
+    def matching_paths(self, pattern: str) -> list[str]:
+        """Return the paths that match a pattern with wildcards."""
+        matches = path_matcher(pattern.lstrip("/"))
+        return [path for path in list_file_names(self._repository, self._commit).paths if matches(path)]
+
+
+class CommitFiles:
+    """Source of included files for a configuration in a commit; a user's permissions decide about other projects."""
+
+    def __init__(self, database: Database, store: RepositoryStore, actor: Actor, reader: FileReader) -> None:
+        self._database = database
+        self._store = store
+        self._actor = actor
+        self._reader = reader
+        self.included: list[IncludedFile] = []
+        self.read_elsewhere = False
+        """Whether a file came from another project or server, or was found by a pattern."""
+
+    def local(self, pattern: str) -> Sequence[tuple[str, str]]:
+        """Return files of the commit."""
+        if any(sign in pattern for sign in _WILDCARDS):
+            self.read_elsewhere = True
+            paths = self._reader.matching_paths(pattern)
+        else:
+            paths = [pattern.lstrip("/")]
+        texts = [(path, text) for path in paths if (text := self._reader.text_or_none(path)) is not None]
+        if not texts:
+            raise ConfigError(f"Local file `{pattern}` does not exist!")
+        self.included.extend(IncludedFile("local", path, {}) for path, _ in texts)
+        return texts
+
+    def project(self, path: str, ref: str | None, file: str) -> tuple[str, FileSource]:
+        """Return a file of a project that the user may read."""
+        self.read_elsewhere = True
+        project = self._database.read(lambda db: _readable_project(db, self._actor, path))
+        if project is None:
+            raise ConfigError(
+                f"Project `{path}` not found or access denied! "
+                "Make sure any includes in the pipeline configuration are correctly defined."
+            )
+        try:
+            repository = project_repository(self._store, project)
+            commit = commit_id_or_none(repository, ref or project.default_branch)
+        except (MissingRepository, GitError) as error:
+            raise ConfigError(f"Project `{path}` cannot be read at this moment") from error
+        if commit is None:
+            raise ConfigError(f"Project `{path}` reference `{ref or project.default_branch}` does not exist!")
+        reader = FileReader(repository, commit)
+        text = reader.text_or_none(file)
+        if text is None:
+            raise ConfigError(f"Project `{path}` file `{file}` does not exist!")
+        self.included.append(IncludedFile("file", file, {"project": path, "ref": ref or project.default_branch}))
+        return text, CommitFiles(self._database, self._store, self._actor, reader)
+
+    def remote(self, url: str) -> str:
+        """Return the text behind a URL; the guard refuses local and private addresses."""
+        self.read_elsewhere = True
+        try:
+            pinned = self._database.ports[CiEnvironment].guard.pin(url)
+            response = send(pinned, deadline_seconds=REMOTE_SECONDS, max_bytes=MAX_BYTES)
+        except OutgoingError as error:
+            raise ConfigError(f"Remote file `{url}` could not be fetched: {error.reason}") from error
+        if response.status != _OK:
+            raise ConfigError(
+                f"Remote file `{url}` could not be fetched because of HTTP code `{response.status}` error!"
+            )
+        if response.truncated:
+            raise ConfigError(f"Remote file `{url}` is larger than {MAX_BYTES // 2**20} MiB")
+        self.included.append(IncludedFile("remote", url, {}))
+        return response.body.decode(errors="replace")
+
+    def template(self, name: str) -> str:
+        """Return a template of this instance."""
+        text = template_text(name)
+        self.included.append(IncludedFile("template", name, {}))
+        return text
+
+
+def _readable_project(db: Connection, actor: Actor, path: str) -> Project | None:
+    try:
+        access, project = find_project(db, actor, path)
+    except NotFound:
+        return None
+    return project if may_download_code(actor, access, project) else None

@@ -1,0 +1,87 @@
+"""Deployments of jobs to environments."""
+
+from sqlalchemy import bindparam, func, select
+
+from ingot.ci.config.variables import expand_text
+from ingot.ci.job_records.queries import options_of, reported_variables
+from ingot.ci.job_records.tables import CiJob
+from ingot.core.db.connection import Connection
+from ingot.projects.environments.service import is_link_target
+from ingot.projects.environments.tables import Environment, deployments, environments
+from ingot.projects.projects.tables import projects
+from ingot.repositories.pipelines.tables import Pipeline, Status
+
+_ENVIRONMENT = select(environments).where(
+    environments.c.project_id == bindparam("project"), environments.c.name == bindparam("name")
+)
+_BY_URL = select(environments.c.id).where(
+    environments.c.project_id == bindparam("project"), environments.c.external_url == bindparam("url")
+)
+_LOCK_PROJECT = select(projects.c.id).where(projects.c.id == bindparam("project")).with_for_update()
+_LAST_IID = select(func.max(deployments.c.iid)).where(deployments.c.project_id == bindparam("project"))
+_RESULTS = {"success": "success", "canceled": "canceled"}
+
+
+def environment_of(db: Connection, job: CiJob) -> Environment | None:
+    """Return the environment of a job, if it has one that exists."""
+    if job.environment is None:
+        return None
+    return db.first(Environment, _ENVIRONMENT, project=job.project_id, name=job.environment)
+
+
+def _action(job: CiJob) -> str:
+    action: str = (options_of(job).environment or {}).get("action", "start")
+    return action
+
+
+def start_deployment(db: Connection, pipeline: Pipeline, job: CiJob) -> int | None:
+    """Record that a job deploys to its environment; return the id of the deployment, or None if it does not."""
+    environment = environment_of(db, job)
+    if environment is None or _action(job) != "start":
+        return None
+    db.value(_LOCK_PROJECT, project=job.project_id)
+    return db.insert(
+        deployments,
+        iid=(db.value(_LAST_IID, project=job.project_id) or 0) + 1,
+        project_id=job.project_id,
+        environment_id=environment.id,
+        user_id=job.user_id,
+        sha=pipeline.sha,
+        ref=pipeline.ref,
+        tag=pipeline.tag,
+        status="running",
+        created_at=db.now,
+        updated_at=db.now,
+    )
+
+
+def finish_deployment(db: Connection, job: CiJob, status: Status) -> None:
+    """Record the end of a deployment, and make the environment available or stopped after a success."""
+    if job.environment is None:
+        return
+    if job.deployment_id is not None:
+        result = _RESULTS.get(status, "failed")
+        db.update(deployments, job.deployment_id, status=result, updated_at=db.now, finished_at=db.now)
+    environment = environment_of(db, job)
+    if environment is None or status != "success":
+        return
+    if _action(job) == "stop":
+        db.update(environments, environment.id, state="stopped", updated_at=db.now)
+    elif _action(job) == "start":
+        url = _usable_url(db, job, environment)
+        db.update(environments, environment.id, state="available", external_url=url, updated_at=db.now)
+
+
+def _usable_url(db: Connection, job: CiJob, environment: Environment) -> str | None:
+    """Return the URL of the configuration if it is valid and no other environment has it, else the present one."""
+    variables = {
+        "CI_JOB_ID": str(job.id),
+        "CI_ENVIRONMENT_NAME": environment.name,
+        "CI_ENVIRONMENT_SLUG": environment.slug,
+        **dict(reported_variables(db, job.id)),
+    }
+    url = expand_text((options_of(job).environment or {}).get("url") or "", variables)
+    if not url or not is_link_target(url):
+        return environment.external_url
+    owner = db.value(_BY_URL, project=job.project_id, url=url)
+    return url if owner in (None, environment.id) else environment.external_url

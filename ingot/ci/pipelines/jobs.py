@@ -1,0 +1,195 @@
+"""Pipelines that follow from pushes and merge requests.
+
+They are created right after the transaction of the event, before its response. A job creates them after a crash; the
+key of the event prevents a second pipeline.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
+from ingot.ci.pipelines.insertion import GivenVariable
+from ingot.ci.pipelines.merge_request_context import head_ref
+from ingot.ci.pipelines.predefined import DEFAULT_CONFIG_PATH
+from ingot.collaboration.merge_requests.events import MergeRequestChanged
+from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_merge_requests_from
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.db.times import add_duration
+from ingot.core.events.bus import Subscriptions
+from ingot.core.jobs.queue import cancel_job, enqueue
+from ingot.errors import NotFound
+from ingot.git.core.errors import GitError, MissingRepository
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import NO_OID, commit_id_or_none
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.trees.entries import entry_or_none
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.log import log_failure
+from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.tables import Project
+from ingot.repositories.pipelines.tables import pipelines
+from ingot.repositories.ref_changes.events import RefsChanged
+
+CREATE_PIPELINES = "create_pipelines"
+MAX_REFS = 4
+"""Number of refs of a push that get a pipeline."""
+JOB_DELAY_SECONDS = 30
+"""Delay of the job that takes over if the process of the event crashed."""
+_SKIP_OPTION = "ci.skip"
+_VARIABLE_OPTION = "ci.variable="
+_HAS_PIPELINES = select(pipelines.c.id).where(pipelines.c.project_id == bindparam("project")).limit(1)
+
+
+class PipelineTriggers(msgspec.Struct, frozen=True):
+    """Payload of the job: refs that a user pushed, and merge requests that were opened or pushed to."""
+
+    key: str
+    user_id: int
+    project_id: int
+    updates: tuple[RefUpdate, ...] = ()
+    merge_request_ids: tuple[int, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+def configured_refs(repository: Repository, project: Project, updates: Sequence[RefUpdate]) -> tuple[str, ...]:
+    """Return the first updated branches and tags whose commits have a configuration."""
+    if not project.jobs_enabled or project.archived:
+        return ()
+    path = project.ci_config_path or DEFAULT_CONFIG_PATH
+    elsewhere = "@" in path or path.startswith(("http://", "https://"))
+    changed = [update for update in updates if (update.branch or update.tag) and not update.deletes][:MAX_REFS]
+    found = []
+    for update in changed:
+        try:
+            commit = commit_id_or_none(repository, update.new)
+            if commit and (elsewhere or entry_or_none(repository, commit, path.lstrip("/").encode())):
+                found.append(update.ref)
+        except (GitError, MissingRepository) as error:  # The push itself has succeeded.
+            log_failure("configuration of pipelines not found", error)
+    return tuple(found)
+
+
+class PipelineCreation:
+    """Creates the pipelines of pushes and merge requests."""
+
+    def __init__(self, store: RepositoryStore) -> None:
+        self._store = store
+
+    @property
+    def subscriptions(self) -> Subscriptions:
+        """Subscriptions to pushes and merge requests."""
+        subscriptions = Subscriptions()
+        subscriptions.on(RefsChanged)(self.on_refs_changed)
+        subscriptions.on(MergeRequestChanged)(self.on_merge_request_opened)
+        return subscriptions
+
+    def on_refs_changed(self, db: Connection, event: RefsChanged) -> None:
+        """Create pipelines of pushed branches and tags, and of the open merge requests of the branches."""
+        updates = tuple(update for update in event.updates if update.ref in event.configured_refs)
+        if event.actor_id is None or not updates:
+            return
+        branches = [update.branch for update in updates if update.branch is not None]
+        moved = open_merge_requests_from(db, event.project_id, branches) if branches else []
+        ids = tuple(merge_request.id for merge_request in moved)
+        self._create_after_commit(db, event.project_id, event.actor_id, updates, ids, event.push_options)
+
+    def on_merge_request_opened(self, db: Connection, event: MergeRequestChanged) -> None:
+        """Create the pipeline of a new or reopened merge request."""
+        if event.action not in ("opened", "reopened"):
+            return
+        source_id = merge_request_by_id(db, event.merge_request_id).source_project_id
+        # Without any pipeline, a push of the branch has found no configuration.
+        if source_id is not None and db.value(_HAS_PIPELINES, project=source_id) is not None:
+            self._create_after_commit(db, source_id, event.actor_id, (), (event.merge_request_id,), ())
+
+    def _create_after_commit(
+        self,
+        db: Connection,
+        project_id: int,
+        user_id: int,
+        updates: tuple[RefUpdate, ...],
+        merge_request_ids: tuple[int, ...],
+        options: tuple[str, ...],
+    ) -> None:
+        triggers = PipelineTriggers(secrets.token_hex(16), user_id, project_id, updates, merge_request_ids, options)
+        job_id = enqueue(db, CREATE_PIPELINES, triggers, run_at=add_duration(db.now, seconds=JOB_DELAY_SECONDS))
+        db.follow_up(partial(self._create, triggers=triggers, job_id=job_id))
+
+    def run(self, database: Database, payload: Any) -> None:
+        """Run the job."""
+        self._create(database, msgspec.convert(payload, PipelineTriggers), None)
+
+    def _create(self, database: Database, triggers: PipelineTriggers, job_id: int | None) -> None:
+        requests = list(database.read(partial(_requests, triggers=triggers)))
+        withdrawn = False
+        if requests and job_id is not None:
+            requests[-1] = msgspec.structs.replace(requests[-1], safety_job_id=job_id)
+        for request in requests:
+            withdrawn = create_pipeline(database, self._store, self._resolved(request), save_on_errors=True) is not None
+        if job_id is not None and not withdrawn:
+            database.write(partial(cancel_job, job_id=job_id))
+
+    def _resolved(self, request: PipelineRequest) -> PipelineRequest:
+        """Return the request for the commit that an annotated tag points at."""
+        if not request.is_tag:
+            return request
+        commit = commit_id_or_none(self._store.open(request.project.repository_key), request.sha)
+        return msgspec.structs.replace(request, sha=commit or request.sha)
+
+
+def _requests(db: Connection, triggers: PipelineTriggers) -> list[PipelineRequest]:
+    project = project_or_none(db, triggers.project_id)
+    if project is None or project.namespace_id is None:
+        return []
+    return [*_push_requests(triggers, project), *_merge_request_requests(db, triggers, project)]
+
+
+def _push_requests(triggers: PipelineTriggers, project: Project) -> Iterator[PipelineRequest]:
+    variables = tuple(_option_variables(triggers.options))
+    for update in triggers.updates:
+        yield PipelineRequest(
+            project=project,
+            ref=update.branch or update.tag or "",
+            is_tag=update.tag is not None,
+            sha=update.new,
+            before_sha=update.old,
+            source="push",
+            user_id=triggers.user_id,
+            variables=variables,
+            origin_key=f"{triggers.key} {update.ref}",
+            skip=_SKIP_OPTION in triggers.options,
+        )
+
+
+def _merge_request_requests(db: Connection, triggers: PipelineTriggers, project: Project) -> Iterator[PipelineRequest]:
+    for merge_request_id in triggers.merge_request_ids:
+        try:
+            merge_request = merge_request_by_id(db, merge_request_id)
+        except NotFound:  # Deleted since the event.
+            continue
+        if merge_request.state == "opened" and merge_request.source_project_id == project.id:
+            yield PipelineRequest(
+                project=project,
+                ref=head_ref(merge_request),
+                sha=merge_request.head_oid,
+                before_sha=NO_OID,
+                source="merge_request_event",
+                user_id=triggers.user_id,
+                origin_key=f"{triggers.key} {merge_request_id}",
+                merge_request_id=merge_request_id,
+            )
+
+
+def _option_variables(options: Sequence[str]) -> Iterator[GivenVariable]:
+    """Yield the variables of ``git push -o ci.variable=NAME=value``."""
+    for option in options:
+        if option.startswith(_VARIABLE_OPTION):
+            key, equals, value = option.removeprefix(_VARIABLE_OPTION).partition("=")
+            if key and equals:
+                yield GivenVariable(key, value)

@@ -1,0 +1,108 @@
+"""Jobs of the queue that keep pipelines moving: delays, timeouts, dead runners, resource groups and refs."""
+
+from functools import partial
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, or_, select
+
+from ingot.ci.job_records.queries import lock_job
+from ingot.ci.job_records.tables import FailureReason, ci_jobs, ci_queue, ci_running
+from ingot.ci.pipelines.processing import finish_job, restart_jobs
+from ingot.ci.pipelines.queries import awaited_resources
+from ingot.ci.pipelines.transitions import assign_resource
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.db.times import add_duration
+from ingot.core.jobs.queue import enqueue
+from ingot.git.core.errors import MissingRepository
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.pipeline_refs import delete_pipeline_refs
+from ingot.projects.projects.queries import project_or_none
+from ingot.repositories.pipelines.queries import lock_pipeline_by_id
+
+DROP_STUCK_JOBS = "drop_stuck_jobs"
+SILENT_RUNNER_SECONDS = 900
+"""Time after which a runner that has not reported about its job counts as dead."""
+MAX_QUEUE_HOURS = 24
+_BATCH = 500
+_OVERDUE = (
+    select(ci_running.c.job_id)
+    .where(ci_running.c.deadline < bindparam("now"))
+    .order_by(ci_running.c.deadline)
+    .limit(_BATCH)
+)
+_SILENT = (
+    select(ci_running.c.job_id)
+    .join(ci_jobs, ci_jobs.c.id == ci_running.c.job_id)
+    .where(or_(ci_jobs.c.contacted_at.is_(None), ci_jobs.c.contacted_at < bindparam("since")))
+    .limit(_BATCH)
+)
+_UNWANTED = select(ci_queue.c.job_id).where(ci_queue.c.queued_at < bindparam("since")).limit(_BATCH)
+
+
+def start_delayed_job(database: Database, payload: Any) -> None:
+    """Queue a delayed job whose time has come."""
+    database.write(partial(_start_delayed, job_id=msgspec.convert(payload, int)))
+
+
+def _start_delayed(db: Connection, job_id: int) -> None:
+    job = lock_job(db, job_id)
+    if job is None or job.status != "scheduled" or job.scheduled_at is None or job.scheduled_at > db.now:
+        return
+    pipeline = lock_pipeline_by_id(db, job.pipeline_id)
+    if pipeline is not None:
+        restart_jobs(db, pipeline, [(job.id, job.name)])
+
+
+def enqueue_stuck_job_search(db: Connection) -> None:
+    """Enqueue the search of jobs that will not end by themselves, if any job is queued, running or waiting."""
+    if _stuck_jobs(db) or awaited_resources(db):
+        enqueue(db, DROP_STUCK_JOBS, None, unique_key=DROP_STUCK_JOBS)
+
+
+def _stuck_jobs(db: Connection) -> list[tuple[int, FailureReason]]:
+    silent_since = add_duration(db.now, seconds=-SILENT_RUNNER_SECONDS)
+    queued_since = add_duration(db.now, hours=-MAX_QUEUE_HOURS)
+    overdue: list[tuple[int, FailureReason]] = [
+        (job_id, "job_execution_timeout") for (job_id,) in db.rows(_OVERDUE, now=db.now)
+    ]
+    silent: list[tuple[int, FailureReason]] = [
+        (job_id, "stuck_or_timeout_failure")
+        for statement, since in ((_SILENT, silent_since), (_UNWANTED, queued_since))
+        for (job_id,) in db.rows(statement, since=since)
+    ]
+    return [*overdue, *silent]
+
+
+def drop_stuck_jobs(database: Database, payload: Any) -> None:  # noqa: ARG001 - Every handler takes a payload.
+    """End jobs that exceeded their time, whose runner is silent or that no runner wants; assign free resources."""
+    for job_id, reason in database.read(_stuck_jobs):
+        database.write(partial(_drop, job_id=job_id, reason=reason))
+    for project_id, group in database.read(awaited_resources):
+        assign_resource(database, project_id, group)
+
+
+def _drop(db: Connection, job_id: int, reason: FailureReason) -> None:
+    """End a job unless it has made progress since it was found."""
+    job = lock_job(db, job_id)
+    if job is not None and (job_id, reason) in _stuck_jobs(db):
+        finish_job(db, job, "failed", reason)
+
+
+class PipelineRefJob:
+    """Removes the refs of deleted pipelines."""
+
+    def __init__(self, store: RepositoryStore) -> None:
+        self._store = store
+
+    def run(self, database: Database, payload: Any) -> None:
+        """Run the job."""
+        project_id, pipeline_ids = msgspec.convert(payload, tuple[int, list[int]])
+        project = database.read(partial(project_or_none, project_id=project_id))
+        if project is None:
+            return
+        try:
+            delete_pipeline_refs(self._store.open(project.repository_key), pipeline_ids)
+        except MissingRepository:  # Deleted in the meantime.
+            return

@@ -1,0 +1,32 @@
+"""Request parameters of pipelines."""
+
+from ingot.ci.pipelines.tables import VariableType
+from ingot.core.api.params import Params
+
+
+class PipelineVariableParams(Params):
+    """A variable for a new pipeline."""
+
+    key: str
+    value: str = ""
+    variable_type: VariableType = "env_var"
+
+
+class CreatePipeline(Params):
+    """A new pipeline for a branch or tag."""
+
+    ref: str
+    variables: list[PipelineVariableParams] | None = None
+
+
+class ListJobsOfPipeline(Params):
+    """Filters of a pipeline's jobs; ``scope`` contains statuses."""
+
+    scope: list[str] | None = None
+    include_retried: bool = False
+
+
+class ListBridges(Params):
+    """Filter of jobs that start other pipelines; ``scope`` contains statuses."""
+
+    scope: list[str] | None = None

@@ -1,0 +1,14 @@
+"""Facts about the instance that pipelines need and that ``app.py`` provides."""
+
+from dataclasses import dataclass
+
+from ingot.core.outgoing.guard import SsrfGuard
+
+
+@dataclass(frozen=True, slots=True)
+class CiEnvironment:
+    """Public address and version of the instance, and the guard of requests to other servers."""
+
+    base_url: str
+    version: str
+    guard: SsrfGuard

@@ -1,0 +1,166 @@
+"""Progress of pipelines: each step applies the state machine to the jobs of one locked pipeline."""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline, options_of
+from ingot.ci.job_records.tables import CiJob, FailureReason, ci_running
+from ingot.ci.pipelines.deployments import finish_deployment, start_deployment
+from ingot.ci.pipelines.queries import pipeline_jobs, settings_of
+from ingot.ci.pipelines.retries import copy_job, is_retried_automatically
+from ingot.ci.pipelines.state_machine import advance, restore_skipped
+from ingot.ci.pipelines.transitions import (
+    ENDED,
+    enqueue_jobs,
+    release_resource,
+    schedule,
+    set_columns,
+    set_status,
+    settle_pipeline,
+)
+from ingot.ci.runners.tables import Runner
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
+from ingot.errors import NotFound
+from ingot.repositories.pipelines.queries import lock_pipeline_by_id
+from ingot.repositories.pipelines.tables import Pipeline, Status
+
+TOKEN_PREFIX = "glcbt-"  # noqa: S105 - A prefix, not a token.
+_TOKEN_BYTES = 20
+DEADLINE_GRACE_SECONDS = 300
+"""Time after the timeout of a job in which its runner should have reported the timeout itself."""
+CANCELABLE: frozenset[Status] = frozenset({"created", "waiting_for_resource", "pending", "running", "scheduled"})
+
+
+def _locked(db: Connection, pipeline_id: int) -> Pipeline:
+    pipeline = lock_pipeline_by_id(db, pipeline_id)
+    if pipeline is None:
+        raise NotFound("Pipeline")
+    return pipeline
+
+
+def change_job(db: Connection, job: CiJob, status: Status, **columns: Any) -> CiJob:
+    """Change the status and other columns of a job, and update its pipeline; other jobs do not follow."""
+    if status == job.status:
+        set_columns(db, job, **columns)
+    else:
+        pipeline = _locked(db, job.pipeline_id)
+        set_status(db, [job.id], status, **columns)
+        settle_pipeline(db, pipeline, [job.id])
+    changed = job_by_id(db, job.id)
+    if changed is None:
+        raise NotFound("Job")
+    return changed
+
+
+def process_pipeline(db: Connection, pipeline_id: int) -> None:
+    """Start, skip or schedule the jobs whose predecessors have ended, and update the pipeline."""
+    advance_pipeline(db, _locked(db, pipeline_id))
+
+
+def advance_pipeline(db: Connection, pipeline: Pipeline, changed: Iterable[int] = ()) -> None:
+    """Process a locked pipeline after some of its jobs have changed."""
+    jobs = pipeline_jobs(db, pipeline.id)
+    ids_by_status: dict[Status, list[int]] = {}
+    for transition in advance(jobs.states):
+        ids_by_status.setdefault(transition.status, []).append(transition.job_id)
+    all_changed = [*changed, *(job_id for ids in ids_by_status.values() for job_id in ids)]
+    for job_id in ids_by_status.pop("scheduled", ()):
+        schedule(db, job_id)
+    pending = ids_by_status.pop("pending", ())
+    enqueue_jobs(db, pipeline.project_id, [(job_id, jobs.resource_groups.get(job_id)) for job_id in pending])
+    for status, ids in ids_by_status.items():
+        set_status(db, ids, status)
+    settle_pipeline(db, pipeline, all_changed)
+
+
+def restart_jobs(
+    db: Connection, pipeline: Pipeline, jobs: Sequence[tuple[int, str]], changed: Iterable[int] = ()
+) -> None:
+    """Queue jobs, given by id and name, restore the skipped jobs after them, and process the locked pipeline."""
+    current = pipeline_jobs(db, pipeline.id)
+    restored = [each.job_id for each in restore_skipped(current.states, {name for _, name in jobs})]
+    if restored:
+        set_status(db, restored, "created")
+    enqueue_jobs(db, pipeline.project_id, [(job_id, current.resource_groups.get(job_id)) for job_id, _ in jobs])
+    advance_pipeline(db, pipeline, [*changed, *restored, *(job_id for job_id, _ in jobs)])
+
+
+def effective_timeout(db: Connection, job: CiJob, runner: Runner) -> int:
+    """Return the seconds that a job may run: as configured or as its project allows, limited by the runner."""
+    seconds = job.timeout or settings_of(db, job.project_id).build_timeout
+    return min(seconds, runner.maximum_timeout or seconds)
+
+
+def start_job(db: Connection, job: CiJob, runner: Runner, *, cancel_gracefully: bool = False) -> str:
+    """Record that a runner executes a job and return the new token of the job."""
+    pipeline = _locked(db, job.pipeline_id)
+    token = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+    set_status(
+        db,
+        [job.id],
+        "running",
+        runner_id=runner.id,
+        sealed_token=db.vault.seal(token),
+        token_digest=db.vault.digest(token),
+        contacted_at=db.now,
+        cancel_gracefully=cancel_gracefully,
+        deployment_id=start_deployment(db, pipeline, job),
+    )
+    db.insert(
+        ci_running,
+        job_id=job.id,
+        project_id=job.project_id,
+        runner_id=runner.id,
+        shared_runner=runner.runner_type == "instance_type",
+        deadline=add_duration(db.now, seconds=effective_timeout(db, job, runner) + DEADLINE_GRACE_SECONDS),
+    )
+    settle_pipeline(db, pipeline, [job.id])
+    return token
+
+
+def finish_job(
+    db: Connection,
+    job: CiJob,
+    status: Status,
+    failure_reason: FailureReason | None = None,
+    exit_code: int | None = None,
+) -> None:
+    """End a job: decide whether its failure is allowed or retried, then let the jobs after it start.
+
+    A job that is being canceled becomes canceled, whatever its runner reports. A job that has ended stays as it is.
+    """
+    pipeline = _locked(db, job.pipeline_id)
+    if job.status in ENDED:
+        return
+    if job.status == "canceling":
+        status, failure_reason = "canceled", None
+    failed = status == "failed"
+    allowed = job.allow_failure or (failed and exit_code in options_of(job).allow_failure_exit_codes)
+    reason = (failure_reason or "unknown_failure") if failed else None
+    set_status(db, [job.id], status, failure_reason=reason, exit_code=exit_code, allow_failure=allowed)
+    finish_deployment(db, job, status)
+    release_resource(db, job)
+    if failed and is_retried_automatically(db, job, failure_reason):
+        restart_jobs(db, pipeline, [(copy_job(db, job, job.user_id), job.name)], [job.id])
+        return
+    if failed and not allowed and pipeline.on_job_failure == "all":
+        others = [each for each in jobs_of_pipeline(db, pipeline.id) if each.status in CANCELABLE]
+        cancel_jobs(db, pipeline, others, [job.id])
+        return
+    advance_pipeline(db, pipeline, [job.id])
+
+
+def cancel_jobs(db: Connection, pipeline: Pipeline, jobs: Sequence[CiJob], changed: Iterable[int] = ()) -> None:
+    """Cancel jobs of a locked pipeline and process it; a runner may first run the commands after a script."""
+    graceful = [job.id for job in jobs if job.status == "running" and job.cancel_gracefully]
+    ended = [job for job in jobs if job.id not in graceful]
+    if graceful:
+        set_status(db, graceful, "canceling")
+    if ended:
+        set_status(db, [job.id for job in ended], "canceled")
+    for job in ended:
+        finish_deployment(db, job, "canceled")
+        release_resource(db, job)
+    advance_pipeline(db, pipeline, [*changed, *(job.id for job in jobs)])

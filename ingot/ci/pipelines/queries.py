@@ -1,0 +1,117 @@
+"""Queries of the jobs of a pipeline for its processing, and of settings for CI."""
+
+from typing import NamedTuple
+
+import msgspec
+from sqlalchemy import bindparam, func, select
+
+from ingot.ci.job_records.tables import ci_jobs
+from ingot.ci.pipelines.state_machine import JobState
+from ingot.ci.pipelines.tables import CiSettings, PipelineVariable, ci_settings, pipeline_variables
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import one_of
+from ingot.repositories.pipelines.queries import pipelines_by_ids as pipelines_by_ids
+from ingot.repositories.pipelines.tables import Pipeline, commit_statuses, pipelines
+
+RESOURCE_STATUSES = ("pending", "running", "canceling")
+"""Statuses of a job that occupies its resource group."""
+_SETTINGS = select(ci_settings).where(ci_settings.c.project_id == bindparam("project"))
+_VARIABLES = (
+    select(pipeline_variables)
+    .where(pipeline_variables.c.pipeline_id == bindparam("pipeline"))
+    .order_by(pipeline_variables.c.id)
+)
+_JOBS = ci_jobs.join(commit_statuses, commit_statuses.c.id == ci_jobs.c.id)
+_STATES = (
+    select(
+        ci_jobs.c.id,
+        commit_statuses.c.name,
+        ci_jobs.c.stage_index,
+        commit_statuses.c.status,
+        ci_jobs.c.run_when,
+        commit_statuses.c.allow_failure,
+        ci_jobs.c.needs,
+        ci_jobs.c.resource_group,
+    )
+    .select_from(_JOBS)
+    .where(commit_statuses.c.pipeline_id == bindparam("pipeline"), ~commit_statuses.c.retried)
+    .order_by(ci_jobs.c.id)
+)
+_RETRIES = select(func.count()).where(
+    commit_statuses.c.pipeline_id == bindparam("pipeline"),
+    commit_statuses.c.name == bindparam("name"),
+    commit_statuses.c.retried,
+)
+_IN_RESOURCE_GROUP = (
+    select(ci_jobs.c.id)
+    .select_from(_JOBS)
+    .where(ci_jobs.c.project_id == bindparam("project"), ci_jobs.c.resource_group == bindparam("name"))
+)
+_USER_OF_RESOURCE = _IN_RESOURCE_GROUP.where(one_of(commit_statuses.c.status, *RESOURCE_STATUSES)).limit(1)
+_WAITING_FOR_RESOURCE = (
+    _IN_RESOURCE_GROUP.where(commit_statuses.c.status == "waiting_for_resource").order_by(ci_jobs.c.id).limit(1)
+)
+_WAITED_FOR = (
+    select(ci_jobs.c.project_id, ci_jobs.c.resource_group)
+    .select_from(_JOBS)
+    .where(ci_jobs.c.resource_group.is_not(None), commit_statuses.c.status == "waiting_for_resource")
+    .distinct()
+)
+_BY_ORIGIN = select(pipelines).where(pipelines.c.origin_key == bindparam("origin_key"))
+
+
+class PipelineJobs(NamedTuple):
+    """The newest attempts of the jobs of a pipeline."""
+
+    states: list[JobState]
+    resource_groups: dict[int, str]
+    """Resource groups by job id."""
+
+
+def settings_of(db: Connection, project_id: int) -> CiSettings:
+    """Return the settings of a project for CI."""
+    return db.first(CiSettings, _SETTINGS, project=project_id) or CiSettings(project_id)
+
+
+def variables_of_pipeline(db: Connection, pipeline_id: int) -> list[PipelineVariable]:
+    """Return the variables that were given when a pipeline was created."""
+    return db.all(PipelineVariable, _VARIABLES, pipeline=pipeline_id)
+
+
+def pipeline_jobs(db: Connection, pipeline_id: int) -> PipelineJobs:
+    """Return the states of the jobs of a pipeline; the pipeline must be locked."""
+    states: list[JobState] = []
+    groups: dict[int, str] = {}
+    for *fields, needs, group in db.rows(_STATES, pipeline=pipeline_id):
+        names = None if needs is None else msgspec.json.decode(needs, type=tuple[str, ...])
+        states.append(JobState(*fields, needs=names))
+        if group is not None:
+            groups[states[-1].id] = group
+    return PipelineJobs(states, groups)
+
+
+def count_retries(db: Connection, pipeline_id: int, name: str) -> int:
+    """Return how many attempts of a job were followed by another one."""
+    count: int = db.value(_RETRIES, pipeline=pipeline_id, name=name)
+    return count
+
+
+def is_resource_occupied(db: Connection, project_id: int, resource_group: str) -> bool:
+    """Return whether a job of a resource group is queued or running."""
+    return db.value(_USER_OF_RESOURCE, project=project_id, name=resource_group) is not None
+
+
+def next_job_of_resource(db: Connection, project_id: int, resource_group: str) -> int | None:
+    """Return the oldest job that waits for a resource group, if any."""
+    job_id: int | None = db.value(_WAITING_FOR_RESOURCE, project=project_id, name=resource_group)
+    return job_id
+
+
+def awaited_resources(db: Connection) -> list[tuple[int, str]]:
+    """Return the project and name of every resource group that a job waits for."""
+    return [(project_id, name) for project_id, name in db.rows(_WAITED_FOR)]
+
+
+def pipeline_of_origin(db: Connection, origin_key: str) -> Pipeline | None:
+    """Return the pipeline that an event created, if any."""
+    return db.first(Pipeline, _BY_ORIGIN, origin_key=origin_key)

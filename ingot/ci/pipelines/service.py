@@ -1,0 +1,106 @@
+"""State changes of pipelines and jobs that users request."""
+
+from ingot.ci.job_records.ports import JobArtifacts
+from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline
+from ingot.ci.job_records.tables import CiJob
+from ingot.ci.pipelines.processing import CANCELABLE, advance_pipeline, cancel_jobs, restart_jobs
+from ingot.ci.pipelines.ref_protection import may_run_jobs_of
+from ingot.ci.pipelines.retries import copy_job
+from ingot.ci.pipelines.transitions import set_columns, set_status
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.queue import enqueue
+from ingot.errors import Denied, Invalid, NotFound
+from ingot.projects.projects.queries import find_project
+from ingot.repositories.pipelines.queries import lock_pipeline_by_id
+from ingot.repositories.pipelines.tables import Pipeline, Status, pipelines
+
+REMOVE_PIPELINE_REFS = "remove_pipeline_refs"
+RETRYABLE: frozenset[Status] = frozenset({"success", "failed", "canceled"})
+_STARTABLE: frozenset[Status] = frozenset({"manual", "scheduled"})
+
+
+def play_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
+    """Start a manual or delayed job, or a finished manual job again; return the job that starts."""
+    pipeline = _locked_pipeline(db, actor, job.pipeline_id)
+    job = _current(db, job)
+    if job.status in _STARTABLE and not job.retried:
+        set_columns(db, job, user_id=actor.user_id)
+        restart_jobs(db, pipeline, [(job.id, job.name)])
+        return _current(db, job)
+    if job.run_when == "manual" and job.status in RETRYABLE and not job.retried:
+        return _retry(db, actor, pipeline, job)
+    raise Invalid("400 (Bad request) Unplayable Job")
+
+
+def retry_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
+    """Add another attempt of a finished job and queue it; jobs after it that were skipped may run again."""
+    pipeline = _locked_pipeline(db, actor, job.pipeline_id)
+    job = _current(db, job)
+    if job.status not in RETRYABLE or job.retried:
+        raise Denied("Job is not retryable")
+    return _retry(db, actor, pipeline, job)
+
+
+def _retry(db: Connection, actor: Actor, pipeline: Pipeline, job: CiJob) -> CiJob:
+    job_id = copy_job(db, job, actor.user_id)
+    restart_jobs(db, pipeline, [(job_id, job.name)])
+    attempt = job_by_id(db, job_id)
+    if attempt is None:
+        raise NotFound("Job")
+    return attempt
+
+
+def cancel_job(db: Connection, job: CiJob) -> None:
+    """Cancel a job that has not ended; another one stays as it is."""
+    pipeline = lock_pipeline_by_id(db, job.pipeline_id)
+    job = _current(db, job)
+    if pipeline is not None and job.status in CANCELABLE:
+        cancel_jobs(db, pipeline, [job])
+
+
+def retry_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
+    """Add another attempt of every failed or canceled job, and process the pipeline again."""
+    pipeline = _locked_pipeline(db, actor, pipeline.id)
+    jobs = jobs_of_pipeline(db, pipeline.id)
+    copies = [copy_job(db, job, actor.user_id) for job in jobs if job.status in ("failed", "canceled")]
+    skipped = [job.id for job in jobs if job.status == "skipped"]
+    if skipped:
+        set_status(db, skipped, "created")
+    if copies or skipped:
+        advance_pipeline(db, pipeline, [*copies, *skipped])
+
+
+def cancel_pipeline(db: Connection, pipeline: Pipeline) -> None:
+    """Cancel every job of a pipeline that has not ended."""
+    locked = lock_pipeline_by_id(db, pipeline.id)
+    if locked is not None:
+        cancelable = [job for job in jobs_of_pipeline(db, locked.id) if job.status in CANCELABLE]
+        if cancelable:
+            cancel_jobs(db, locked, cancelable)
+
+
+def delete_pipeline(db: Connection, pipeline: Pipeline) -> None:
+    """Delete a pipeline with its jobs; files of the jobs and its ref are removed by jobs of the queue."""
+    db.ports[JobArtifacts].delete_files(db, [job.id for job in jobs_of_pipeline(db, pipeline.id, retried=True)])
+    db.delete(pipelines, pipeline.id)
+    enqueue(db, REMOVE_PIPELINE_REFS, (pipeline.project_id, [pipeline.id]))
+
+
+def _locked_pipeline(db: Connection, actor: Actor, pipeline_id: int) -> Pipeline:
+    """Lock a pipeline; raise Denied if the user may not run jobs on its branch or tag."""
+    pipeline = lock_pipeline_by_id(db, pipeline_id)
+    if pipeline is None:
+        raise NotFound("Pipeline")
+    access, project = find_project(db, actor, pipeline.project_id)
+    if not may_run_jobs_of(db, actor, access, project, pipeline):
+        raise Denied
+    return pipeline
+
+
+def _current(db: Connection, job: CiJob) -> CiJob:
+    """Return a job as it is now that its pipeline is locked."""
+    current = job_by_id(db, job.id)
+    if current is None:
+        raise NotFound("Job")
+    return current

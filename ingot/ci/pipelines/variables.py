@@ -1,0 +1,170 @@
+"""Variables of jobs: predefined ones, those of the configuration, and those that projects, groups and callers set."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from sqlalchemy import bindparam, func, select
+
+from ingot.accounts.users.queries import user_or_none
+from ingot.accounts.users.tables import User
+from ingot.ci.job_records.queries import manual_variables, options_of, variables_of
+from ingot.ci.job_records.tables import CiJob
+from ingot.ci.pipelines import predefined
+from ingot.ci.pipelines.deployments import environment_of
+from ingot.ci.pipelines.ports import CiEnvironment
+from ingot.ci.pipelines.processing import effective_timeout
+from ingot.ci.pipelines.queries import variables_of_pipeline
+from ingot.ci.pipelines.tables import pipeline_contexts
+from ingot.ci.runners.tables import Runner
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.projects.namespaces.tables import namespace_tree, namespaces
+from ingot.projects.projects.tables import Project
+from ingot.projects.variables.queries import INSTANCE
+from ingot.projects.variables.tables import Variable, variables
+from ingot.repositories.pipelines.tables import Pipeline
+from ingot.repositories.protection.policy import name_matches
+
+_CONTEXT = select(pipeline_contexts.c.variables).where(pipeline_contexts.c.pipeline_id == bindparam("pipeline"))
+_GROUPS = (
+    select(namespaces.c.id)
+    .join(namespace_tree, namespace_tree.c.ancestor_id == namespaces.c.id)
+    .where(namespace_tree.c.descendant_id == bindparam("namespace"), namespaces.c.kind == "group")
+    .order_by(func.length(namespaces.c.full_path))
+)
+_OF_OWNERS = select(variables).where(in_list(variables.c.place, "places")).order_by(variables.c.id)
+
+
+class RunnerVariable(msgspec.Struct, frozen=True):
+    """A variable as a runner gets it."""
+
+    key: str
+    value: str
+    public: bool = True
+    masked: bool = False
+    file: bool = False
+    raw: bool = False
+
+
+def secret_variables(
+    db: Connection, project: Project, *, protected: bool, environment: str | None
+) -> list[RunnerVariable]:
+    """Return the variables of instance, groups and project that a job may have; later ones have precedence.
+
+    ``protected`` is true for jobs of protected refs. Without an environment, variables that are limited to some
+    environments do not apply.
+    """
+    places = [INSTANCE.name, *(f"group {group_id}" for (group_id,) in db.rows(_GROUPS, namespace=project.namespace_id))]
+    places.append(f"project {project.id}")
+    rows = db.all(Variable, _OF_OWNERS, places=places)
+    chosen = [row for row in rows if (protected or not row.protected) and _applies(row.environment_scope, environment)]
+    chosen.sort(key=lambda row: (places.index(row.place), _specificity(row.environment_scope)))
+    return [
+        RunnerVariable(
+            row.key,
+            db.vault.unseal(row.sealed_value),
+            public=False,
+            masked=row.masked,
+            file=row.variable_type == "file",
+            raw=row.raw,
+        )
+        for row in chosen
+    ]
+
+
+def _applies(scope: str, environment: str | None) -> bool:
+    return scope == "*" or (environment is not None and name_matches(scope, environment))
+
+
+def _specificity(scope: str) -> tuple[bool, int]:
+    return "*" not in scope, len(scope)
+
+
+def given_variables(db: Connection, pipeline_id: int) -> list[RunnerVariable]:
+    """Return the variables that were given when a pipeline was created."""
+    return [
+        RunnerVariable(
+            row.key,
+            db.vault.unseal(row.sealed_value),
+            public=False,
+            file=row.variable_type == "file",
+            raw=row.raw,
+        )
+        for row in variables_of_pipeline(db, pipeline_id)
+    ]
+
+
+def user_variables(user: User | None) -> list[tuple[str, str]]:
+    """Return the variables of the user who started a pipeline or job."""
+    if user is None:
+        return []
+    return [
+        ("GITLAB_USER_ID", str(user.id)),
+        ("GITLAB_USER_EMAIL", user.email),
+        ("GITLAB_USER_LOGIN", user.username),
+        ("GITLAB_USER_NAME", user.name),
+    ]
+
+
+def context_variables(db: Connection, pipeline_id: int) -> dict[str, str]:
+    """Return the variables of the commit and merge request of a pipeline."""
+    document: str | None = db.value(_CONTEXT, pipeline=pipeline_id)
+    return msgspec.json.decode(document, type=dict[str, str]) if document else {}
+
+
+def _public(pairs: Iterable[tuple[str, str]], *, raw: bool = False) -> list[RunnerVariable]:
+    return [RunnerVariable(key, value, raw=raw) for key, value in pairs]
+
+
+def job_variables(
+    db: Connection,
+    project: Project,
+    pipeline: Pipeline,
+    job: CiJob,
+    runner: Runner,
+    base_url: str,
+    token: str,
+    dotenv: Sequence[tuple[str, str]] = (),
+) -> list[RunnerVariable]:
+    """Return the variables of a job in the order of precedence; of two with the same key, the later one applies.
+
+    ``dotenv`` are variables that jobs before this one reported.
+    """
+    project_url = f"{base_url}/{project.full_path}"
+    scheme, _, address = base_url.partition("://")
+    repository_url = f"{scheme}://gitlab-ci-token:{token}@{address}/{project.full_path}.git"
+    user_id = job.user_id or pipeline.user_id
+    user = user_or_none(db, user_id) if user_id is not None else None
+    timeout = effective_timeout(db, job, runner)
+    return [
+        *_public(predefined.job_variables_of_row(job, project_url, timeout)),
+        *(RunnerVariable(key, token, public=False, masked=True) for key in ("CI_JOB_TOKEN", "CI_BUILD_TOKEN")),
+        RunnerVariable("CI_REPOSITORY_URL", repository_url, public=False, masked=True),
+        *_public(predefined.instance_variables(db.ports[CiEnvironment])),
+        *_public(predefined.project_variables(project, base_url), raw=True),
+        *_public(context_variables(db, pipeline.id).items(), raw=True),
+        *_public(predefined.pipeline_variables(pipeline, project_url), raw=True),
+        *_public(predefined.runner_variables(runner), raw=True),
+        *(RunnerVariable(each.key, each.value, raw=each.raw) for each in variables_of(job)),
+        *_public(user_variables(user), raw=True),
+        *(RunnerVariable(key, value, public=False) for key, value in dotenv),
+        *secret_variables(db, project, protected=pipeline.protected, environment=job.environment),
+        *given_variables(db, pipeline.id),
+        *(RunnerVariable(key, value, public=False) for key, value in manual_variables(db, job.id)),
+        *_environment_variables(db, job),
+    ]
+
+
+def _environment_variables(db: Connection, job: CiJob) -> list[RunnerVariable]:
+    environment = environment_of(db, job)
+    if environment is None:
+        return []
+    configured = options_of(job).environment or {}
+    pairs = [
+        ("CI_ENVIRONMENT_NAME", environment.name),
+        ("CI_ENVIRONMENT_SLUG", environment.slug),
+        ("CI_ENVIRONMENT_ACTION", configured.get("action", "start")),
+        ("CI_ENVIRONMENT_TIER", environment.tier),
+    ]
+    url = configured.get("url") or environment.external_url
+    return [*_public(pairs), *([RunnerVariable("CI_ENVIRONMENT_URL", url)] if url else [])]

@@ -1,0 +1,1 @@
+"""The protocol of runners: polls for jobs, traces and results."""

@@ -1,0 +1,1 @@
+"""Traces of jobs: the output that runners send, as files."""

@@ -1,0 +1,1 @@
+"""Validation of configurations in projects."""

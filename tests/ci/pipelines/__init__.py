@@ -1,0 +1,1 @@
+"""Pipelines: creation, progress and effects."""

@@ -1,0 +1,126 @@
+"""Environments and deployments that follow from jobs, and badges."""
+
+from functools import partial
+from typing import Any
+
+from ingot.ci.pipelines.badges import coverage_badge, pipeline_badge, render_badge
+from ingot.ci.pipelines.processing import change_job
+from tests.ci.pipelines.files import commit_files
+from tests.ci.pipelines.rows import PipelineRows
+from tests.ci.runner_client import project_runner
+from tests.client import Api, Make
+from tests.factories import Project, make_project
+
+FILE = """
+stages: [deploy, stop]
+deploy:
+  stage: deploy
+  script: deploy
+  environment:
+    name: review/$CI_COMMIT_REF_SLUG
+    url: https://$CI_COMMIT_REF_SLUG-$CI_ENVIRONMENT_SLUG$CI_COMMIT_REF_SLUG$UNKNOWN.example.com
+    on_stop: stop
+stop:
+  stage: stop
+  script: stop
+  when: manual
+  environment: {name: review/$CI_COMMIT_REF_SLUG, action: stop}
+"""
+
+
+def _environments(make: Make, project: Project) -> list[tuple[str, str, str | None]]:
+    listed = make.api.get(f"{project.url}/environments", make.root).json()
+    return [(each["name"], each["state"], each["external_url"]) for each in listed]
+
+
+def _statuses(make: Make, project: Project) -> dict[str, str]:
+    (newest, *_) = make.api.get(f"{project.url}/pipelines", make.root).json()
+    listed: list[dict[str, Any]] = make.api.get(f"{project.url}/pipelines/{newest['id']}/jobs", make.root).json()
+    return {job["name"]: job["status"] for job in listed}
+
+
+def test_deploy_and_stop(api: Api, make: Make) -> None:
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": FILE})
+    assert _environments(make, project) == [("review/main", "available", None)]
+    runner = project_runner(make, project.id)
+    job = runner.must_take()
+    assert job.variables["CI_ENVIRONMENT_NAME"] == "review/main"
+    (deployment,) = api.get(f"{project.url}/deployments", make.root).json()
+    assert deployment["status"] == "running"
+    assert job.finish().status_code == 200
+    (deployment,) = api.get(f"{project.url}/deployments", make.root).json()
+    assert (deployment["status"], deployment["ref"]) == ("success", "main")
+    slug = api.get(f"{project.url}/environments", make.root).json()[0]["slug"]
+    assert _environments(make, project) == [("review/main", "available", f"https://main-{slug}main.example.com")]
+    (environment,) = api.get(f"{project.url}/environments", make.root).json()
+    stopped = api.post(f"{project.url}/environments/{environment['id']}/stop", make.root)
+    assert (stopped.status_code, stopped.json()["state"]) == (200, "stopped")
+    assert _statuses(make, project) == {"deploy": "success", "stop": "pending"}
+    assert runner.run_all() == ["stop"]
+    assert _environments(make, project)[0][1] == "stopped"
+
+
+def test_a_deleted_branch_stops_its_environment(api: Api, make: Make) -> None:
+    project = make_project(make)
+    commit_files(make, project, {"README": "text"})
+    commit_files(make, project, {".gitlab-ci.yml": FILE}, branch="feature", start_branch="main")
+    runner = project_runner(make, project.id)
+    assert runner.run_all() == ["deploy"]
+    assert api.delete(f"{project.url}/repository/branches/feature", make.root).is_success
+    assert runner.run_all() == ["stop"]
+    assert _environments(make, project)[0][:2] == ("review/feature", "stopped")
+
+
+def test_failed_deployments(api: Api, make: Make) -> None:
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": FILE})
+    assert project_runner(make, project.id).must_take().finish("failed").status_code == 200
+    (deployment,) = api.get(f"{project.url}/deployments", make.root).json()
+    assert deployment["status"] == "failed"
+    (environment,) = api.get(f"{project.url}/environments", make.root).json()
+    assert environment["external_url"] is None
+
+
+def test_invalid_names_of_environments(make: Make) -> None:
+    """A job whose environment has no valid name runs without one."""
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": "variables: {A: 'a:b'}\njob: {script: make, environment: $A}\n"})
+    assert _environments(make, project) == []
+    assert "CI_ENVIRONMENT_NAME" not in project_runner(make, project.id).must_take().variables
+
+
+def test_badges(make: Make) -> None:
+    rows = PipelineRows(make, "a 0", "b 0", ref="main")
+
+    def badges() -> list[tuple[str, str]]:
+        def read(db: Any) -> list[tuple[str, str]]:
+            made = (
+                pipeline_badge(db, rows.project.id, "main"),
+                coverage_badge(db, rows.project.id, "main"),
+                coverage_badge(db, rows.project.id, "main", "a", "<of a>"),
+                pipeline_badge(db, rows.project.id, "other"),
+            )
+            return [(badge.label, badge.value) for badge in made]
+
+        return rows.database.read(read)
+
+    rows.process()
+    assert badges() == [
+        ("pipeline", "pending"),
+        ("coverage", "unknown"),
+        ("<of a>", "unknown"),
+        ("pipeline", "unknown"),
+    ]
+    for name, coverage in (("a", 80.0), ("b", 90.0)):
+        rows.write(partial(change_job, job=rows.job(name), status="pending", coverage=coverage))
+        rows.finish(name)
+    assert badges() == [
+        ("pipeline", "passed"),
+        ("coverage", "85.00%"),
+        ("<of a>", "80.00%"),
+        ("pipeline", "unknown"),
+    ]
+    image = render_badge(rows.database.read(lambda db: coverage_badge(db, rows.project.id, "main", "a", "<of a>")))
+    assert b"<svg" in image
+    assert b"&lt;of a&gt;" in image

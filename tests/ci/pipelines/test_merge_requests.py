@@ -1,0 +1,166 @@
+"""Pipelines of merge requests."""
+
+from typing import Any
+
+from tests.api.merge_requests.factories import fork
+from tests.ci.pipelines.files import commit_files, list_pipelines
+from tests.ci.runner_client import project_runner
+from tests.client import Api, Make, User
+from tests.factories import Project, make_project
+
+FILE = """
+branch job: {script: make}
+request job:
+  script: make
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+      changes: [src/*]
+old style: {script: make, only: [merge_requests]}
+only branches: {script: make, only: [branches]}
+"""
+
+
+def _open(make: Make, project: Project, user: User, target: Project | None = None, **options: Any) -> dict[str, Any]:
+    sent = {"source_branch": "feature", "target_branch": "main", "title": "A feature", **options}
+    if target is not None:
+        sent["target_project_id"] = target.id
+    made = make.api.post(f"{project.url}/merge_requests", user, **sent)
+    assert made.status_code == 201, made.text
+    shown: dict[str, Any] = made.json()
+    return shown
+
+
+def _job_names(make: Make, project: Project, pipeline: dict[str, Any]) -> list[str]:
+    listed = make.api.get(f"{project.url}/pipelines/{pipeline['id']}/jobs", make.root)
+    return [job["name"] for job in listed.json()]
+
+
+def test_open_and_push(api: Api, make: Make) -> None:
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": FILE})
+    commit_files(make, project, {"src/a": "1"}, branch="feature", start_branch="main")
+    request = _open(make, project, make.root, labels="one,two")
+    newest = list_pipelines(make, project)[0]
+    assert (newest["source"], newest["ref"]) == ("merge_request_event", f"refs/merge-requests/{request['iid']}/head")
+    assert _job_names(make, project, newest) == ["request job", "old style"]
+    taken = [project_runner(make, project.id).must_take() for _ in range(1)]
+    variables = taken[0].variables
+    while variables["CI_PIPELINE_SOURCE"] != "merge_request_event":
+        taken.append(project_runner(make, project.id).must_take())
+        variables = taken[-1].variables
+    assert variables["CI_MERGE_REQUEST_IID"] == str(request["iid"])
+    assert variables["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"] == "main"
+    assert variables["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"] == variables["CI_COMMIT_REF_NAME"] == "feature"
+    assert variables["CI_MERGE_REQUEST_LABELS"] == "one,two"
+    assert variables["CI_OPEN_MERGE_REQUESTS"] == f"{project.path}!{request['iid']}"
+    assert "CI_COMMIT_BRANCH" not in variables
+    commit_files(make, project, {"src/b": "1"}, branch="feature")
+    push, event = sorted(list_pipelines(make, project)[:2], key=lambda each: each["id"])
+    assert (push["source"], event["source"]) == ("push", "merge_request_event")
+    assert push["sha"] == event["sha"]
+    listed = api.get(f"{project.url}/merge_requests/{request['iid']}/pipelines", make.root).json()
+    assert {event["id"], push["id"], newest["id"]} <= {each["id"] for each in listed}
+
+
+def test_no_pipeline_without_jobs_for_merge_requests(make: Make) -> None:
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": "test: {script: make}\n"})
+    commit_files(make, project, {"a": "1"}, branch="feature", start_branch="main")
+    _open(make, project, make.root)
+    assert {each["source"] for each in list_pipelines(make, project)} == {"push"}
+
+
+def test_workflow_rules_without_duplicates(make: Make) -> None:
+    """The usual three rules: a branch pipeline until a merge request is open, then only its pipelines."""
+    text = """
+workflow:
+  name: Pipeline of $CI_COMMIT_REF_NAME
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+    - if: $CI_COMMIT_BRANCH && $CI_OPEN_MERGE_REQUESTS
+      when: never
+    - if: $CI_COMMIT_BRANCH
+test: {script: make}
+"""
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": text})
+    commit_files(make, project, {"a": "1"}, branch="feature", start_branch="main")
+    _open(make, project, make.root)
+    commit_files(make, project, {"b": "1"}, branch="feature")
+    sources = [each["source"] for each in list_pipelines(make, project)]
+    assert sources == ["merge_request_event", "merge_request_event", "push", "push"]
+    newest = list_pipelines(make, project)[0]
+    details = make.api.get(f"{project.url}/pipelines/{newest['id']}", make.root).json()
+    assert details["name"] == "Pipeline of feature"
+
+
+def test_a_fork_runs_its_pipelines_with_its_own_variables(api: Api, make: Make) -> None:
+    """Attack: a merge request from a fork reads the variables of the target."""
+    author = make.user()
+    target = make_project(make, visibility="public")
+    commit_files(make, target, {".gitlab-ci.yml": FILE})
+    for key, attributes in (("SECRET", {}), ("GUARDED", {"protected": True})):
+        sent = {"key": key, "value": "of the target", **attributes}
+        assert api.post(f"{target.url}/variables", make.root, **sent).status_code == 201
+    source = fork(make, target, author)
+    commit_files(make, source, {"src/a": "1"}, branch="feature", start_branch="main", user=author)
+    before = len(list_pipelines(make, target))
+    _open(make, source, author, target)
+    assert len(list_pipelines(make, target)) == before
+    newest = list_pipelines(make, source, author)[0]
+    assert newest["source"] == "merge_request_event"
+    runner = project_runner(make, source.id)
+    jobs = [runner.must_take() for _ in range(2)]
+    for job in jobs:
+        assert "SECRET" not in job.variables
+        assert "GUARDED" not in job.variables
+        assert "of the target" not in job.variables.values()
+
+
+def test_outsiders_run_nothing_in_a_fork(make: Make) -> None:
+    """A user who opens a merge request from a public fork without permission to push to it starts no pipeline."""
+    owner, outsider = make.user(), make.user()
+    target = make_project(make, visibility="public")
+    commit_files(make, target, {".gitlab-ci.yml": FILE})
+    source = fork(make, target, owner)
+    commit_files(make, source, {"src/a": "1"}, branch="feature", start_branch="main", user=owner)
+    before = len(list_pipelines(make, source))
+    sent = {"source_branch": "feature", "target_branch": "main", "title": "x", "target_project_id": target.id}
+    make.api.post(f"{source.url}/merge_requests", outsider, **sent)
+    assert len(list_pipelines(make, source)) == before
+
+
+def test_merge_when_pipeline_succeeds(api: Api, make: Make, instance: Any) -> None:
+    project = make_project(make, only_allow_merge_if_pipeline_succeeds=True)
+    commit_files(make, project, {".gitlab-ci.yml": "test: {script: make}\n"})
+    commit_files(make, project, {"a": "1"}, branch="feature", start_branch="main")
+    request = _open(make, project, make.root)
+    path = f"{project.url}/merge_requests/{request['iid']}"
+    assert api.put(f"{path}/merge", make.root).status_code in (405, 406, 422)
+    scheduled = api.put(f"{path}/merge", make.root, merge_when_pipeline_succeeds=True)
+    assert scheduled.status_code == 200
+    assert scheduled.json()["state"] == "opened"
+    runner = project_runner(make, project.id)
+    assert runner.run_all() == ["test", "test"]
+    instance.work()
+    assert api.get(path, make.root).json()["state"] == "merged"
+
+
+def test_failed_pipelines_add_todos(api: Api, make: Make) -> None:
+    author = make.user()
+    project = make_project(make, author)
+    commit_files(make, project, {".gitlab-ci.yml": "test: {script: make}\n"}, user=author)
+    commit_files(make, project, {"a": "1"}, branch="feature", start_branch="main", user=author)
+    _open(make, project, author)
+    runner = project_runner(make, project.id)
+    runner.run_all(lambda job: _finish(job, "failed"))
+    todos = api.get("/todos", author).json()
+    assert [todo["action_name"] for todo in todos] == ["build_failed"]
+    newest = list_pipelines(make, project, author)[0]
+    assert api.post(f"{project.url}/pipelines/{newest['id']}/retry", author).status_code == 201
+    runner.run_all()
+    assert api.get("/todos", author).json() == []
+
+
+def _finish(job: Any, state: str) -> None:
+    assert job.finish(state, failure_reason="script_failure").status_code == 200

@@ -1,0 +1,327 @@
+"""Pipelines executed by a client of the protocol, from the poll to the result."""
+
+from typing import Any
+
+import pytest
+
+from ingot.ci.job_records.queries import job_by_id
+from ingot.ci.job_records.tables import CiJob
+from ingot.ci.traces.store import trace_store_of
+from ingot.core.access.levels import Level
+from tests.ci.pipelines.files import list_pipelines
+from tests.ci.runner_client import OLD_INFO, RunnerJob, project_runner
+from tests.ci.runner_protocol.projects import ci_project, commit_config, pipeline_status
+from tests.client import Api, Make
+from tests.conftest import Instance
+from tests.factories import add_members
+
+THREE_STAGES = {
+    "stages": ["build", "test", "deploy"],
+    "variables": {"GREETING": "hello"},
+    "compile": {"stage": "build", "script": ["make"], "artifacts": {"paths": ["out/"], "expire_in": "1 day"}},
+    "unit": {"stage": "test", "script": ["make test"], "coverage": r"/Coverage: (\d+\.\d+)%/"},
+    "flaky": {"stage": "test", "script": ["false"], "allow_failure": True},
+    "publish": {"stage": "deploy", "script": ["make publish"], "dependencies": ["compile"]},
+}
+
+
+def stored_job(make: Make, job_id: int) -> CiJob:
+    """Return the row of a job."""
+    job = make.database.read(lambda db: job_by_id(db, job_id))
+    assert job is not None
+    return job
+
+
+def test_a_pipeline_of_three_stages(make: Make, instance: Instance) -> None:
+    project = ci_project(make, THREE_STAGES)
+    runner = project_runner(make, project.id)
+    build = runner.must_take()
+    assert (build.name, runner.take()) == ("compile", None)
+    assert pipeline_status(make, project) == "running"
+    answer = build.trace(b"first\n")
+    assert (answer.status_code, answer.headers["range"], answer.headers["job-status"]) == (202, "0-6", "running")
+    assert answer.headers["x-gitlab-trace-update-interval"] == "3"
+    assert build.trace(b"second\n").headers["range"] == "0-13"
+    assert build.upload({"out/a.txt": b"content"}, expire_in="1 day").status_code == 201
+    assert build.finish().status_code == 200
+    assert trace_store_of(instance.settings).read(build.id) == b"first\nsecond\n"
+    tests = {job.name: job for job in (runner.must_take(), runner.must_take())}
+    assert tests.keys() == {"unit", "flaky"}
+    tests["unit"].trace(b"Coverage: 12.5%\nCoverage: 97.25%\n")
+    assert tests["unit"].finish().status_code == 200
+    assert tests["flaky"].finish("failed", failure_reason="script_failure", exit_code=1).status_code == 200
+    publish = runner.must_take()
+    (dependency,) = publish.payload["dependencies"]
+    assert (dependency["id"], dependency["name"], dependency["token"]) == (build.id, "compile", publish.token)
+    assert dependency["artifacts_file"].keys() == {"filename", "size"}
+    assert publish.finish().status_code == 200
+    assert pipeline_status(make, project) == "success"
+    assert stored_job(make, tests["unit"].id).coverage == 97.25
+    failed = stored_job(make, tests["flaky"].id)
+    assert (failed.status, failed.failure_reason, failed.exit_code) == ("failed", "script_failure", 1)
+
+
+def test_the_payload_has_everything_a_runner_needs(make: Make, instance: Instance) -> None:
+    config: dict[str, Any] = {
+        "image": {"name": "alpine", "entrypoint": [""]},
+        "job": {
+            "before_script": ["echo before"],
+            "script": ["echo $GREETING", "echo end"],
+            "after_script": ["echo after"],
+            "services": [{"name": "postgres:16", "alias": "db", "command": ["-c", "x=1"]}],
+            "variables": {"GREETING": "hello", "GIT_DEPTH": "7"},
+            "timeout": "20 minutes",
+            "cache": [
+                {"key": "deps", "paths": ["vendor/"], "fallback_keys": ["old"]},
+                {"paths": ["x"], "policy": "pull"},
+            ],
+            "artifacts": {
+                "name": "$CI_JOB_NAME",
+                "paths": ["out/"],
+                "exclude": ["out/*.tmp"],
+                "when": "always",
+                "reports": {"junit": "report.xml", "dotenv": ["a.env"]},
+            },
+        },
+    }
+    project = ci_project(make, config)
+    payload = project_runner(make, project.id).must_take().payload
+    (pipeline,) = list_pipelines(make, project)
+    token, base = payload["token"], instance.url
+    assert payload["job_info"] | {"time_in_queue_seconds": 0} == {
+        "id": payload["id"],
+        "name": "job",
+        "stage": "test",
+        "project_id": project.id,
+        "project_name": project.path.rpartition("/")[2],
+        "project_full_path": project.path,
+        "pipeline_id": pipeline["id"],
+        "namespace_id": project.namespace_id,
+        "user_id": make.root.id,
+        "time_in_queue_seconds": 0,
+        "project_jobs_running_on_instance_runners_count": "+Inf",
+    }
+    scheme, _, address = base.partition("://")
+    assert payload["git_info"] == {
+        "repo_url": f"{scheme}://gitlab-ci-token:{token}@{address}/{project.path}.git",
+        "ref": "master",
+        "sha": pipeline["sha"],
+        "before_sha": "0" * 40,
+        "ref_type": "branch",
+        "refspecs": [
+            f"+refs/pipelines/{pipeline['id']}:refs/pipelines/{pipeline['id']}",
+            "+refs/heads/master:refs/remotes/origin/master",
+        ],
+        "depth": 7,
+        "repo_object_format": "sha1",
+        "protected": True,
+    }
+    assert payload["runner_info"] == {"timeout": 1200, "runner_session_url": None}
+    assert payload["steps"] == [
+        {
+            "name": "script",
+            "script": ["echo before", "echo $GREETING", "echo end"],
+            "timeout": 1200,
+            "when": "on_success",
+            "allow_failure": False,
+        },
+        {"name": "after_script", "script": ["echo after"], "timeout": 1200, "when": "always", "allow_failure": True},
+    ]
+    assert (payload["image"]["name"], payload["image"]["entrypoint"]) == ("alpine", [""])
+    (service,) = payload["services"]
+    assert (service["name"], service["alias"], service["command"]) == ("postgres:16", "db", ["-c", "x=1"])
+    assert [(entry["artifact_type"], entry["artifact_format"], entry["paths"]) for entry in payload["artifacts"]] == [
+        ("archive", "zip", ["out/"]),
+        ("junit", "gzip", ["report.xml"]),
+        ("dotenv", "gzip", ["a.env"]),
+    ]
+    assert payload["artifacts"][0]["exclude"] == ["out/*.tmp"]
+    assert [(entry["key"], entry["policy"], entry["fallback_keys"]) for entry in payload["cache"]] == [
+        ("deps-protected", "pull-push", ["old-protected"]),
+        ("default-protected", "pull", []),
+    ]
+    assert (payload["credentials"], payload["dependencies"], payload["allow_git_fetch"]) == ([], [], True)
+    assert payload["features"]["trace_sections"] is True
+    assert "job_canceled" in payload["features"]["failure_reasons"]
+    variables = {variable["key"]: variable for variable in payload["variables"]}
+    assert (variables["GREETING"]["value"], variables["CI_JOB_ID"]["value"]) == ("hello", str(payload["id"]))
+    assert (variables["CI_JOB_TOKEN"]["value"], variables["CI_JOB_TOKEN"]["masked"]) == (token, True)
+
+
+def test_a_deleted_branch_does_not_prevent_the_fetch(make: Make, api: Api) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    runner = project_runner(make, project.id)
+    runner.must_take().finish()
+    commit_config(make, project, {"job": {"script": "x"}}, branch="topic", start_branch="master", action="update")
+    assert api.delete(f"{project.url}/repository/branches/topic", make.root).status_code == 200
+    git_info = runner.must_take().payload["git_info"]
+    assert (git_info["ref"], [spec.partition("/")[2] for spec in git_info["refspecs"]]) == (
+        "topic",
+        [
+            f"pipelines/{git_info['refspecs'][0].rpartition('/')[2]}:refs/pipelines/{git_info['refspecs'][0].rpartition('/')[2]}"
+        ],
+    )
+
+
+def test_duplicate_and_out_of_order_parts(make: Make, instance: Instance) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    job = project_runner(make, project.id).must_take()
+    assert job.trace(b"0123456789").headers["range"] == "0-10"
+    for offset in (0, 5, 11, 50):
+        answer = job.trace(b"again", offset)
+        assert (answer.status_code, answer.headers["range"]) == (416, "0-10")
+    assert job.trace(b"", 10).headers["range"] == "0-10"
+    assert job.trace(b"abc", 10).headers["range"] == "0-13"
+    assert trace_store_of(instance.settings).read(job.id) == b"0123456789abc"
+
+
+def test_the_token_is_masked_in_the_trace(make: Make, instance: Instance) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    job = project_runner(make, project.id).must_take()
+    token = job.token.encode()
+    job.trace(b"token " + token[:5])
+    job.trace(token[5:] + b" end")
+    assert trace_store_of(instance.settings).read(job.id) == b"token " + b"x" * len(token) + b" end"
+    assert job.finish().status_code == 200
+
+
+def test_an_incomplete_trace_is_sent_again(make: Make) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    job = project_runner(make, project.id).must_take()
+    job.trace(b"0123456789")
+    answer = job.update("success", output={"checksum": "crc32:00000000", "bytesize": 15})
+    assert (answer.status_code, answer.headers["range"]) == (412, "0-10")
+    assert stored_job(make, job.id).status == "running"
+    job.trace(b"abcde")
+    assert job.finish().status_code == 200
+    assert stored_job(make, job.id).status == "success"
+    # The runner repeats a report whose answer was lost.
+    assert job.finish().status_code == 200
+    assert job.trace(b"late").status_code == 403
+
+
+def test_the_whole_trace_in_the_result(make: Make, instance: Instance) -> None:
+    """GitLab 9.4's protocol."""
+    project = ci_project(make, {"job": {"script": "true"}})
+    job = project_runner(make, project.id).must_take()
+    assert job.update("success", trace="whole trace\u00e9").status_code == 200
+    assert trace_store_of(instance.settings).read(job.id) == "whole trace\u00e9".encode()
+
+
+def test_a_trace_beyond_the_limit_fails_the_job(make: Make) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    job = project_runner(make, project.id).must_take()
+    for _ in range(4):
+        assert job.trace(b"x" * 2**20).status_code == 202
+    assert job.trace(b"the log was truncated").status_code == 202
+    assert job.trace(b"x" * 2**20).status_code == 403
+    failed = stored_job(make, job.id)
+    assert (failed.status, failed.failure_reason) == ("failed", "trace_size_exceeded")
+
+
+@pytest.mark.parametrize("graceful", [True, False])
+def test_a_canceled_job(make: Make, api: Api, graceful: bool) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    runner = project_runner(make, project.id)
+    if not graceful:
+        runner.info = dict(OLD_INFO)
+    job = runner.must_take()
+    assert job.trace(b"working\n").headers["job-status"] == "running"
+    assert api.post(f"{project.url}/jobs/{job.id}/cancel", make.root).status_code in (200, 201)
+    expected = "canceling" if graceful else "canceled"
+    assert job.update("running").headers["job-status"] == expected
+    answer = job.trace(b"after_script\n")
+    assert (answer.status_code, answer.headers["job-status"]) == (202, expected)
+    # Old runners send the part again that told them of the cancellation.
+    assert job.trace(b"after_script\n", 8).status_code == 416
+    answer = job.finish("failed", failure_reason="job_canceled")
+    assert (answer.status_code, answer.headers["job-status"]) == (200, "canceled")
+    canceled = stored_job(make, job.id)
+    assert (canceled.status, canceled.failure_reason) == ("canceled", None)
+
+
+def test_wrong_tokens_reach_nothing(make: Make, instance: Instance) -> None:
+    config = {"one": {"script": "true"}, "two": {"script": "true"}}
+    project = ci_project(make, config)
+    runner = project_runner(make, project.id)
+    one, two = runner.must_take(), runner.must_take()
+    one.trace(b"one")
+    for token in (two.token, runner.token, make.root.token, "", "x" * 2000):
+        for answer in (one.trace(b"forged", token=token), one.update("success", token=token)):
+            assert answer.status_code in (400, 403), answer.text
+    two.finish()
+    assert two.trace(b"late").status_code == 403
+    assert RunnerJob(make.api, {"id": 10**15, "token": one.token}).trace(b"x").status_code == 404
+    assert stored_job(make, one.id).status == "running"
+    assert trace_store_of(instance.settings).read(one.id) == b"one"
+    for token in (one.token, two.token, make.root.token, "unknown"):
+        assert make.api.post("/jobs/request", token=token).status_code == 403
+
+
+@pytest.mark.parametrize("content_range", [None, "", "-5-3", "5", "a-b", "0-" + "9" * 40, "9" * 40 + "-1", "bytes 0-3"])
+def test_invalid_ranges(make: Make, content_range: str | None) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    job = project_runner(make, project.id).must_take()
+    headers = {"JOB-TOKEN": job.token, "Content-Type": "text/plain"}
+    if content_range is not None:
+        headers["Content-Range"] = content_range
+    answer = make.api.request("PATCH", f"/jobs/{job.id}/trace", content=b"abc", headers=headers)
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"exit_code": "x"},
+        {"exit_code": 10**30},
+        {"output": {"bytesize": -1}},
+        {"output": {"bytesize": 10**30}},
+        {"output": "text"},
+        {"trace": ["a"]},
+    ],
+)
+def test_invalid_results(make: Make, fields: dict[str, Any]) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    job = project_runner(make, project.id).must_take()
+    assert job.update("failed", **fields).status_code == 400
+    assert stored_job(make, job.id).status == "running"
+    assert job.update("failed", failure_reason="no such reason").status_code == 200
+    assert stored_job(make, job.id).failure_reason == "unknown_failure"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        {"token": 5},
+        {"token": ["a"]},
+        {"token": "x" * 5000},
+        {"token": "x", "info": []},
+        {"token": "x", "last_update": "x" * 5000},
+        {"token": "x", "system_id": {"a": 1}},
+        {"token": "a\0"},
+    ],
+)
+def test_invalid_polls(make: Make, sent: dict[str, Any]) -> None:
+    assert make.api.post("/jobs/request", **sent).status_code in (400, 403)
+
+
+def test_there_is_no_job_router(make: Make) -> None:
+    answer = make.api.request("GET", "/runners/router/discovery", headers={"RUNNER-TOKEN": "x"})
+    assert answer.status_code == 501
+
+
+def test_the_jobs_of_a_runner(make: Make, api: Api) -> None:
+    owner, developer = make.user(), make.user()
+    project = ci_project(make, {"one": {"script": "true"}, "two": {"script": "true"}})
+    runner = project_runner(make, project.id)
+    one, two = runner.must_take(), runner.must_take()
+    one.finish()
+    url = f"/runners/{runner.id}/jobs"
+    add_members(make, project, {owner: Level.MASTER, developer: Level.DEVELOPER})
+    assert [job["id"] for job in api.get(url, owner).json()] == [two.id, one.id]
+    assert [job["id"] for job in api.get(url, owner, status="running", sort="asc").json()] == [two.id]
+    (first, second) = api.get(url, make.root, order_by="id", sort="asc").json()
+    assert (first["status"], first["project"]["id"], second["pipeline"]["status"]) == ("success", project.id, "running")
+    assert api.get(url, developer).status_code == 404
+    assert api.get(url, owner, status="unknown").status_code == 400

@@ -1,0 +1,1 @@
+"""Pipelines that are started by triggers."""
