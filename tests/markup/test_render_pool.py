@@ -82,6 +82,13 @@ def test_no_more_processes_than_the_limit(pool: RenderPool) -> None:
     assert 1 <= len(pool._idle) <= render_pool.MAX_PROCESSES
 
 
+def _has_waiting_task(pool: RenderPool) -> bool:
+    if not pool._queue.acquire(blocking=False):
+        return True
+    pool._queue.release()
+    return False
+
+
 def test_renderings_occupy_a_bounded_number_of_threads(pool: RenderPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Attack: files that take long to render, requested at once, must not keep other requests waiting."""
     perform, started, finish = render_pool._perform, threading.Semaphore(0), threading.Event()
@@ -97,7 +104,7 @@ def test_renderings_occupy_a_bounded_number_of_threads(pool: RenderPool, monkeyp
         calls = [threads.submit(pool.highlight, task(f"y = {number}\n")) for number in range(3)]
         for _ in range(render_pool.MAX_PROCESSES):
             assert started.acquire(timeout=30)
-        until(lambda: not pool._queue.acquire(blocking=False) or pool._queue.release())
+        until(lambda: _has_waiting_task(pool))
         with pytest.raises(RendererUnavailable):
             pool.highlight(task("y = 3\n"))
         finish.set()
