@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
 
 from ingot.ci.artifacts.tables import JobArtifact, job_artifacts
 from ingot.ci.job_records.ports import ArtifactSummary
@@ -106,9 +106,6 @@ _DOTENV = (
     .where(in_list(ci_job_variables.c.job_id, "jobs"), ci_job_variables.c.source == "dotenv")
     .order_by(ci_job_variables.c.job_id, ci_job_variables.c.id)
 )
-_SIZE_OF_PROJECT = select(func.coalesce(func.sum(job_artifacts.c.size), 0)).where(
-    job_artifacts.c.project_id == bindparam("project")
-)
 
 
 def artifact_or_none(db: Connection, job_id: int, file_type: str = "archive") -> JobArtifact | None:
@@ -181,9 +178,3 @@ def existing_keys(db: Connection, keys: Collection[str]) -> set[str]:
 def recorded_artifacts(db: Connection, after: int) -> list[tuple[int, str, int]]:
     """List the next files with their ids, storage keys and sizes."""
     return [(row_id, key, size) for row_id, key, size in db.rows(_RECORDED, after=after)]
-
-
-def artifacts_size(db: Connection, project_id: int) -> int:
-    """Return the size of all files of a project."""
-    size: int = db.value(_SIZE_OF_PROJECT, project=project_id)
-    return size
