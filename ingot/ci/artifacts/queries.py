@@ -74,12 +74,6 @@ _OF_PIPELINE = (
     .add_columns(commit_statuses.c.name)
     .order_by(job_artifacts.c.job_id)
 )
-_OF_PROJECT = (
-    select(job_artifacts)
-    .where(job_artifacts.c.project_id == bindparam("project"), job_artifacts.c.id > bindparam("after"))
-    .order_by(job_artifacts.c.id)
-    .limit(SWEEP_BATCH)
-)
 _EXISTING_KEYS = select(job_artifacts.c.storage_key).where(in_list(job_artifacts.c.storage_key, "keys"))
 _RECORDED = (
     select(job_artifacts.c.id, job_artifacts.c.storage_key, job_artifacts.c.size)
@@ -146,11 +140,6 @@ def reports_of_pipeline(db: Connection, pipeline_id: int, file_type: str) -> lis
     """Return the reports of one type of a pipeline with the names of their jobs."""
     rows = db.rows(_OF_PIPELINE, pipeline=pipeline_id, file_type=file_type, now=db.now)
     return [(row[-1], JobArtifact(*row[:-1])) for row in rows]
-
-
-def artifacts_of_project(db: Connection, project_id: int, after: int) -> list[JobArtifact]:
-    """List the next files of a project."""
-    return db.all(JobArtifact, _OF_PROJECT, project=project_id, after=after)
 
 
 def expired_artifacts(db: Connection, after: int) -> list[JobArtifact]:
