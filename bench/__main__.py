@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.artifacts import measure_artifacts, start_job
 from bench.grow import measure_growth
 from bench.growth_data import LARGE, SMALL, fill_growth
 from bench.hooks import measure_hooks
@@ -211,8 +212,11 @@ def _measure_ci(folder: Path, seconds: float) -> None:
         filled = fill_runners(settings, port)
         for finding in measure_runners(settings, port, pid, filled, seconds):
             _line(*finding)
-    with _server("app", settings.data, "") as port:
-        for finding in measure_held_polls(port):
+    with _serving("app", settings.data, "") as (port, pid):
+        for finding in (
+            *measure_held_polls(port),
+            *measure_artifacts(port, pid, start_job(port), folder, seconds),
+        ):
             _line(*finding)
 
 

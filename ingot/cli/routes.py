@@ -30,5 +30,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def access_text(endpoint: Endpoint) -> tuple[str, str]:
     """Return the permission of an endpoint (its rule's docstring) and its token scopes."""
+    if endpoint.runner_call:
+        return "Runners and jobs, by the tokens that they send.", "none"
     rule = (inspect.getdoc(endpoint.may) or "").split("\n")[0]
     return rule, ", ".join(sorted(endpoint.scopes))

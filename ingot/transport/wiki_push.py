@@ -21,7 +21,7 @@ from ingot.transport.targets import GitTarget, target_refusal
 class WikiPush(Push):
     """Push to a wiki; it makes no intent, because no row of the database depends on the refs of a wiki."""
 
-    def _accept(self, updates: list[RefUpdate], quarantine: str) -> None:
+    def _accept(self, updates: list[RefUpdate], quarantine: str, options: Sequence[str]) -> None:  # noqa: ARG002 - A wiki has no pipelines.
         self._check_objects(updates, quarantine)
         if len(updates) > MAX_REFS:
             raise Denied(f"A push may change {MAX_REFS} references at most.")

@@ -37,6 +37,7 @@ from ingot.projects.projects.queries import find_project
 from ingot.settings import Settings
 from ingot.web.access_denied import ask_to_sign_in, reject_form
 from ingot.web.admin.routes import PAGES as ADMIN
+from ingot.web.ci.routes import PAGES as CI
 from ingot.web.client import PageClient
 from ingot.web.code.routes import PAGES as CODE
 from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
@@ -83,6 +84,7 @@ ALL_PAGES: Sequence[PageRoutes] = (
     *EXPLORE,
     *PROJECTS,
     *CODE,
+    *CI,
     *DISCUSSIONS,
     *SIDEBAR,
     *ISSUES,

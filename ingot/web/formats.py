@@ -51,6 +51,20 @@ def count(number: int | None, one: str, several: str = "") -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
+def duration(seconds: float) -> str:
+    """Format a duration with its two largest units ("2 min 5 s")."""
+    whole = int(seconds)
+    for length, unit, rest_length, rest_unit in (
+        (_DAY, "d", 3600, "h"),
+        (3600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if whole >= length:
+            rest = whole % length // rest_length
+            return f"{whole // length} {unit}" + (f" {rest} {rest_unit}" if rest else "")
+    return f"{whole} s"
+
+
 def initials(name: str) -> str:
     """Return the initials of a name, shown when a user has no avatar."""
     words = name.split()

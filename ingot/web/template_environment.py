@@ -103,6 +103,7 @@ def template_environment(clock: Callable[[], Timestamp]) -> Environment:
         "exactly": formats.exact_time,
         "size": formats.size,
         "count": formats.count,
+        "duration": formats.duration,
         "with_query": formats.with_query,
         "initials": formats.initials,
         "pretty": formats.pretty_json,

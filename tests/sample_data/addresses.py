@@ -14,6 +14,7 @@ PARTS = {
     "/-/people": "names for a field that completes them",
     "/-/namespaces": "paths for a field that completes them",
     "/:path/-/diff_lines/:rest": "rows of a difference",
+    "/:path/-/jobs/:id/log": "new lines of a log",
     "/:path/-/merge_requests/:merge_request_iid/box": "the box to merge in, which asks for itself anew",
 }
 """Page parts that scripts insert, with a description."""
@@ -37,6 +38,9 @@ REDIRECTS = {
 """Paths that only redirect, with their targets."""
 FILES = {
     "/:path/-/raw/:rest",
+    "/:path/-/jobs/:id/raw",
+    "/:path/-/jobs/:id/artifacts/download",
+    "/:path/-/jobs/:id/artifacts/raw/:rest",
     "/:path/-/archive/:rest",
     "/:path/-/repository/:file",
     "/:path/-/merge_requests/:merge_request_iid/raw_diffs",
@@ -91,6 +95,7 @@ STATES = {
     "/:path/-/issues/:issue_iid": ["2", "3"],
     "/:path/-/issues/:issue_iid/sidebar/:field": ["assignees", "milestone", "time", "due_date"],
     "/:path/-/commit/:sha": ["?view=split"],
+    "/:path/-/pipelines": ["?status=failed", "?ref=nothing-is-called-this"],
     "/:path/-/blob/:rest": ["master/README.md", "master/logo.svg", "master/LICENSE"],
     "/:path/-/wikis/:slug": ["new"],
     "/:path/-/compare/:rest": ["master...done", "master...master"],
@@ -194,7 +199,8 @@ def parts(samples: SampleData) -> list[Address]:
     people = Address("/-/people", f"/-/people?search={quote(samples.owner.username)}")
     spaces = Address("/-/namespaces", f"/-/namespaces?namespace={quote(samples.owner.username)}")
     rows = Address("/:path/-/diff_lines/:rest", f"/{samples.project.path}/-/diff_lines/{gap}")
-    return [*boxes, people, spaces, rows]
+    log = Address("/:path/-/jobs/:id/log", f"/{samples.project.path}/-/jobs/{samples.named['job']}/log?status=failed")
+    return [*boxes, people, spaces, rows, log]
 
 
 PAGE_OF_BOX = "/:path/-/merge_requests/:merge_request_iid/box"
@@ -266,6 +272,8 @@ def _rest(samples: SampleData, route: str) -> str:
     named = samples.named
     if "/tree/" in route or "/new/" in route or "/upload/" in route or "/new_dir/" in route:
         return f"master/{named['folder']}"
+    if "/artifacts/" in route:
+        return "out"
     if "/compare/" in route:
         return f"master...{named['branch']}"
     if "/commits/" in route or "/graphs/" in route or "/find_file/" in route:
@@ -274,7 +282,7 @@ def _rest(samples: SampleData, route: str) -> str:
 
 
 def _id(samples: SampleData, route: str) -> str:
-    kinds = {"/pipelines/": "pipeline", "/:path/-/snippets/": "snippet", "/-/snippets/": "own snippet"}
+    kinds = {"/pipelines/": "pipeline", "/jobs/": "job", "/:path/-/snippets/": "snippet", "/-/snippets/": "own snippet"}
     kinds |= {"/oauth/applications/": "own application", "/admin/applications/": "instance application"}
     kind = next((kind for start, kind in kinds.items() if start in route), None)
     return samples.named[kind] if kind else str(samples.owner.id)

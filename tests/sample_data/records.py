@@ -17,6 +17,7 @@ from ingot.projects.services.registry import REGISTRY
 from ingot.web.projects.deletion import DeletionToken
 from ingot.web.signed_values import sign_value
 from tests.api.users.gpg import gpg_key
+from tests.ci.runner_client import project_runner
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, make_group, make_project
@@ -24,6 +25,11 @@ from tests.sample_data.texts import MARK, SampleTexts
 from tests.ssh_public_keys import ed25519_line
 
 PASSWORD = "correct horse battery"
+_CI_FILE = """
+stages: [build, deploy]
+compile: {stage: build, script: [make], allow_failure: true, artifacts: {paths: [out], when: always}, tags: [linux]}
+ship: {stage: deploy, script: [make ship], when: manual}
+"""
 _CODE = 'def tide(hours: int) -> str:\n    """High or low."""\n    return "high" if hours % 12 < 6 else "low"\n'
 _README = (
     "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
@@ -161,6 +167,22 @@ def _fill_code(samples: SampleData) -> None:
     samples.named |= {"file": file, "folder": folder, "branch": branch, ":tag": tag, ":sha": first["id"]}
     samples.named |= {"commit discussion": talk["id"], "commit note": str(talk["notes"][0]["id"])}
     samples.named["pipeline"] = str(pipeline["id"])
+    _fill_jobs(samples)
+
+
+def _fill_jobs(samples: SampleData) -> None:
+    """Run a pipeline with a log, an archive and a failed job."""
+    here, plain = samples.project.url, samples.words.plain
+    runner = project_runner(samples.make, samples.project.id, description=plain("Runner"), tag_list="linux")
+    change = [{"action": "create", "file_path": ".gitlab-ci.yml", "content": _CI_FILE}]
+    sent = {"start_branch": "master", "commit_message": plain("Check"), "actions": change}
+    samples.post(f"{here}/repository/commits", branch="checked", **sent)
+    job = runner.must_take()
+    job.trace(b"section_start:1:prepare\r\x1b[0KPrepare\n\x1b[31mred\x1b[0m\nsection_end:2:prepare\r\x1b[0K\n")
+    job.trace(samples.words.markdown("It broke.").encode() + b"\n")
+    job.upload({"out/report.txt": b"text", f"{samples.words.file('a')}": b"text"})
+    job.finish("failed", failure_reason="script_failure")
+    samples.named |= {"job": str(job.id), "runner": str(runner.id)}
 
 
 def _fill_plans(samples: SampleData) -> None:

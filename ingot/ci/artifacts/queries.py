@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
 
 from ingot.ci.artifacts.tables import JobArtifact, job_artifacts
 from ingot.ci.job_records.ports import ArtifactSummary
@@ -74,12 +74,6 @@ _OF_PIPELINE = (
     .add_columns(commit_statuses.c.name)
     .order_by(job_artifacts.c.job_id)
 )
-_OF_PROJECT = (
-    select(job_artifacts)
-    .where(job_artifacts.c.project_id == bindparam("project"), job_artifacts.c.id > bindparam("after"))
-    .order_by(job_artifacts.c.id)
-    .limit(SWEEP_BATCH)
-)
 _EXISTING_KEYS = select(job_artifacts.c.storage_key).where(in_list(job_artifacts.c.storage_key, "keys"))
 _RECORDED = (
     select(job_artifacts.c.id, job_artifacts.c.storage_key, job_artifacts.c.size)
@@ -105,9 +99,6 @@ _DOTENV = (
     select(ci_job_variables.c.key, ci_job_variables.c.sealed_value)
     .where(in_list(ci_job_variables.c.job_id, "jobs"), ci_job_variables.c.source == "dotenv")
     .order_by(ci_job_variables.c.job_id, ci_job_variables.c.id)
-)
-_SIZE_OF_PROJECT = select(func.coalesce(func.sum(job_artifacts.c.size), 0)).where(
-    job_artifacts.c.project_id == bindparam("project")
 )
 
 
@@ -151,11 +142,6 @@ def reports_of_pipeline(db: Connection, pipeline_id: int, file_type: str) -> lis
     return [(row[-1], JobArtifact(*row[:-1])) for row in rows]
 
 
-def artifacts_of_project(db: Connection, project_id: int, after: int) -> list[JobArtifact]:
-    """List the next files of a project."""
-    return db.all(JobArtifact, _OF_PROJECT, project=project_id, after=after)
-
-
 def expired_artifacts(db: Connection, after: int) -> list[JobArtifact]:
     """List the next files that have expired and are not those of the latest pipeline of their ref."""
     return db.all(JobArtifact, _EXPIRED, after=after, now=db.now)
@@ -181,9 +167,3 @@ def existing_keys(db: Connection, keys: Collection[str]) -> set[str]:
 def recorded_artifacts(db: Connection, after: int) -> list[tuple[int, str, int]]:
     """List the next files with their ids, storage keys and sizes."""
     return [(row_id, key, size) for row_id, key, size in db.rows(_RECORDED, after=after)]
-
-
-def artifacts_size(db: Connection, project_id: int) -> int:
-    """Return the size of all files of a project."""
-    size: int = db.value(_SIZE_OF_PROJECT, project=project_id)
-    return size

@@ -220,7 +220,7 @@ def insert_jobs(db: Connection, project: Project, pipeline: Pipeline, rows: Sequ
         "updated_at": db.now,
     }
     db.insert_many(commit_statuses, [{**common, **row.status} for row in rows])
-    ids: dict[str, int] = dict(db.rows(_IDS_BY_NAME, pipeline=pipeline.id))  # type: ignore[arg-type] # Rows are pairs.
+    ids: dict[str, int] = dict(db.rows(_IDS_BY_NAME, pipeline=pipeline.id))
     db.insert_many(ci_jobs, [{"id": ids[row.status["name"]], "project_id": project.id, **row.job} for row in rows])
     _ensure_environments(db, project, (row.environment for row in rows if row.environment is not None))
 

@@ -82,9 +82,9 @@ def pipeline_jobs(db: Connection, pipeline_id: int) -> PipelineJobs:
     """Return the states of the jobs of a pipeline; the pipeline must be locked."""
     states: list[JobState] = []
     groups: dict[int, str] = {}
-    for *fields, needs, group in db.rows(_STATES, pipeline=pipeline_id):
+    for job_id, name, stage, status, when, optional, needs, group in db.rows(_STATES, pipeline=pipeline_id):
         names = None if needs is None else msgspec.json.decode(needs, type=tuple[str, ...])
-        states.append(JobState(*fields, needs=names))
+        states.append(JobState(job_id, name, stage, status, when, optional, names))
         if group is not None:
             groups[states[-1].id] = group
     return PipelineJobs(states, groups)

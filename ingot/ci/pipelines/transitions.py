@@ -49,7 +49,7 @@ def _set_columns(db: Connection, table: Table, job_ids: Sequence[int], columns: 
 
 def set_status(db: Connection, job_ids: Sequence[int], status: Status, **columns: Any) -> None:
     """Change the status of jobs of a locked pipeline, and the rows of the queue; emits no event."""
-    of_status = {"status": status, "updated_at": db.now}
+    of_status: dict[str, Any] = {"status": status, "updated_at": db.now}
     of_job: dict[str, Any] = {}
     if status == "running":
         of_status["started_at"] = db.now

@@ -8,8 +8,8 @@ from ingot.core.db.connection import Connection
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.branches.views import BranchView
+from ingot.web.ci.outcomes import pipeline_outcomes
 from ingot.web.code.location import readable_code
-from ingot.web.code.pipelines import pipeline_outcomes
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.formats import with_query
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field

@@ -8,9 +8,9 @@ from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.repositories import browser
 from ingot.repositories.comparisons import api as comparisons_api
+from ingot.web.ci.outcomes import PipelineOutcome, pipeline_outcomes
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.location import readable_code
-from ingot.web.code.pipelines import PipelineOutcome, pipeline_outcomes
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context

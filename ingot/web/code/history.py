@@ -7,9 +7,9 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
 from ingot.repositories import browser
 from ingot.repositories.trees import api as trees_api
+from ingot.web.ci.outcomes import pipeline_outcomes
 from ingot.web.code.commit_graph import commit_graph, topologically_sorted
 from ingot.web.code.location import code_location
-from ingot.web.code.pipelines import pipeline_outcomes
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import project_context
 

@@ -11,7 +11,6 @@ from ingot.web.code import (
     file_finder,
     files,
     history,
-    pipelines,
     releases,
     tags,
     trees,
@@ -30,7 +29,6 @@ PAGES: tuple[PageRoutes, ...] = (
     branches.pages,
     tags.pages,
     releases.pages,
-    pipelines.pages,
     contributors.pages,
     file_editor.pages,
 )

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from ingot.core.db.connection import Connection
 from ingot.repositories.protection import api as protection_api
 from ingot.repositories.tags import api as tags_api
-from ingot.web.code.pipelines import pipeline_outcomes
+from ingot.web.ci.outcomes import pipeline_outcomes
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field
 from ingot.web.projects.context import ProjectContext, project_context

@@ -9,8 +9,8 @@ from ingot.collaboration.merge_requests.versions import api as versions_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, pushed_versions, version_diffs
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.web.ci.outcomes import pipeline_outcomes
 from ingot.web.code.diffs import DiffTarget, render_diff
-from ingot.web.code.pipelines import pipeline_outcomes
 from ingot.web.discussions.timeline import discussion_thread
 from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
 from ingot.web.merge_requests.line_discussions import discussions_by_line

@@ -14,6 +14,7 @@ from ingot.errors import NotFound
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView
 from ingot.repositories.protection import api as protection_api
+from ingot.repositories.statuses import api as statuses_api
 from ingot.repositories.trees import api as trees_api
 from ingot.repositories.wikis import api as wikis_api
 from ingot.web.page_routes import TemplateResponse, Visit
@@ -77,6 +78,8 @@ def _tabs(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
         tabs.append(("issues", f"{url}/-/issues", "Issues", project.open_issues_count or 0))
     if parent.may(merge_requests_api.list_project_merge_requests):
         tabs.append(("merge_requests", f"{url}/-/merge_requests", "Merge requests", None))
+    if project.jobs_enabled and parent.may(statuses_api.list_pipelines):
+        tabs.append(("pipelines", f"{url}/-/pipelines", "Pipelines", None))
     if parent.may(wikis_api.list_pages):
         tabs.append(("wiki", f"{url}/-/wikis", "Wiki", None))
     if parent.may(snippets_api.list_project_snippets):

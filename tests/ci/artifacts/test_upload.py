@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import httpx
@@ -212,3 +213,21 @@ def test_private_artifacts(make: Make, api: Api, limit: dict[str, object]) -> No
     assert upload(api, job.id, token, ARCHIVE).status_code == 201
     path = f"{project.url}/jobs/{job.id}/artifacts"
     assert [api.get(path, user).status_code for user in (owner, developer, reporter)] == [200, 200, 403]
+
+
+def test_concurrent_uploads_leave_one_file(rows: PipelineRows, api: Api, make: Make, instance: Instance) -> None:
+    """Attack: a runner sends the same archive several times at once."""
+    token, job = rows.start("build"), rows.job("build")
+    before = stored_files(instance)
+
+    def send(_: int) -> int:
+        url, headers = f"{instance.url}/api/v4/jobs/{job.id}/artifacts", {"JOB-TOKEN": token}
+        return httpx.post(url, headers=headers, files={"file": ("a.zip", ARCHIVE)}).status_code
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(send, range(8))) == [201] * 8
+    [artifact] = _artifacts(rows)
+    instance.work()
+    assert stored_files(instance) - before == {store_of(instance).path_of(artifact.storage_key)}
+    project = api.get(rows.project.url, make.root, statistics=True).json()
+    assert project["statistics"]["job_artifacts_size"] == len(ARCHIVE)

@@ -75,6 +75,10 @@ def test_calls_in_the_own_project(api: Api, job: RunningJob, make: Make) -> None
         "POST", f"{url}/environments", headers={"JOB-TOKEN": job.token}, json={"name": make.name("review")}
     )
     assert created.status_code == 201
+    release = api.request(
+        "POST", f"{url}/releases", headers={"JOB-TOKEN": job.token}, json={"tag_name": "v1", "ref": "master"}
+    )
+    assert (release.status_code, release.json()["tag_name"]) == (201, "v1")
     assert upload(api, job.id, job.token, zip_of({"a": b"x"})).status_code == 201
     assert _get(api, f"{url}/jobs/{job.id}/artifacts/a", job.token).content == b"x"
 

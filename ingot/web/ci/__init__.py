@@ -1,0 +1,1 @@
+"""Pages of CI: pipelines, jobs, artifacts, runners, schedules, environments and the lint."""

@@ -1,0 +1,30 @@
+"""Reasons for which jobs fail, in words."""
+
+from msgspec import UnsetType
+
+_REASONS = {
+    "script_failure": "The script failed.",
+    "api_failure": "The runner could not reach the API.",
+    "stuck_or_timeout_failure": "No runner took the job, or it stopped responding.",
+    "runner_system_failure": "The runner failed. Retry the job, or ask the administrator of the runner.",
+    "missing_dependency_failure": "The artifacts of a job that this one needs have expired or were deleted.",
+    "runner_unsupported": "The version of the runner is too old for this job.",
+    "stale_schedule": "The delayed job could not be started in time.",
+    "job_execution_timeout": "The job took longer than its timeout.",
+    "archived_failure": "The job is archived and cannot run.",
+    "unmet_prerequisites": "A prerequisite of the job is missing.",
+    "scheduler_failure": "The job could not be given to a runner.",
+    "data_integrity_failure": "The data of the job is inconsistent.",
+    "forward_deployment_failure": "A newer deployment to this environment exists.",
+    "user_blocked": "The user who started the job is blocked.",
+    "project_deleted": "The project was deleted.",
+    "configuration_error": "The configuration of the job is invalid.",
+    "image_pull_failure": "The runner could not pull the image.",
+    "job_canceled": "The job was canceled.",
+    "trace_size_exceeded": "The log exceeded its maximum size.",
+}
+
+
+def failure_text(reason: str | UnsetType | None) -> str:
+    """Return the sentence for a failure reason."""
+    return _REASONS.get(reason, "") if isinstance(reason, str) else ""

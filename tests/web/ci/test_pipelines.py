@@ -1,0 +1,122 @@
+"""Pages of pipelines: list, graph, jobs, failures, tests, and the form for a new one."""
+
+import gzip
+
+import pytest
+
+from tests.ci.runner_client import RunnerJob
+from tests.client import Make
+from tests.web.browser import forms_of
+from tests.web.ci.scene import CiScene
+
+JUNIT = (
+    b'<testsuite name="s"><testcase name="adds" time="0.5"/>'
+    b'<testcase name="divides"><failure>1/0</failure></testcase></testsuite>'
+)
+
+
+def test_list_shows_status_ref_commit_author_and_stages(scene: CiScene) -> None:
+    number = scene.commit()
+    scene.runner.run_all()
+    browser = scene.browser()
+    page = browser.get(f"{scene.path}/-/pipelines").text
+    assert f'href="{scene.path}/-/pipelines/{number}"' in page
+    for text in ("Passed", "Change files", ">main<", 'title="build: passed"', 'title="deploy: skipped"'):
+        assert text in page, text
+    assert "Pipelines</a>" in page
+    assert f"/-/pipelines/{number}" in browser.get(f"{scene.path}/-/pipelines?status=success&ref=main").text
+    assert "No pipelines found" in browser.get(f"{scene.path}/-/pipelines?status=failed").text
+    assert "hx-trigger" not in browser.get(f"{scene.path}/-/pipelines").text.partition('id="pipelines"')[2][:200]
+
+
+def test_pipeline_shows_stages_needs_and_actions(scene: CiScene) -> None:
+    number = scene.commit()
+    address = f"{scene.path}/-/pipelines/{number}"
+    browser = scene.browser()
+    page = browser.get(address)
+    assert page.status_code == 200
+    for text in ("compile", "needs compile", "every 5s", "Cancel lint"):
+        assert text in page.text, text
+    positions = [page.text.index(f'id="stage-{index}"') for index in (1, 2, 3)]
+    assert positions == sorted(positions)
+
+    def execute(job: RunnerJob) -> None:
+        job.trace(f"ran {job.name}\n".encode())
+        job.finish("failed" if job.name in ("unit", "lint") else "success")
+
+    scene.runner.run_all(execute)
+    page = browser.get(address)
+    assert "Failed, allowed to fail" in page.text
+    assert "Failed jobs" in page.text
+    failures = browser.get(f"{address}/failures").text
+    assert "ran unit" in failures
+    assert "ran compile" not in failures
+    assert f"/-/jobs/{scene.job_ids(number)['lint']}" in browser.get(f"{address}/builds").text
+    assert browser.submit(address, f"{address}/retry").status_code == 302
+    assert "Pending" in browser.get(address).text
+    assert browser.submit(address, f"{address}/cancel").status_code == 302
+    assert "Canceled" in browser.get(address).text
+    assert browser.submit(address, address, does="delete").status_code == 302
+    assert browser.get(address).status_code == 404
+
+
+def test_manual_job_starts_from_the_pipeline(scene: CiScene) -> None:
+    number = scene.commit("ship: {script: [x], when: manual, allow_failure: false}")
+    address = f"{scene.path}/-/pipelines/{number}"
+    job = scene.job_ids(number)["ship"]
+    answer = scene.browser().submit(address, f"{scene.path}/-/jobs/{job}/play")
+    assert answer.headers["location"] == address
+    assert scene.runner.run_all() == ["ship"]
+
+
+def test_tests_tab_shows_the_report(scene: CiScene) -> None:
+    number = scene.commit("unit: {script: [x], artifacts: {reports: {junit: r.xml}}}")
+    job = scene.runner.must_take()
+    sent = scene.make.api.request(
+        "POST",
+        f"/jobs/{job.id}/artifacts",
+        params={"artifact_type": "junit", "artifact_format": "gzip"},
+        files={"file": ("junit.xml.gz", gzip.compress(JUNIT), "application/octet-stream")},
+        headers={"JOB-TOKEN": job.token},
+    )
+    assert sent.status_code == 201, sent.text
+    job.finish("success")
+    address = f"{scene.path}/-/pipelines/{number}/test_report"
+    browser = scene.browser()
+    assert '<a href="?suite=unit">unit</a>' in browser.get(address).text
+    page = browser.get(f"{address}?suite=unit").text
+    assert "divides" in page
+    assert "1/0" in page
+
+
+def test_invalid_configuration_is_shown(scene: CiScene) -> None:
+    number = scene.commit("job: {stage: nowhere, script: [x]}")
+    page = scene.browser().get(f"{scene.path}/-/pipelines/{number}").text
+    assert "The configuration is invalid" in page
+    assert "nowhere" in page
+
+
+def test_form_runs_a_pipeline_with_variables(scene: CiScene) -> None:
+    scene.commit("job: {script: [x]}")
+    scene.runner.run_all()
+    browser, address = scene.browser(), f"{scene.path}/-/pipelines"
+    fields = {"ref": "main", "variables[1][key]": "COLOR", "variables[1][value]": "blue"}
+    answer = browser.submit(f"{address}/new", address, fields=fields)
+    assert answer.status_code == 302, answer.text
+    assert scene.runner.must_take().variables["COLOR"] == "blue"
+    assert "COLOR" in browser.get(answer.headers["location"]).text
+    rejected = browser.submit(f"{address}/new", address, fields={**fields, "ref": "missing"})
+    assert rejected.status_code == 422
+    assert 'value="blue"' in rejected.text
+
+
+@pytest.mark.parametrize("tail", ["", "/builds", "/failures", "/test_report"])
+def test_reporters_see_pipelines_without_actions(scene: CiScene, make: Make, tail: str) -> None:
+    number = scene.commit()
+    reporter = make.user(password="correct horse battery")
+    make.api.post(f"{scene.project.url}/members", scene.owner, user_id=reporter.id, access_level=20)
+    browser = scene.browser(reporter)
+    page = browser.get(f"{scene.path}/-/pipelines/{number}{tail}")
+    assert page.status_code == 200
+    assert [form.action for form in forms_of(page) if scene.path in form.action and form.method == "post"] == []
+    assert browser.get(f"{scene.path}/-/pipelines/new").status_code == 404
