@@ -35,12 +35,20 @@ def test_targets_that_are_no_paths(instance: Instance) -> None:
         assert b'{"message":' in response.replace(b": ", b":"), line
 
 
-def test_two_host_headers(instance: Instance) -> None:
-    for headers in (b"Host: x\r\nHost: y\r\n", b"Host: x\r\nHost: x\r\n", b"Host: x\r\nAccept: y\r\nhOST: x\r\n"):
+def test_missing_and_repeated_host_headers(instance: Instance) -> None:
+    for headers in (
+        b"",
+        b"Host:\r\n",
+        b"Host: x\r\nHost: y\r\n",
+        b"Host: x\r\nHost: x\r\n",
+        b"Host: x\r\nAccept: y\r\nhOST: x\r\n",
+    ):
         request = b"GET /api/v4/version HTTP/1.1\r\n" + headers + b"Connection: close\r\n\r\n"
         response = _exchange(instance, request)
         assert response.startswith(b"HTTP/1.1 400 ")
-        assert b'{"message":"400 (Bad request) the Host header is malformed or repeated"}' in response
+        assert b'{"message":"400 (Bad request) the Host header is missing, malformed or repeated"}' in response
+    old = _exchange(instance, b"GET /api/v4/version HTTP/1.0\r\n\r\n")
+    assert b" 401 " in old.partition(b"\r\n")[0], "HTTP/1.0 has no Host header."
     repeated = b"GET / HTTP/1.1\r\nHost: x\r\nAccept: a\r\nAccept: b\r\nConnection: close\r\n\r\n"
     assert not _exchange(instance, repeated).startswith(b"HTTP/1.1 400 ")
 

@@ -124,7 +124,7 @@ class HttpFrontend:
         try:
             origin = self._origins.resolve(scope, headers)
         except InvalidHost:
-            body = b'{"message":"400 (Bad request) the Host header is malformed or repeated"}'
+            body = b'{"message":"400 (Bad request) the Host header is missing, malformed or repeated"}'
             await send_response(send, trace, 400, [(b"content-type", b"application/json")], body)
             return
         request = Request(scope["method"], path, scope["query_string"], headers, origin, receive)

@@ -81,10 +81,14 @@ class OriginResolver:
         self._proxies = settings.proxies
 
     def resolve(self, scope: Message, headers: dict[bytes, bytes]) -> Origin:
-        """Return the origin of a request; raise ``InvalidHost`` if its Host header is malformed or repeated."""
+        """Return the origin of a request; raise ``InvalidHost`` if the header is missing, malformed or repeated."""
         ip = self.peer_ip(scope)
         scheme: str = scope["scheme"]
-        host = headers.get(b"host") or self._fallback
+        host = headers.get(b"host", b"")
+        if not host:
+            if scope["http_version"] == "1.1":
+                raise InvalidHost
+            host = self._fallback
         if len(headers) != len(scope["headers"]) and _is_repeated(scope["headers"], b"host"):
             raise InvalidHost
         if self._proxies and self._trusts(ip):
