@@ -9,7 +9,7 @@ from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
 from ingot.ci.job_records.queries import manual_variables, options_of, variables_of
 from ingot.ci.job_records.tables import CiJob
-from ingot.ci.pipelines import predefined
+from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.deployments import environment_of
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.processing import effective_timeout
