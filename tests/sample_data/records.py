@@ -27,7 +27,8 @@ from tests.ssh_public_keys import ed25519_line
 PASSWORD = "correct horse battery"
 _CI_FILE = """
 stages: [build, deploy]
-compile: {stage: build, script: [make], allow_failure: true, artifacts: {paths: [out], when: always}, tags: [linux]}
+compile: {stage: build, script: [make], allow_failure: true, artifacts: {paths: [out], when: always}, tags: [linux],
+  environment: {name: production}}
 ship: {stage: deploy, script: [make ship], when: manual}
 """
 _CODE = 'def tide(hours: int) -> str:\n    """High or low."""\n    return "high" if hours % 12 < 6 else "low"\n'
@@ -182,7 +183,14 @@ def _fill_jobs(samples: SampleData) -> None:
     job.trace(samples.words.markdown("It broke.").encode() + b"\n")
     job.upload({"out/report.txt": b"text", f"{samples.words.file('a')}": b"text"})
     job.finish("failed", failure_reason="script_failure")
-    samples.named |= {"job": str(job.id), "runner": str(runner.id)}
+    note = {"maintenance_note": plain("Ask Ben"), "description": plain("Group runner")}
+    of_group = samples.post("/user/runners", runner_type="group_type", group_id=samples.group.id, **note)
+    schedule = samples.post(f"{here}/pipeline_schedules", description=plain("Nightly"), ref="master", cron="0 4 * * *")
+    variable = {"key": "DEPTH", "value": plain("full")}
+    samples.post(f"{here}/pipeline_schedules/{schedule['id']}/variables", **variable)
+    (environment, *_) = samples.make.api.get(f"{here}/environments", samples.owner).json()
+    samples.named |= {"job": str(job.id), "runner": str(runner.id), "group runner": str(of_group["id"])}
+    samples.named |= {"schedule": str(schedule["id"]), "environment": str(environment["id"])}
 
 
 def _fill_plans(samples: SampleData) -> None:
