@@ -1,6 +1,7 @@
 """Endpoints of pipeline schedules, and their runs."""
 
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from ingot.projects.projects.api import repository_store
 from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.client import Make, User
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, make_project, statements_of
 
 CI_FILE = "job:\n  script: [echo hello]\n"
 DUE = "2020-01-01T00:00:00.000Z"
@@ -231,6 +232,21 @@ def test_concurrent_workers_run_a_schedule_once(make: Make, project: Project, in
     instance.work()
     ScheduleJobs(repository_store(instance.settings)).create(make.database, run)
     assert len(_scheduled(make, project)) == 1
+
+
+def test_longer_pages_of_schedules_need_no_more_statements(make: Make, project: Project) -> None:
+    """Neither of schedules with different owners nor of their pipelines."""
+    developers = [make.user() for _ in range(3)]
+    for developer in developers:
+        make.api.post(f"{project.url}/members", make.root, user_id=developer.id, access_level=30)
+        schedule = _create(make, project, developer)
+    for _ in range(3):
+        make.api.post(f"{project.url}/pipeline_schedules/{schedule['id']}/play", make.root)
+    for path in ("/pipeline_schedules", f"/pipeline_schedules/{schedule['id']}/pipelines"):
+        few, many = (
+            statements_of(make, partial(make.api.get, project.url + path, make.root, per_page=size)) for size in (1, 3)
+        )
+        assert many <= few
 
 
 @pytest.mark.parametrize("action", ["block", "delete", "demote"])
