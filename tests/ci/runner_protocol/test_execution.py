@@ -13,7 +13,7 @@ from tests.ci.runner_client import OLD_INFO, RunnerJob, project_runner
 from tests.ci.runner_protocol.projects import ci_project, commit_config, pipeline_status
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import add_members
+from tests.factories import add_members, statements_of
 
 THREE_STAGES = {
     "stages": ["build", "test", "deploy"],
@@ -325,3 +325,5 @@ def test_the_jobs_of_a_runner(make: Make, api: Api) -> None:
     assert (first["status"], first["project"]["id"], second["pipeline"]["status"]) == ("success", project.id, "running")
     assert api.get(url, developer).status_code == 404
     assert api.get(url, owner, status="unknown").status_code == 400
+    short = statements_of(make, lambda: api.get(url, owner, per_page=1, pagination="keyset"))
+    assert statements_of(make, lambda: api.get(url, owner, per_page=2, pagination="keyset")) == short
