@@ -1,4 +1,4 @@
-"""Subscribers that run the jobs which stop environments."""
+"""Subscribers that store settings for CI and run the jobs which stop environments."""
 
 from collections.abc import Iterable
 
@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, select
 from ingot.accounts.users.actors import active_actor
 from ingot.ci.job_records.queries import JOBS, options_of
 from ingot.ci.job_records.tables import CiJob, ci_jobs
+from ingot.ci.pipelines.project_settings import edit_ci_settings
 from ingot.ci.pipelines.service import play_job
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -15,6 +16,7 @@ from ingot.core.events.bus import Subscriptions
 from ingot.errors import Denied, Invalid, NotFound
 from ingot.projects.environments.events import EnvironmentStopped
 from ingot.projects.environments.tables import Environment, deployments, environments
+from ingot.projects.projects.events import ProjectCiSettingsEdited
 from ingot.repositories.pipelines.tables import commit_statuses
 from ingot.repositories.ref_changes.events import RefsChanged
 
@@ -50,6 +52,12 @@ _LAST_REF = (
     .order_by(deployments.c.id.desc())
     .limit(1)
 )
+
+
+@subscriptions.on(ProjectCiSettingsEdited)
+def store_ci_settings(db: Connection, event: ProjectCiSettingsEdited) -> None:
+    """Store the settings of a project for CI."""
+    edit_ci_settings(db, event.project_id, event.settings)
 
 
 @subscriptions.on(EnvironmentStopped)
