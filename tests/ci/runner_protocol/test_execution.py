@@ -148,6 +148,35 @@ def test_the_payload_has_everything_a_runner_needs(make: Make, instance: Instanc
     assert (variables["CI_JOB_TOKEN"]["value"], variables["CI_JOB_TOKEN"]["masked"]) == (token, True)
 
 
+def test_artifacts_of_named_needed_and_earlier_jobs(make: Make) -> None:
+    built = {"stage": "build", "script": "x", "artifacts": {"paths": ["a"]}}
+    config: dict[str, Any] = {
+        "stages": ["build", "test"],
+        "one": built,
+        "two": built,
+        "copies": {**built, "parallel": 2},
+        "all": {"stage": "test", "script": "x"},
+        "none": {"stage": "test", "script": "x", "dependencies": []},
+        "named": {"stage": "test", "script": "x", "dependencies": ["copies"]},
+        "needing": {"stage": "test", "script": "x", "needs": ["one", {"job": "two", "artifacts": False}]},
+    }
+    project = ci_project(make, config)
+    dependencies: dict[str, list[str]] = {}
+
+    def execute(job: RunnerJob) -> None:
+        dependencies[job.name] = [dependency["name"] for dependency in job.payload["dependencies"]]
+        if job.payload["artifacts"]:
+            assert job.upload({"a": b"1"}).status_code == 201
+        assert job.finish().status_code == 200
+
+    project_runner(make, project.id).run_all(execute)
+    assert {name: sorted(names) for name, names in dependencies.items() if names} == {
+        "all": ["copies 1/2", "copies 2/2", "one", "two"],
+        "named": ["copies 1/2", "copies 2/2"],
+        "needing": ["one"],
+    }
+
+
 def test_a_deleted_branch_does_not_prevent_the_fetch(make: Make, api: Api) -> None:
     project = ci_project(make, {"job": {"script": "true"}})
     runner = project_runner(make, project.id)
