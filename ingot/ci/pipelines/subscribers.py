@@ -9,6 +9,7 @@ from ingot.ci.job_records.queries import JOBS, options_of
 from ingot.ci.job_records.tables import CiJob, ci_jobs
 from ingot.ci.pipelines.project_settings import edit_ci_settings
 from ingot.ci.pipelines.service import play_job
+from ingot.ci.runners.queue_version import announce_queue_change
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
@@ -16,7 +17,7 @@ from ingot.core.events.bus import Subscriptions
 from ingot.errors import Denied, Invalid, NotFound
 from ingot.projects.environments.events import EnvironmentStopped
 from ingot.projects.environments.tables import Environment, deployments, environments
-from ingot.projects.projects.events import ProjectCiSettingsEdited
+from ingot.projects.projects.events import ProjectCiSettingsEdited, ProjectEdited
 from ingot.repositories.pipelines.tables import commit_statuses
 from ingot.repositories.ref_changes.events import RefsChanged
 
@@ -58,6 +59,13 @@ _LAST_REF = (
 def store_ci_settings(db: Connection, event: ProjectCiSettingsEdited) -> None:
     """Store the settings of a project for CI."""
     edit_ci_settings(db, event.project_id, event.settings)
+    announce_queue_change(db)
+
+
+@subscriptions.on(ProjectEdited)
+def announce_enabled_runners(db: Connection, event: ProjectEdited) -> None:  # noqa: ARG001 - Any setting may matter.
+    """Let waiting runners look for jobs again: the project may have enabled pipelines or shared runners."""
+    announce_queue_change(db)
 
 
 @subscriptions.on(EnvironmentStopped)
