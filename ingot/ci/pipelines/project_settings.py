@@ -35,7 +35,7 @@ def project_ci_settings(db: Connection, project_id: int) -> ProjectCiSettings:
 
 @lru_cache(maxsize=128)
 def _update(columns: tuple[str, ...]) -> Any:
-    values = {name: bindparam(f"new_{name}") for name in columns}
+    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in columns}
     return update(ci_settings).where(ci_settings.c.project_id == bindparam("project")).values(values)
 
 
