@@ -38,6 +38,7 @@ from ingot.ci.pipelines.maintenance import (
     DROP_STUCK_JOBS,
     PipelineRefJob,
     drop_stuck_jobs,
+    enqueue_old_ref_removal,
     enqueue_stuck_job_search,
     start_delayed_job,
 )
@@ -358,6 +359,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(600, fail_lost_copies),
             RecurringJob(60, enqueue_reconciliation),
             RecurringJob(60, enqueue_stuck_job_search),
+            RecurringJob(86_400, enqueue_old_ref_removal),
             RecurringJob(86_400, enqueue_upload_sweep),
             RecurringJob(86_400, enqueue_lfs_sweep),
             RecurringJob(600, enqueue_artifact_expiry),
