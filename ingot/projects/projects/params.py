@@ -63,6 +63,8 @@ class GetProject(Params):
 
     statistics: bool = False
     with_custom_attributes: bool = False
+    ci_settings: bool = True
+    """Whether administrators of the project get its settings for CI, which takes a query."""
 
 
 class SearchUsers(Params):

@@ -189,7 +189,13 @@ def project_views(
 
 
 def project_view(
-    db: Connection, actor: Actor, lookup: policy.ProjectLookup, urls: InstanceUrls, *, statistics: bool = False
+    db: Connection,
+    actor: Actor,
+    lookup: policy.ProjectLookup,
+    urls: InstanceUrls,
+    *,
+    statistics: bool = False,
+    ci_settings: bool = True,
 ) -> ProjectView:
     """Return the view of a project.
 
@@ -201,8 +207,9 @@ def project_view(
     if policy.may_admin_project(actor, lookup.access, project):
         view.import_error = project.import_error
         view.runners_token = db.vault.unseal(project.runners_token)
-        for name, value in db.ports[CiSettingsReader].read(db, project.id)._asdict().items():
-            setattr(view, name, value)
+        if ci_settings:
+            for name, value in db.ports[CiSettingsReader].read(db, project.id)._asdict().items():
+                setattr(view, name, value)
     return view
 
 
