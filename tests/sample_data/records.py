@@ -17,7 +17,7 @@ from ingot.projects.services.registry import REGISTRY
 from ingot.web.projects.deletion import DeletionToken
 from ingot.web.signed_values import sign_value
 from tests.api.users.gpg import gpg_key
-from tests.ci.runner_client import project_runner
+from tests.ci.runner_client import RunnerJob, project_runner
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, make_group, make_project
@@ -178,7 +178,7 @@ def _fill_jobs(samples: SampleData) -> None:
     change = [{"action": "create", "file_path": ".gitlab-ci.yml", "content": _CI_FILE}]
     sent = {"start_branch": "master", "commit_message": plain("Check"), "actions": change}
     samples.post(f"{here}/repository/commits", branch="checked", **sent)
-    job = runner.must_take()
+    job = RunnerJob(runner.api, runner.poll(system_id=plain("machine")[:64]).json())
     job.trace(b"section_start:1:prepare\r\x1b[0KPrepare\n\x1b[31mred\x1b[0m\nsection_end:2:prepare\r\x1b[0K\n")
     job.trace(samples.words.markdown("It broke.").encode() + b"\n")
     job.upload({"out/report.txt": b"text", f"{samples.words.file('a')}": b"text"})
