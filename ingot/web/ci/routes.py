@@ -1,6 +1,6 @@
 """Routes of the CI pages."""
 
-from ingot.web.ci import artifacts, environments, jobs, lint_page, pipelines, runners, schedules
+from ingot.web.ci import artifacts, badges, environments, jobs, lint_page, pipelines, runners, schedules
 from ingot.web.page_routes import PageRoutes
 
 PAGES: tuple[PageRoutes, ...] = (
@@ -11,4 +11,5 @@ PAGES: tuple[PageRoutes, ...] = (
     schedules.pages,
     lint_page.pages,
     environments.pages,
+    badges.pages,
 )
