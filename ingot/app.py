@@ -38,10 +38,12 @@ from ingot.ci.pipelines.maintenance import (
     DROP_STUCK_JOBS,
     PipelineRefJob,
     drop_stuck_jobs,
+    enqueue_old_ref_removal,
     enqueue_stuck_job_search,
     start_delayed_job,
 )
 from ingot.ci.pipelines.ports import CiEnvironment
+from ingot.ci.pipelines.project_settings import project_ci_settings
 from ingot.ci.pipelines.service import REMOVE_PIPELINE_REFS
 from ingot.ci.pipelines.transitions import START_DELAYED_JOB
 from ingot.ci.runner_protocol.polls import RunnerPolls
@@ -116,7 +118,7 @@ from ingot.projects.members.service import delete_expired_memberships
 from ingot.projects.projects import api as projects
 from ingot.projects.projects.default_branch import RECONCILE_HEAD
 from ingot.projects.projects.jobs import SWEEP_PROJECTS, ProjectJobs, enqueue_repository_sweep
-from ingot.projects.projects.ports import BranchDeletions, JobTokenScopes, ReferenceLinks
+from ingot.projects.projects.ports import BranchDeletions, CiSettingsReader, JobTokenScopes, ReferenceLinks
 from ingot.projects.projects.service import HOUSEKEEP_PROJECT, REMOVE_PROJECT, UPDATE_PROJECT_STATISTICS
 from ingot.projects.projects.views import instance_urls_at
 from ingot.projects.sharing.service import delete_expired_shares
@@ -189,6 +191,7 @@ def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
     guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
     return Ports(
         PipelineConfigurations(configured_refs),
+        CiSettingsReader(project_ci_settings),
         CiEnvironment(settings.base_url, settings.reported_version, guard),
         RunnerRegistration(instance_registration_token),
         KeyProjects(projects_of_key),
@@ -356,6 +359,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(600, fail_lost_copies),
             RecurringJob(60, enqueue_reconciliation),
             RecurringJob(60, enqueue_stuck_job_search),
+            RecurringJob(86_400, enqueue_old_ref_removal),
             RecurringJob(86_400, enqueue_upload_sweep),
             RecurringJob(86_400, enqueue_lfs_sweep),
             RecurringJob(600, enqueue_artifact_expiry),

@@ -83,7 +83,7 @@ class JobNames(msgspec.Struct, frozen=True):
     project_name: str = ""
 
 
-class JobLimits(msgspec.Struct, frozen=True):
+class AssignedLimits(msgspec.Struct, frozen=True):
     """Limits that the server sets."""
 
     timeout: int | None = None
@@ -105,7 +105,7 @@ class AssignedJob(msgspec.Struct, frozen=True):
     git_info: GitSource
     allow_git_fetch: bool = False
     job_info: JobNames = JobNames()
-    runner_info: JobLimits | None = None
+    runner_info: AssignedLimits | None = None
     variables: list[VariableSpec] | None = None
     steps: list[StepSpec] | None = None
     # Old servers send [null] for none.

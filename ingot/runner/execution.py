@@ -284,7 +284,9 @@ class JobExecution:
             "RUNNER_TEMP_PROJECT_DIR": str(self._temporary),
         }
         variables = [VariableSpec(key, value, raw=True) for key, value in own.items()]
-        return ShellEnvironment([*(self._job.variables or ()), *variables], self._temporary)
+        # Servers send it too; git authenticates with it.
+        token = VariableSpec("CI_JOB_TOKEN", self._job.token, masked=True, raw=True)
+        return ShellEnvironment([token, *(self._job.variables or ()), *variables], self._temporary)
 
 
 def _project_place(repository_url: str) -> str:

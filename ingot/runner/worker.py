@@ -1,4 +1,4 @@
-"""Loop of a runner: request jobs while slots are free, and execute each in its slot."""
+"""Loop of a runner: request jobs and execute them."""
 
 import threading
 import time
@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 
 from ingot.runner.assignment import AssignedJob, parse_assignment
-from ingot.runner.client import RunnerClient
-from ingot.runner.execution import JobExecution, RunnerPaths
+from ingot.runner.client import JobClient, RunnerClient
+from ingot.runner.execution import JobExecution, JobResult, RunnerPaths
 from ingot.runner.http import NoResponse, ServerConnection, retry_after
 from ingot.runner.lost_jobs import RunningJobs
+from ingot.runner.slots import BuildSlots
 
 _PAUSE_SECONDS = 3.0
 _ERROR_PAUSE_SECONDS = 5.0
@@ -38,13 +39,15 @@ class RunnerWorker:
         self._clone_url = clone_url
         self._stopping = threading.Event()
         self._polling = threading.Lock()
-        """Only one slot polls at a time, because the server may hold the request."""
+        """Only one thread polls at a time, because the server may hold the request."""
         self._guard = threading.Lock()
         self._connection: ServerConnection | None = None
         self._executions: set[JobExecution] = set()
         self._last_update: str | None = None
         self._rejected = False
+        self._aborting = False
         self._running_jobs = RunningJobs(paths.running)
+        self._slots = BuildSlots(paths.builds)
 
     def report_lost_jobs(self) -> None:
         """Report the jobs that an earlier process of this runner could not finish."""
@@ -57,19 +60,18 @@ class RunnerWorker:
         job = self._request()
         if job is None:
             return False
-        self._execute(job, 0)
+        self._execute(job)
         return True
 
     def run(self) -> None:
         """Execute jobs until ``stop`` is called and the running jobs have ended; raise RunnerRejected."""
-        slots = [
-            threading.Thread(target=self._run_slot, args=(slot,), name=f"slot-{slot}")
-            for slot in range(self._concurrency)
+        threads = [
+            threading.Thread(target=self._execute_jobs, name=f"jobs-{number}") for number in range(self._concurrency)
         ]
-        for slot in slots:
-            slot.start()
-        for slot in slots:
-            slot.join()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         if self._rejected:
             raise RunnerRejected("The server does not accept the token of this runner")
 
@@ -79,16 +81,17 @@ class RunnerWorker:
         with self._guard:
             if self._connection is not None:
                 self._connection.abort()
+            self._aborting = self._aborting or abort
             running = list(self._executions) if abort else []
         for execution in running:
             execution.abort()
 
-    def _run_slot(self, slot: int) -> None:
+    def _execute_jobs(self) -> None:
         while not self._stopping.is_set():
             with self._polling:
                 job = None if self._stopping.is_set() else self._wait_for_job()
             if job is not None:
-                self._execute(job, slot)
+                self._execute(job)
 
     def _wait_for_job(self) -> AssignedJob | None:
         began, known = time.monotonic(), self._last_update
@@ -136,18 +139,34 @@ class RunnerWorker:
             self._log("unusable job", error=str(error))
             return None
 
-    def _execute(self, job: AssignedJob, slot: int) -> None:
-        execution = JobExecution(self._client.url, job, self._paths, slot, self._clone_url)
-        with self._guard:
-            self._executions.add(execution)
+    def _execute(self, job: AssignedJob) -> None:
         fields: dict[str, Any] = {"job": job.id, "name": job.job_info.name, "project": job.job_info.project_name}
         self._log("job started", **fields)
         began = time.monotonic()
         try:
-            with self._running_jobs.recorded(job):
-                result = execution.run()
+            with self._running_jobs.recorded(job), self._slots.acquire() as slot:
+                result = self._run(JobExecution(self._client.url, job, self._paths, slot, self._clone_url))
+        except OSError as error:  # The directory of builds cannot be written, for example.
+            self._log("job not started", **fields, error=str(error))
+            self._report_failure(job)
+            return
+        seconds = round(time.monotonic() - began, 1)
+        self._log("job ended", **fields, state=result.state, reason=result.failure_reason, seconds=seconds)
+
+    def _run(self, execution: JobExecution) -> JobResult:
+        with self._guard:
+            self._executions.add(execution)
+            aborting = self._aborting
+        if aborting:
+            execution.abort()
+        try:
+            return execution.run()
         finally:
             with self._guard:
                 self._executions.discard(execution)
-        seconds = round(time.monotonic() - began, 1)
-        self._log("job ended", **fields, state=result.state, reason=result.failure_reason, seconds=seconds)
+
+    def _report_failure(self, job: AssignedJob) -> None:
+        try:
+            JobClient(self._client.url, job.id, job.token).update("failed", failure_reason="runner_system_failure")
+        except NoResponse as error:
+            self._log("server unreachable", error=str(error))

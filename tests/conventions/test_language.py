@@ -18,6 +18,7 @@ NOUN_MODULES = {
     "housekeeping": "git's term for repacking and pruning",
     "listing": "a directory listing",
     "paging": "the noun for pages of a list",
+    "processing": "the noun for the progress of a pipeline",
     "pending": "notifications that wait for their job",
     "ranking": "order by priority",
     "rendering": "the step that makes HTML",

@@ -17,7 +17,7 @@ from ingot.projects.services.registry import REGISTRY
 from ingot.web.projects.deletion import DeletionToken
 from ingot.web.signed_values import sign_value
 from tests.api.users.gpg import gpg_key
-from tests.ci.runner_client import project_runner
+from tests.ci.runner_client import RunnerJob, project_runner
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, make_group, make_project
@@ -27,7 +27,8 @@ from tests.ssh_public_keys import ed25519_line
 PASSWORD = "correct horse battery"
 _CI_FILE = """
 stages: [build, deploy]
-compile: {stage: build, script: [make], allow_failure: true, artifacts: {paths: [out], when: always}, tags: [linux]}
+compile: {stage: build, script: [make], allow_failure: true, artifacts: {paths: [out], when: always}, tags: [linux],
+  environment: {name: production}}
 ship: {stage: deploy, script: [make ship], when: manual}
 """
 _CODE = 'def tide(hours: int) -> str:\n    """High or low."""\n    return "high" if hours % 12 < 6 else "low"\n'
@@ -177,12 +178,19 @@ def _fill_jobs(samples: SampleData) -> None:
     change = [{"action": "create", "file_path": ".gitlab-ci.yml", "content": _CI_FILE}]
     sent = {"start_branch": "master", "commit_message": plain("Check"), "actions": change}
     samples.post(f"{here}/repository/commits", branch="checked", **sent)
-    job = runner.must_take()
+    job = RunnerJob(runner.api, runner.poll(system_id=plain("machine")[:64]).json())
     job.trace(b"section_start:1:prepare\r\x1b[0KPrepare\n\x1b[31mred\x1b[0m\nsection_end:2:prepare\r\x1b[0K\n")
     job.trace(samples.words.markdown("It broke.").encode() + b"\n")
     job.upload({"out/report.txt": b"text", f"{samples.words.file('a')}": b"text"})
     job.finish("failed", failure_reason="script_failure")
-    samples.named |= {"job": str(job.id), "runner": str(runner.id)}
+    note = {"maintenance_note": plain("Ask Ben"), "description": plain("Group runner")}
+    of_group = samples.post("/user/runners", runner_type="group_type", group_id=samples.group.id, **note)
+    schedule = samples.post(f"{here}/pipeline_schedules", description=plain("Nightly"), ref="master", cron="0 4 * * *")
+    variable = {"key": "DEPTH", "value": plain("full")}
+    samples.post(f"{here}/pipeline_schedules/{schedule['id']}/variables", **variable)
+    (environment, *_) = samples.make.api.get(f"{here}/environments", samples.owner).json()
+    samples.named |= {"job": str(job.id), "runner": str(runner.id), "group runner": str(of_group["id"])}
+    samples.named |= {"schedule": str(schedule["id"]), "environment": str(environment["id"])}
 
 
 def _fill_plans(samples: SampleData) -> None:

@@ -12,7 +12,7 @@ from ingot.ci.config.compiler import plan_pipeline, read_config
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.plan import PipelineConfig, PipelinePlan
 from ingot.ci.config.variables import ExpandedVariables, expand_text
-from ingot.ci.pipelines import predefined
+from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.config_cache import read_cached_config
 from ingot.ci.pipelines.config_files import CommitFiles, FileReader
 from ingot.ci.pipelines.insertion import (

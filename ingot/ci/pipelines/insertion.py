@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 from ingot.ci.config.plan import ConfigVariable, JobEnvironment, PipelinePlan, PlannedJob
 from ingot.ci.config.variables import ExpandedVariables, expand_text
 from ingot.ci.job_records.tables import JobOptions, JobVariable, ci_jobs
-from ingot.ci.pipelines.predefined import job_name_variables
+from ingot.ci.pipelines.predefined_variables import job_name_variables
 from ingot.ci.pipelines.tables import VariableType, pipeline_contexts, pipeline_variables
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid

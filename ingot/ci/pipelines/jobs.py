@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, select
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.ci.pipelines.insertion import GivenVariable
 from ingot.ci.pipelines.merge_request_context import head_ref
-from ingot.ci.pipelines.predefined import DEFAULT_CONFIG_PATH
+from ingot.ci.pipelines.predefined_variables import DEFAULT_CONFIG_PATH
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_merge_requests_from
 from ingot.core.db.connection import Connection

@@ -10,9 +10,11 @@ from ingot.ci.job_records.queries import lock_job
 from ingot.ci.job_records.tables import FailureReason, ci_jobs, ci_queue, ci_running
 from ingot.ci.pipelines.processing import finish_job, restart_jobs
 from ingot.ci.pipelines.queries import awaited_resources
+from ingot.ci.pipelines.service import REMOVE_PIPELINE_REFS
 from ingot.ci.pipelines.transitions import assign_resource
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.db.expressions import one_of
 from ingot.core.db.times import add_duration
 from ingot.core.jobs.queue import enqueue
 from ingot.git.core.errors import MissingRepository
@@ -20,11 +22,14 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.pipeline_refs import delete_pipeline_refs
 from ingot.projects.projects.queries import project_or_none
 from ingot.repositories.pipelines.queries import lock_pipeline_by_id
+from ingot.repositories.pipelines.tables import pipelines
 
 DROP_STUCK_JOBS = "drop_stuck_jobs"
 SILENT_RUNNER_SECONDS = 900
 """Time after which a runner that has not reported about its job counts as dead."""
 MAX_QUEUE_HOURS = 24
+REF_DAYS = 30
+"""Age of an ended pipeline at which its ref is removed."""
 _BATCH = 500
 _OVERDUE = (
     select(ci_running.c.job_id)
@@ -39,6 +44,30 @@ _SILENT = (
     .limit(_BATCH)
 )
 _UNWANTED = select(ci_queue.c.job_id).where(ci_queue.c.queued_at < bindparam("since")).limit(_BATCH)
+
+
+_OLD = (
+    select(pipelines.c.project_id, pipelines.c.id)
+    .where(
+        pipelines.c.updated_at > bindparam("start"),
+        pipelines.c.updated_at <= bindparam("end"),
+        one_of(pipelines.c.status, "success", "failed", "canceled", "skipped"),
+    )
+    .order_by(pipelines.c.project_id, pipelines.c.id)
+)
+
+
+def enqueue_old_ref_removal(db: Connection) -> None:
+    """Enqueue the removal of refs of pipelines that ended a month ago, so that repositories do not collect them.
+
+    Runs daily and covers two days, in case one run is missed. A job that is retried later creates its ref again.
+    """
+    start, end = (add_duration(db.now, days=-days) for days in (REF_DAYS + 2, REF_DAYS))
+    by_project: dict[int, list[int]] = {}
+    for project_id, pipeline_id in db.rows(_OLD, start=start, end=end):
+        by_project.setdefault(project_id, []).append(pipeline_id)
+    for project_id, pipeline_ids in by_project.items():
+        enqueue(db, REMOVE_PIPELINE_REFS, (project_id, pipeline_ids))
 
 
 def start_delayed_job(database: Database, payload: Any) -> None:

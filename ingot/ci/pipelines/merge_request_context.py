@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ingot.accounts.users.queries import users_by_ids
-from ingot.ci.pipelines.predefined import MAX_MESSAGE_LENGTH, flag_text
+from ingot.ci.pipelines.predefined_variables import MAX_MESSAGE_LENGTH, flag_text
 from ingot.ci.pipelines.ref_protection import is_protected_ref
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.merge_requests.draft_titles import is_draft

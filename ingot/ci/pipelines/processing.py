@@ -129,7 +129,7 @@ def finish_job(
 ) -> None:
     """End a job: decide whether its failure is allowed or retried, then let the jobs after it start.
 
-    A job that is being canceled becomes canceled, whatever its runner reports. A job that has ended stays as it is.
+    A job that is being canceled becomes canceled, also if its runner reports a failure. An ended job stays as it is.
     """
     pipeline = _locked(db, job.pipeline_id)
     if job.status in ENDED:

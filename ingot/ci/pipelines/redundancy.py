@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from ingot.ci.job_records.queries import jobs_of_pipeline
 from ingot.ci.job_records.tables import CiJob
@@ -24,6 +24,8 @@ _OLDER = (
         pipelines.c.ref == bindparam("ref"),
         pipelines.c.id < bindparam("newest"),
         pipelines.c.sha != bindparam("sha"),
+        # Merge requests of a fork to different projects may have the same number, and so the same ref.
+        func.coalesce(pipelines.c.merge_request_id, 0) == bindparam("merge_request"),
         ~pipelines.c.tag,
         one_of(pipelines.c.source, *SOURCES),
         one_of(pipelines.c.status, "created", "waiting_for_resource", "pending", "running", "manual", "scheduled"),
@@ -42,7 +44,14 @@ def cancel_redundant_pipelines(database: Database, newest: Pipeline) -> None:
 
 
 def _redundant_ids(db: Connection, newest: Pipeline) -> list[int]:
-    older = db.rows(_OLDER, project=newest.project_id, ref=newest.ref, newest=newest.id, sha=newest.sha)
+    older = db.rows(
+        _OLDER,
+        project=newest.project_id,
+        ref=newest.ref,
+        newest=newest.id,
+        sha=newest.sha,
+        merge_request=newest.merge_request_id or 0,
+    )
     if not older or not settings_of(db, newest.project_id).auto_cancel_pending_pipelines:
         return []
     return [pipeline_id for (pipeline_id,) in older]

@@ -1,4 +1,4 @@
-"""Subscribers that run the jobs which stop environments."""
+"""Subscribers that store settings for CI and run the jobs which stop environments."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,9 @@ from sqlalchemy import bindparam, select
 from ingot.accounts.users.actors import active_actor
 from ingot.ci.job_records.queries import JOBS, options_of
 from ingot.ci.job_records.tables import CiJob, ci_jobs
+from ingot.ci.pipelines.project_settings import edit_ci_settings
 from ingot.ci.pipelines.service import play_job
+from ingot.ci.runners.queue_version import announce_queue_change
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
@@ -15,6 +17,7 @@ from ingot.core.events.bus import Subscriptions
 from ingot.errors import Denied, Invalid, NotFound
 from ingot.projects.environments.events import EnvironmentStopped
 from ingot.projects.environments.tables import Environment, deployments, environments
+from ingot.projects.projects.events import ProjectCiSettingsEdited, ProjectEdited
 from ingot.repositories.pipelines.tables import commit_statuses
 from ingot.repositories.ref_changes.events import RefsChanged
 
@@ -50,6 +53,19 @@ _LAST_REF = (
     .order_by(deployments.c.id.desc())
     .limit(1)
 )
+
+
+@subscriptions.on(ProjectCiSettingsEdited)
+def store_ci_settings(db: Connection, event: ProjectCiSettingsEdited) -> None:
+    """Store the settings of a project for CI."""
+    edit_ci_settings(db, event.project_id, event.settings)
+    announce_queue_change(db)
+
+
+@subscriptions.on(ProjectEdited)
+def announce_enabled_runners(db: Connection, event: ProjectEdited) -> None:  # noqa: ARG001 - Any setting may matter.
+    """Let waiting runners look for jobs again: the project may have enabled pipelines or shared runners."""
+    announce_queue_change(db)
 
 
 @subscriptions.on(EnvironmentStopped)

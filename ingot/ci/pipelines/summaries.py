@@ -85,6 +85,10 @@ class PipelineSummary(NamedTuple):
         warned = any(stage.status == "warning" for stage in self.stages)
         return "warning" if warned and self.pipeline.status == "success" else self.pipeline.status
 
+    def jobs_with_status(self, status: Status) -> list[JobSummary]:
+        """Return the jobs with a status in the order of their stages."""
+        return [job for stage in self.stages for job in stage.jobs if job.status == status]
+
     @property
     def finished_at(self) -> Timestamp | None:
         """Return the time at which the last job ended."""

@@ -1,7 +1,7 @@
 """Status changes of jobs in the database: columns, queue of pending jobs and resource groups."""
 
 from collections.abc import Iterable, Sequence
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 from sqlalchemy import Table, Text, bindparam, delete, insert, select, update
@@ -35,7 +35,7 @@ _DEQUEUE = delete(ci_queue).where(in_list(ci_queue.c.job_id, "ids"))
 _END_EXECUTION = delete(ci_running).where(in_list(ci_running.c.job_id, "ids"))
 
 
-@cache
+@lru_cache(maxsize=64)
 def _update(table: Table, columns: tuple[str, ...]) -> Any:
     values = {name: bindparam(f"new_{name}", type_=table.c[name].type) for name in columns}
     return update(table).where(in_list(table.c.id, "ids")).values(values)

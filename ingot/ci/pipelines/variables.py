@@ -7,9 +7,10 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
+from ingot.ci.config.variables import ExpandedVariables
 from ingot.ci.job_records.queries import manual_variables, options_of, variables_of
 from ingot.ci.job_records.tables import CiJob
-from ingot.ci.pipelines import predefined
+from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.deployments import environment_of
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.processing import effective_timeout
@@ -136,7 +137,7 @@ def job_variables(
     user_id = job.user_id or pipeline.user_id
     user = user_or_none(db, user_id) if user_id is not None else None
     timeout = effective_timeout(db, job, runner)
-    return [
+    variables = [
         *_public(predefined.job_variables_of_row(job, project_url, timeout)),
         *(RunnerVariable(key, token, public=False, masked=True) for key in ("CI_JOB_TOKEN", "CI_BUILD_TOKEN")),
         RunnerVariable("CI_REPOSITORY_URL", repository_url, public=False, masked=True),
@@ -152,6 +153,26 @@ def job_variables(
         *given_variables(db, pipeline.id),
         *(RunnerVariable(key, value, public=False) for key, value in manual_variables(db, job.id)),
         *_environment_variables(db, job),
+    ]
+    return _with_nested_values(variables)
+
+
+def _with_nested_values(given: list[RunnerVariable]) -> list[RunnerVariable]:
+    """Insert values of variables into those of others, since runners expand references only once.
+
+    References to raw variables and to files are left to the runner.
+    """
+    values: dict[str, str] = {}
+    for variable in given:
+        values.pop(variable.key, None)
+        if not variable.raw and not variable.file:
+            values[variable.key] = variable.value
+    expanded = ExpandedVariables(values)
+    return [
+        msgspec.structs.replace(variable, value=expanded[variable.key])
+        if "$" in variable.value and values.get(variable.key) == variable.value
+        else variable
+        for variable in given
     ]
 
 

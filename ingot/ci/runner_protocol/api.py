@@ -110,9 +110,7 @@ def append_trace(stage: StagedCall, params: AppendTrace, part: TracePart) -> Raw
     return RawResponse(b"", headers=_job_headers(job, size))
 
 
-@routes.put(
-    "/jobs/:id", may=anyone, runner_call=True, rate_limited=False, staged=True, returns=RawResponse, instead={202: None}
-)
+@routes.put("/jobs/:id", may=anyone, runner_call=True, rate_limited=False, staged=True, returns=RawResponse)
 def update_job(stage: StagedCall, params: UpdateJob) -> RawResponse:
     """Report the state of a job: that it is still running, or how it has ended."""
     job_id = path_number(stage.path, "id")

@@ -1,12 +1,16 @@
 """Jobs whose artifacts a job gets."""
 
-from ingot.ci.artifacts.queries import artifacts_of_jobs
+import re
+
+from ingot.ci.artifacts.queries import artifact_or_none, artifacts_of_jobs
 from ingot.ci.artifacts.tables import JobArtifact
 from ingot.ci.config.durations import parse_duration
 from ingot.ci.job_records.queries import jobs_of_pipeline, needs_of, options_of
 from ingot.ci.job_records.tables import CiJob
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
+
+_COPY = re.compile(r"(.+?)(?: \d+/\d+|: \[.*\])", re.DOTALL)
 
 
 def dependencies_of(db: Connection, job: CiJob) -> list[CiJob]:
@@ -16,8 +20,14 @@ def dependencies_of(db: Connection, job: CiJob) -> list[CiJob]:
         return []
     others = [other for other in jobs_of_pipeline(db, job.pipeline_id) if other.id != job.id]
     if names is not None:
-        return [other for other in others if other.name in names]
+        return [other for other in others if other.name in names or _name_of_copies(other.name) in names]
     return [other for other in others if other.stage_index < job.stage_index]
+
+
+def _name_of_copies(name: str) -> str | None:
+    """Return the name that all copies of a parallel job share; None for other jobs."""
+    copy = _COPY.fullmatch(name)
+    return copy[1] if copy else None
 
 
 def _named_dependencies(job: CiJob) -> tuple[str, ...] | None:
@@ -26,14 +36,16 @@ def _named_dependencies(job: CiJob) -> tuple[str, ...] | None:
 
 
 def archives_of(db: Connection, jobs: list[CiJob]) -> dict[int, JobArtifact]:
-    """Return the archives of jobs by job id."""
-    stored = artifacts_of_jobs(db, [job.id for job in jobs])
-    return {
-        job_id: artifact
-        for job_id, artifacts in stored.items()
-        for artifact in artifacts
-        if artifact.file_type == "archive"
-    }
+    """Return the archives of jobs by job id, without those that have expired."""
+    archives: dict[int, JobArtifact] = {}
+    for job_id, artifacts in artifacts_of_jobs(db, [job.id for job in jobs]).items():
+        archive = next((artifact for artifact in artifacts if artifact.file_type == "archive"), None)
+        if archive is not None and archive.expire_at is not None and archive.expire_at <= db.now:
+            # The newest ones of a branch are kept.
+            archive = artifact_or_none(db, job_id)
+        if archive is not None:
+            archives[job_id] = archive
+    return archives
 
 
 def has_missing_dependency(db: Connection, job: CiJob) -> bool:
@@ -54,4 +66,4 @@ def _has_expired(db: Connection, job: CiJob, archive: JobArtifact | None) -> boo
     if duration is None or job.finished_at is None or not (options.get("paths") or options.get("untracked")):
         return False
     seconds = parse_duration(str(duration))
-    return seconds is not None and add_duration(job.finished_at, seconds=seconds) <= db.now
+    return bool(seconds) and add_duration(job.finished_at, seconds=seconds or 0) <= db.now

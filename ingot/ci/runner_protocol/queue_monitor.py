@@ -11,7 +11,7 @@ from ingot.core.db.database import Database
 from ingot.errors import Conflict, Unavailable
 from ingot.log import log_failure
 
-ROLE = "runner polls"
+ROLE = "runner-polls"
 _WAIT_SECONDS = 30.0
 _RETRY_SECONDS = 1.0
 

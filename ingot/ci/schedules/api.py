@@ -37,7 +37,7 @@ from ingot.projects.projects.tables import Project
 from ingot.repositories.context import project_url
 from ingot.repositories.pipelines.views import PipelineBrief, pipeline_brief
 
-routes = Routes("pipeline schedules")
+routes = Routes("pipeline_schedules")
 
 
 def schedule_in_path(call: Call) -> tuple[Access, ScheduleContext]:

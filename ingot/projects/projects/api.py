@@ -121,7 +121,8 @@ def search_projects(call: Call, params: ListProjects, page: Page) -> Listing[Sim
 def get_project(call: Call, lookup: policy.ProjectLookup, params: GetProject) -> ProjectView:
     """Get a project."""
     urls = instance_urls(call.origin, call.settings)
-    view = project_view(call.db, call.actor, lookup, urls, statistics=params.statistics)
+    options = {"statistics": params.statistics, "ci_settings": params.ci_settings}
+    view = project_view(call.db, call.actor, lookup, urls, **options)
     # Only in this endpoint: responses to writes must not depend on a read from git.
     if policy.may_download_code(call.actor, lookup.access, lookup.project):
         path = readme_path(repository_store(call.settings), lookup.project)

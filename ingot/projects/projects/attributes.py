@@ -67,6 +67,16 @@ _LEVELS = {
     "snippets_access_level": "snippets_enabled",
     "container_registry_access_level": "container_registry_enabled",
 }
+_CI_SETTINGS = {
+    "build_timeout": "build_timeout",
+    "build_coverage_regex": "build_coverage_regex",
+    "build_git_strategy": "build_git_strategy",
+    "ci_default_git_depth": "default_git_depth",
+    "auto_cancel_pending_pipelines": "auto_cancel_pending_pipelines",
+    "keep_latest_artifact": "keep_latest_artifact",
+    "group_runners_enabled": "group_runners_enabled",
+}
+"""Columns of settings that the package of CI stores, by parameter."""
 _OFF_BY_DEFAULT = ("only_allow_merge_if_pipeline_succeeds", "only_allow_merge_if_all_discussions_are_resolved")
 
 
@@ -85,6 +95,15 @@ def columns_from_params(params: ProjectAttributes) -> dict[str, Any]:
     if "ci_config_path" in columns:
         columns["ci_config_path"] = columns["ci_config_path"] or None
     return columns
+
+
+def ci_settings_from_params(params: ProjectAttributes) -> dict[str, Any]:
+    """Return the given settings for CI by column."""
+    sent = given_fields(params)
+    settings = {column: sent[name] for name, column in _CI_SETTINGS.items() if name in sent}
+    if "auto_cancel_pending_pipelines" in settings:
+        settings["auto_cancel_pending_pipelines"] = settings["auto_cancel_pending_pipelines"] == "enabled"
+    return settings
 
 
 def default_columns(db: Connection, settings: InstanceSettings) -> dict[str, Any]:

@@ -26,6 +26,13 @@ class ProjectEdited(Event, frozen=True):
     project_id: int
 
 
+class ProjectCiSettingsEdited(Event, frozen=True):
+    """Change of a project's settings for CI, which another package stores; only the given ones are included."""
+
+    project_id: int
+    settings: dict[str, int | str | bool | None]
+
+
 class ProjectMoved(Event, frozen=True):
     """Change of a project's full path."""
 

@@ -63,6 +63,8 @@ class GetProject(Params):
 
     statistics: bool = False
     with_custom_attributes: bool = False
+    ci_settings: bool = True
+    """Whether administrators of the project get its settings for CI, which takes a query."""
 
 
 class SearchUsers(Params):
@@ -112,6 +114,13 @@ class ProjectAttributes(Params):
     topics: list[str] | UnsetType | None = UNSET
     avatar: Upload | UnsetType | None = UNSET
     ci_config_path: str | UnsetType | None = UNSET
+    build_timeout: int | UnsetType = UNSET
+    build_coverage_regex: str | UnsetType | None = UNSET
+    build_git_strategy: Literal["fetch", "clone"] | UnsetType = UNSET
+    ci_default_git_depth: int | UnsetType | None = UNSET
+    auto_cancel_pending_pipelines: Literal["enabled", "disabled"] | UnsetType = UNSET
+    keep_latest_artifact: bool | UnsetType = UNSET
+    group_runners_enabled: bool | UnsetType = UNSET
 
 
 class CreateProject(ProjectAttributes, kw_only=True):

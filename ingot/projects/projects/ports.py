@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -28,6 +29,25 @@ class BranchDeletions:
 
     is_pending: Callable[[Connection, int, str], bool]
     """Whether a deletion of this branch of the project is under way; call it while the project's row is locked."""
+
+
+class ProjectCiSettings(NamedTuple):
+    """Settings of a project for CI, as the view of the project shows them."""
+
+    build_timeout: int
+    build_coverage_regex: str | None
+    build_git_strategy: str
+    ci_default_git_depth: int
+    auto_cancel_pending_pipelines: str
+    keep_latest_artifact: bool
+    group_runners_enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CiSettingsReader:
+    """Port to the package that stores the settings for CI."""
+
+    read: Callable[[Connection, int], ProjectCiSettings]
 
 
 @dataclass(frozen=True, slots=True)

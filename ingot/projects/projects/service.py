@@ -26,6 +26,7 @@ from ingot.projects.projects.attributes import (
     check_not_placeholder_namespace,
     check_projects_limit,
     check_visibility,
+    ci_settings_from_params,
     columns_from_params,
     default_columns,
     default_visibility,
@@ -35,8 +36,14 @@ from ingot.projects.projects.attributes import (
 )
 from ingot.projects.projects.default_branch import RECONCILE_HEAD, head_job_key, reconcile_head
 from ingot.projects.projects.deletion import REMOVAL_KEY
-from ingot.projects.projects.events import ProjectCreated, ProjectDeleted, ProjectEdited, ProjectMoved
-from ingot.projects.projects.params import CreateProject, EditProject
+from ingot.projects.projects.events import (
+    ProjectCiSettingsEdited,
+    ProjectCreated,
+    ProjectDeleted,
+    ProjectEdited,
+    ProjectMoved,
+)
+from ingot.projects.projects.params import CreateProject, EditProject, ProjectAttributes
 from ingot.projects.projects.ports import BranchDeletions
 from ingot.projects.projects.queries import existing_project, member_source, more_open_forks
 from ingot.projects.projects.tables import Project, project_redirects, projects, shares
@@ -97,6 +104,7 @@ def create_project(
     set_topics(db, project, params)
     _set_avatar(db, project, params.avatar)
     emit(db, ProjectCreated(project_id=project_id, actor_id=actor.user_id, forked_from_id=project.forked_from_id))
+    _set_ci_settings(db, project, params)
     # Subscribers must receive the event of the project before that of its first member.
     if namespace.kind == "user":
         write_membership(db, member_source(project), namespace.owner_id or actor.user_id, MASTER)
@@ -118,12 +126,19 @@ def edit_project(db: Connection, actor: Actor, project: Project, params: EditPro
     db.update(projects, project.id, **columns, name=name, name_key=name.casefold(), updated_at=db.now)
     set_topics(db, project, params)
     _set_avatar(db, project, params.avatar)
+    _set_ci_settings(db, project, params)
     if path != project.path:
         _move_project(db, project, namespace, path)
     else:
         emit(db, ProjectEdited(project.id))
     lower_fork_visibility(db, project.id, visibility)
     return existing_project(db, project.id)
+
+
+def _set_ci_settings(db: Connection, project: Project, params: ProjectAttributes) -> None:
+    settings = ci_settings_from_params(params)
+    if settings:
+        emit(db, ProjectCiSettingsEdited(project.id, settings))
 
 
 def transfer_project(db: Connection, actor: Actor, project: Project, namespace: Namespace) -> Project:

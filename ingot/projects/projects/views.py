@@ -16,6 +16,7 @@ from ingot.core.db.times import Timestamp
 from ingot.core.http.request import Origin
 from ingot.projects.groups.views import SharedGroupView
 from ingot.projects.projects import policy
+from ingot.projects.projects.ports import CiSettingsReader
 from ingot.projects.projects.queries import paths_of_projects
 from ingot.projects.projects.relations import MembershipLevels, ProjectRelations, ids_with_statistics, project_relations
 from ingot.projects.projects.tables import Project
@@ -142,6 +143,13 @@ class ProjectView(SimpleProjectView):
     readme_url: str | UnsetType = UNSET
     import_error: str | UnsetType | None = UNSET
     runners_token: str | UnsetType = UNSET
+    build_timeout: int | UnsetType = UNSET
+    build_coverage_regex: str | UnsetType | None = UNSET
+    build_git_strategy: str | UnsetType = UNSET
+    ci_default_git_depth: int | UnsetType = UNSET
+    auto_cancel_pending_pipelines: str | UnsetType = UNSET
+    keep_latest_artifact: bool | UnsetType = UNSET
+    group_runners_enabled: bool | UnsetType = UNSET
     custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
 
 
@@ -181,15 +189,27 @@ def project_views(
 
 
 def project_view(
-    db: Connection, actor: Actor, lookup: policy.ProjectLookup, urls: InstanceUrls, *, statistics: bool = False
+    db: Connection,
+    actor: Actor,
+    lookup: policy.ProjectLookup,
+    urls: InstanceUrls,
+    *,
+    statistics: bool = False,
+    ci_settings: bool = True,
 ) -> ProjectView:
-    """Return the view of a project; project administrators also see the import error and the runners token."""
+    """Return the view of a project.
+
+    Project administrators also see the import error, the runners token and the settings for CI.
+    """
     project = lookup.project
     counted = statistics and policy.may_see_statistics(actor, lookup.access, project)
     view = _view(actor, project, project_relations(db, actor, [project], lookup), urls, counted)
     if policy.may_admin_project(actor, lookup.access, project):
         view.import_error = project.import_error
         view.runners_token = db.vault.unseal(project.runners_token)
+        if ci_settings:
+            for name, value in db.ports[CiSettingsReader].read(db, project.id)._asdict().items():
+                setattr(view, name, value)
     return view
 
 

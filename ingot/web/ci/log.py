@@ -105,12 +105,15 @@ def render_log(data: bytes, state: LogState, *, complete: bool) -> LogPart:
     if not end and len(data) >= PART_BYTES:
         end = len(data)
     rows = _Rows(state)
-    for line in data[:end].decode(errors="replace").removesuffix("\n").split("\n") if end else ():
+    lines = data[:end].decode(errors="replace").split("\n")
+    for line in lines[:-1]:
         rows.add(line)
+    if lines[-1]:
+        rows.add(lines[-1], skip_empty=True)
     rest = _Rows(rows.state(state.offset + end))
     tail = data[end:]
     if tail:
-        rest.add(tail.decode(errors="ignore"))
+        rest.add(tail.decode(errors="ignore"), skip_empty=True)
     return LogPart(rows.html(), rest.html(), rows.state(state.offset + end), state.offset > 0)
 
 
@@ -140,14 +143,14 @@ class _Rows:
         """Return the rows."""
         return Markup("".join(self._rows))  # noqa: S704 - Each row has been escaped.
 
-    def add(self, line: str) -> None:
-        """Add the row of a line, unless it has only markers of sections."""
+    def add(self, line: str, *, skip_empty: bool = False) -> None:
+        """Add the row of a line, unless it has only markers of sections, or nothing and ``skip_empty``."""
         line, opened, marked = self._without_markers(_STAMP.sub("", line, count=1))
         html, self._style = render_line(line, self._style)
         if opened is not None:
             self._headers[opened.line] = len(self._rows)
             self._rows.append(self._header(opened, html or escape(opened.name.replace("_", " "))))
-        elif html or not marked:
+        elif html or not (marked or skip_empty):
             self._rows.append(self._row(html))
         self._line += 1
 

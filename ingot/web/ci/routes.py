@@ -1,6 +1,15 @@
 """Routes of the CI pages."""
 
-from ingot.web.ci import artifacts, jobs, pipelines
+from ingot.web.ci import artifacts, badges, environments, jobs, lint_page, pipelines, runners, schedules
 from ingot.web.page_routes import PageRoutes
 
-PAGES: tuple[PageRoutes, ...] = (pipelines.pages, jobs.pages, artifacts.pages)
+PAGES: tuple[PageRoutes, ...] = (
+    pipelines.pages,
+    jobs.pages,
+    artifacts.pages,
+    runners.pages,
+    schedules.pages,
+    lint_page.pages,
+    environments.pages,
+    badges.pages,
+)

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from ingot.ci.pipelines.summaries import pipeline_summaries
 from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.merge_requests.versions import api as versions_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, pushed_versions, version_diffs
@@ -45,11 +46,13 @@ def show_commits(visit: Visit, db: Connection) -> PageResponse:
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/pipelines", open=True)
-def show_pipelines(visit: Visit) -> PageResponse:
+def show_pipelines(visit: Visit, db: Connection) -> PageResponse:
     """List the pipelines of the current and earlier heads."""
     merge_request = merge_request_context(visit)
     pipelines = merge_request.discussable.ask(merge_api.list_pipelines, {"page": visit.request.page, "per_page": 30})
-    return merge_request.page("merge_requests/pipelines.html", "pipelines", {"pipelines": pipelines})
+    summaries = pipeline_summaries(db, [pipeline.id for pipeline in pipelines.items], visit.request.origin.base)
+    context = {"pipelines": pipelines, "summaries": summaries}
+    return merge_request.page("merge_requests/pipelines.html", "pipelines", context)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/raw_diffs", open=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
 from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.merge_requests.merge.commit_messages import squash_message
 from ingot.collaboration.merge_requests.merge.views import proposed_merge_message
@@ -13,6 +14,7 @@ from ingot.collaboration.merge_requests.mergeability_check import check_mergeabi
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commit_writing import api as commit_writing_api
+from ingot.repositories.statuses import api as statuses_api
 from ingot.web.merge_requests.context import MergeRequestContext
 
 _PASSING_STATUSES = ("success", "skipped")
@@ -38,6 +40,8 @@ class MergeBox(msgspec.Struct, frozen=True):
     poll_seconds: int
     """Seconds until the box is polled again; 0 for never."""
     pipeline: Any
+    summary: PipelineSummary | None = None
+    """Stages and jobs of the pipeline, if the viewer may see them."""
     message: str = ""
     squash_message: str = ""
     may_remove_source: bool = False
@@ -48,6 +52,19 @@ class MergeBox(msgspec.Struct, frozen=True):
 
 def merge_box(merge_request: MergeRequestContext) -> MergeBox:
     """Return the merge box of a merge request."""
+    box = _box(merge_request)
+    return msgspec.structs.replace(box, summary=_pipeline_summary(merge_request)) if box.pipeline else box
+
+
+def _pipeline_summary(merge_request: MergeRequestContext) -> PipelineSummary | None:
+    visit, pipeline = merge_request.visit, merge_request.view.head_pipeline
+    if pipeline is None or not visit.may(statuses_api.get_pipeline, id=pipeline.project_id, pipeline_id=pipeline.id):
+        return None
+    base = visit.request.origin.base
+    return visit.database.read(lambda db: pipeline_summaries(db, [pipeline.id], base)).get(pipeline.id)
+
+
+def _box(merge_request: MergeRequestContext) -> MergeBox:
     view = merge_request.view
     if view.state != "opened":
         finished_box = MergeBox([], [], False, False, False, False, False, False, 0, view.head_pipeline)

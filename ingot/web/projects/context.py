@@ -62,7 +62,7 @@ class ProjectContext(msgspec.Struct, frozen=True):
 
 def project_context(visit: Visit) -> ProjectContext:
     """Return the context of the project in the URL; raise ``NotFound`` without permission to see it."""
-    project = visit.ask(projects_api.get_project, id=visit.request.path["path"])
+    project = visit.ask(projects_api.get_project, {"ci_settings": False}, id=visit.request.path["path"])
     if project.path_with_namespace.isdigit():
         raise NotFound("Project")
     return ProjectContext(visit, project)

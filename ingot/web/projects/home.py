@@ -19,6 +19,7 @@ from ingot.repositories import browser
 from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.views import entry_view
+from ingot.web.ci.outcomes import pipeline_outcomes
 from ingot.web.code.activity import commits_by_week
 from ingot.web.code.languages import repository_languages
 from ingot.web.code.location import CodeLocation, readable_code
@@ -117,12 +118,14 @@ def _code_context(parent: ProjectContext, db: Connection) -> dict[str, Any] | No
     location = CodeLocation(parent, code.repository, branch, commit, "")
     listing = browser.list_folder(code.repository, commit, "", ListPage(1, _ENTRIES))
     entries = [entry_view(entry) for entry in listing.items]
+    last = find_last_commit(location)
     return {
         "location": location,
+        "outcome": pipeline_outcomes(parent, db, [last]).get(last.id),
         "rows": entry_rows(location, listing.items, db.now, "cached"),
         "rows_address": f"{location.url('tree', '')}?last=1&most={_ENTRIES}",
         "more": (listing.total or 0) > len(entries),
-        "last": find_last_commit(location),
+        "last": last,
         "commits": browser.count_commits(code.repository, commit),
         "languages": repository_languages(code.repository, commit),
         "weeks": commits_by_week(code.repository, commit, db.now),

@@ -21,6 +21,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "DELETE /broadcast_messages/:id": (ADMIN, WRITE),
     "GET /broadcast_messages/:id": (ADMIN, READ),
     "PUT /broadcast_messages/:id": (ADMIN, WRITE),
+    "POST /ci/lint": (ANYONE, WRITE),
     "GET /deploy_keys": (ADMIN, READ),
     "GET /deploy_tokens": (ADMIN, READ),
     "GET /events": (USER, READ),

@@ -55,6 +55,15 @@ ANONYMOUS = SIMPLE | {
     "open_issues_count",
 }
 SIGNED_IN = ANONYMOUS | {"permissions"}
-MASTER = SIGNED_IN | {"import_error", "runners_token"}
+CI_SETTINGS = {
+    "build_timeout",
+    "build_coverage_regex",
+    "build_git_strategy",
+    "ci_default_git_depth",
+    "auto_cancel_pending_pipelines",
+    "keep_latest_artifact",
+    "group_runners_enabled",
+}
+MASTER = SIGNED_IN | {"import_error", "runners_token"} | CI_SETTINGS
 NAMESPACE = {"id", "name", "path", "kind", "full_path", "parent_id"}
 OWNER = {"id", "username", "name", "state", "avatar_url", "web_url", "created_at"}

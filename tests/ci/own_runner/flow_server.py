@@ -86,10 +86,10 @@ def flow_server(folder: Path) -> Iterator[FlowServer]:
     server = Server(folder / "data")
     try:
         if not BINARY:
-            server.start_by_interpreter("--runner")
+            server.start("--runner")
             yield FlowServer(server)
         else:
-            server.start_by_interpreter()
+            server.start()
             with _gitlab_runner(FlowServer(server), folder):
                 yield FlowServer(server)
     finally:

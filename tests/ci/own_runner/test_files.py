@@ -184,7 +184,7 @@ def test_path_patterns(tmp_path: Path, patterns: list[str], exclude: list[str], 
     ],
 )
 def test_masking_of_output_in_pieces(secrets: list[str], pieces: list[str], expected: str | None) -> None:
-    """A secret is found in whatever pieces it arrives."""
+    """A secret is found in any division into pieces."""
     mask = SecretMask(secrets, ["glpat-"])
     output = b"".join(mask.feed(piece.encode("latin-1")) for piece in pieces) + mask.flush()
     assert output == ("".join(pieces) if expected is None else expected).encode("latin-1")

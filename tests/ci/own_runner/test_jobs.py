@@ -1,6 +1,7 @@
 """Jobs with a prepared server: steps, variables, log, cancellation and timeouts."""
 
 import os
+import threading
 import zlib
 from pathlib import Path
 
@@ -201,6 +202,35 @@ def test_a_long_log_is_cut(runner: RunnerWorker, add_job: AddJob) -> None:
     assert job.final["exit_code"] == 3
     assert len(job.trace) < 4_200_000
     assert "exceeds the limit" in job.text[-300:]
+
+
+def test_a_job_that_cannot_start_is_reported(runner: RunnerWorker, add_job: AddJob, tmp_path: Path) -> None:
+    """The directory of builds is a file."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "builds").touch()
+    job = add_job(["true"])
+    runner.run_once()
+    assert (job.final["state"], job.final["failure_reason"]) == ("failed", "runner_system_failure")
+
+
+def test_concurrent_jobs_have_work_trees_of_their_own(runner: RunnerWorker, add_job: AddJob, tmp_path: Path) -> None:
+    """Also those of runners that share a directory."""
+    jobs = [
+        add_job(
+            [
+                f"echo {name} > name; touch {tmp_path}/{name}",
+                f"until test -e {tmp_path}/{other}; do sleep 0.05; done",
+                f"grep {name} name",
+            ]
+        )
+        for name, other in (("one", "two"), ("two", "one"))
+    ]
+    threads = [threading.Thread(target=runner.run_once) for _ in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [job.final["state"] for job in jobs] == ["success"] * 2
 
 
 def _alive(pid: int) -> bool:

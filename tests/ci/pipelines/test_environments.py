@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Any
 
+import httpx
+
 from ingot.ci.pipelines.badges import coverage_badge, pipeline_badge, render_badge
 from ingot.ci.pipelines.processing import change_job
 from tests.ci.pipelines.files import commit_files
@@ -124,3 +126,18 @@ def test_badges(make: Make) -> None:
     image = render_badge(rows.database.read(lambda db: coverage_badge(db, rows.project.id, "main", "a", "<of a>")))
     assert b"<svg" in image
     assert b"&lt;of a&gt;" in image
+
+
+def test_badge_pages(api: Api, make: Make) -> None:
+    project, hidden = make_project(make, visibility="public"), make_project(make, visibility="private")
+    commit_files(make, project, {".gitlab-ci.yml": "job: {script: make}\n"})
+    commit_files(make, project, {"a": "1"}, branch="feature/x", start_branch="main")
+    for branch in ("main", "feature/x"):
+        shown = httpx.get(f"{api.url}/{project.path}/badges/{branch}/pipeline.svg")
+        assert (shown.status_code, shown.headers["content-type"]) == (200, "image/svg+xml")
+        assert "pipeline: pending" in shown.text
+    assert "coverage: unknown" in httpx.get(f"{api.url}/{project.path}/badges/main/coverage.svg").text
+    refused = httpx.get(f"{api.url}/{hidden.path}/badges/main/pipeline.svg")
+    missing = httpx.get(f"{api.url}/{hidden.path}x/badges/main/pipeline.svg")
+    assert refused.status_code == missing.status_code
+    assert "svg" not in refused.headers["content-type"]

@@ -10,8 +10,13 @@ from ingot.ci.pipelines import maintenance, service
 from ingot.core.access.actor import Actor
 from ingot.core.db.times import add_duration
 from ingot.errors import Denied, Invalid
+from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.ci.pipelines.rows import PipelineRows, existing_job
+from tests.ci.runner_client import project_runner
 from tests.client import Make
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import repository_of
 
 
 def _root(make: Make) -> Actor:
@@ -132,3 +137,20 @@ def test_jobs_that_no_runner_takes_fail_after_a_day(make: Make, monkeypatch: pyt
     rows.write(maintenance.enqueue_stuck_job_search)
     maintenance.drop_stuck_jobs(rows.database, None)
     assert (rows.job("a").status, rows.job("a").failure_reason) == ("failed", "stuck_or_timeout_failure")
+
+
+def test_refs_of_old_pipelines_are_removed(make: Make, instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = make_project(make)
+    sha = commit_files(make, project, {".gitlab-ci.yml": "job: {script: make}\n"})
+    (pipeline,) = list_pipelines(make, project)
+    assert project_runner(make, project.id).run_all() == ["job"]
+    repository = repository_of(instance, project)
+    ref = f"refs/pipelines/{pipeline['id']}"
+    assert repository.tip(ref) == sha
+    make.database.write(maintenance.enqueue_old_ref_removal)
+    instance.work()
+    assert repository.tip(ref) == sha
+    _pass_time(make, monkeypatch, days=31)
+    make.database.write(maintenance.enqueue_old_ref_removal)
+    instance.work()
+    assert repository.tip(ref) is None

@@ -108,6 +108,25 @@ def test_precedence(api: Api, make: Make) -> None:
     assert [variables[name] for name in names] == [f"level {count}" for count in (0, 1, 2, 3, 4, 5)]
 
 
+def test_nested_references(api: Api, make: Make) -> None:
+    """Runners expand references once, so the server inserts nested values; raw ones and files stay references."""
+    project = make_project(make)
+    _set(api, make, project, "NESTED", "pre-$CI_PROJECT_NAME")
+    _set(api, make, project, "PLAIN", "$NESTED", raw=True)
+    _set(api, make, project, "FILE", "text", variable_type="file")
+    text = """
+variables: {A: $NESTED-x, B: $A/$A, C: $PLAIN $FILE $UNKNOWN, D: $E, E: $D}
+job: {script: make, variables: {A: $NESTED-y}}
+"""
+    commit_files(make, project, {".gitlab-ci.yml": text})
+    variables = _take(make, project).variables
+    assert variables["A"] == "pre-$CI_PROJECT_NAME-y"
+    assert variables["B"] == "pre-$CI_PROJECT_NAME-y/pre-$CI_PROJECT_NAME-y"
+    assert variables["C"] == "$PLAIN $FILE $UNKNOWN"
+    assert variables["PLAIN"] == "$NESTED"
+    assert {variables["D"], variables["E"]} <= {"$E", "$D"}
+
+
 def test_scopes_of_environments(api: Api, make: Make) -> None:
     project = make_project(make)
     for value, scope in (("any", "*"), ("review", "review/*"), ("one", "review/one"), ("live", "production")):

@@ -13,7 +13,7 @@ from tests.ci.runner_client import OLD_INFO, RunnerJob, project_runner
 from tests.ci.runner_protocol.projects import ci_project, commit_config, pipeline_status
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import add_members
+from tests.factories import add_members, statements_of
 
 THREE_STAGES = {
     "stages": ["build", "test", "deploy"],
@@ -146,6 +146,35 @@ def test_the_payload_has_everything_a_runner_needs(make: Make, instance: Instanc
     variables = {variable["key"]: variable for variable in payload["variables"]}
     assert (variables["GREETING"]["value"], variables["CI_JOB_ID"]["value"]) == ("hello", str(payload["id"]))
     assert (variables["CI_JOB_TOKEN"]["value"], variables["CI_JOB_TOKEN"]["masked"]) == (token, True)
+
+
+def test_artifacts_of_named_needed_and_earlier_jobs(make: Make) -> None:
+    built = {"stage": "build", "script": "x", "artifacts": {"paths": ["a"]}}
+    config: dict[str, Any] = {
+        "stages": ["build", "test"],
+        "one": built,
+        "two": built,
+        "copies": {**built, "parallel": 2},
+        "all": {"stage": "test", "script": "x"},
+        "none": {"stage": "test", "script": "x", "dependencies": []},
+        "named": {"stage": "test", "script": "x", "dependencies": ["copies"]},
+        "needing": {"stage": "test", "script": "x", "needs": ["one", {"job": "two", "artifacts": False}]},
+    }
+    project = ci_project(make, config)
+    dependencies: dict[str, list[str]] = {}
+
+    def execute(job: RunnerJob) -> None:
+        dependencies[job.name] = [dependency["name"] for dependency in job.payload["dependencies"]]
+        if job.payload["artifacts"]:
+            assert job.upload({"a": b"1"}).status_code == 201
+        assert job.finish().status_code == 200
+
+    project_runner(make, project.id).run_all(execute)
+    assert {name: sorted(names) for name, names in dependencies.items() if names} == {
+        "all": ["copies 1/2", "copies 2/2", "one", "two"],
+        "named": ["copies 1/2", "copies 2/2"],
+        "needing": ["one"],
+    }
 
 
 def test_a_deleted_branch_does_not_prevent_the_fetch(make: Make, api: Api) -> None:
@@ -325,3 +354,5 @@ def test_the_jobs_of_a_runner(make: Make, api: Api) -> None:
     assert (first["status"], first["project"]["id"], second["pipeline"]["status"]) == ("success", project.id, "running")
     assert api.get(url, developer).status_code == 404
     assert api.get(url, owner, status="unknown").status_code == 400
+    short = statements_of(make, lambda: api.get(url, owner, per_page=1, pagination="keyset"))
+    assert statements_of(make, lambda: api.get(url, owner, per_page=2, pagination="keyset")) == short

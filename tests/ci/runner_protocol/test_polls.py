@@ -1,5 +1,7 @@
 """Polls that are answered from memory or held until there is a job."""
 
+import json
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -9,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from ingot.ci.runner_protocol.staged import return_job
 from tests.ci.runner_client import RunnerClient, RunnerJob, make_runner, project_runner
 from tests.ci.runner_protocol.projects import ci_project, commit_config
 from tests.client import Api, Make
@@ -105,6 +108,36 @@ def test_a_held_runner_gets_a_new_job(make: Make, instance: Instance) -> None:
     commit_config(make, project, {"next": {"script": "true"}}, action="update")
     thread.join(30)
     assert RunnerJob(make.api, answers[0].json()).name == "next"
+
+
+def test_a_job_is_not_lost_with_a_runner_that_disconnects(make: Make, instance: Instance) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    runner = project_runner(make, project.id)
+    runner.run_all()
+    version = synchronized(runner)
+    body = json.dumps({"token": runner.token, "last_update": version}).encode()
+    host, _, port = instance.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port))) as connection:
+        head = f"POST /api/v4/jobs/request HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        # Nothing else shows that a poll is held.
+        eventually(lambda: instance.app.polls._held > 0)
+    eventually(lambda: instance.app.polls._held == 0)
+    commit_config(make, project, {"next": {"script": "true"}}, action="update")
+    assert runner.must_take().name == "next"
+
+
+def test_a_returned_job_is_queued_again(make: Make) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    runner = project_runner(make, project.id)
+    first = runner.must_take()
+    make.database.write(lambda db: return_job(db, first.id))
+    assert first.trace(b"x").status_code == 403
+    second = runner.must_take()
+    assert (second.id, second.token == first.token) == (first.id, False)
+    assert second.finish().status_code == 200
+    make.database.write(lambda db: return_job(db, first.id))
+    assert runner.take() is None
 
 
 def test_a_poll_without_the_version_is_not_held(make: Make) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make, User
-from tests.factories import make_project
+from tests.factories import make_project, statements_of
 from tests.roles import UsersByRole, group_with, project_with
 
 
@@ -163,6 +163,16 @@ def test_assign_a_runner_to_another_project(api: Api, make: Make, roles: UsersBy
     assert api.post(url, roles.master, runner_id=hidden).status_code == 404
     shared = created(api, make, runner_type="instance_type")["id"]
     assert api.post(url, roles.master, runner_id=shared).json()["message"] == "403 Forbidden - Runner is shared"
+
+
+def test_longer_lists_need_no_more_statements(api: Api, make: Make) -> None:
+    project = make_project(make, make.root)
+    for _ in range(3):
+        created(api, make, runner_type="project_type", project_id=project.id)
+    for url in ("/runners", "/runners/all", f"{project.url}/runners"):
+        short = statements_of(make, lambda url=url: api.get(url, make.root, per_page=1, pagination="keyset"))
+        long = statements_of(make, lambda url=url: api.get(url, make.root, per_page=3, pagination="keyset"))
+        assert long == short, url
 
 
 @pytest.mark.parametrize(

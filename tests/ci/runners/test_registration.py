@@ -103,7 +103,7 @@ def test_verify_and_delete_with_the_token(api: Api, make: Make) -> None:
         answer = api.request("POST", "/runners/verify", json=sent, headers=headers)
         assert (answer.status_code, answer.json()) == (200, runner)
     url = f"/runners/{runner['id']}"
-    managers = api.get(f"{url}/managers", make.root).json()
+    managers = api.get(f"/runners/{runner['id']}/managers", make.root).json()
     assert [(each["system_id"], each["version"], each["status"]) for each in managers] == [
         ("s_123", "17.9.3", "online")
     ]

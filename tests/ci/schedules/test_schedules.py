@@ -1,6 +1,7 @@
 """Endpoints of pipeline schedules, and their runs."""
 
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from ingot.projects.projects.api import repository_store
 from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.client import Make, User
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, make_project, statements_of
 
 CI_FILE = "job:\n  script: [echo hello]\n"
 DUE = "2020-01-01T00:00:00.000Z"
@@ -122,7 +123,7 @@ def test_permissions_on_schedules(make: Make, project: Project) -> None:
         (make.api.put(f"{base}/{own['id']}", developer, description="Mine").status_code, 200),
         (make.api.put(f"{base}/{roots['id']}", developer, description="Mine").status_code, 403),
         (make.api.delete(f"{base}/{roots['id']}", developer).status_code, 403),
-        (make.api.post(f"{base}/{roots['id']}/take_ownership", developer).status_code, 403),
+        (make.api.post(f"{project.url}/pipeline_schedules/{roots['id']}/take_ownership", developer).status_code, 403),
         (make.api.post(f"{base}/{roots['id']}/variables", developer, key="A", value="b").status_code, 403),
         (make.api.put(f"{base}/{own['id']}", master, description="Theirs").status_code, 200),
         (make.api.post(f"{base}/{own['id']}/take_ownership", master).status_code, 201),
@@ -135,38 +136,61 @@ def test_permissions_on_schedules(make: Make, project: Project) -> None:
 def test_variables_of_a_schedule(make: Make, project: Project, instance: Instance) -> None:
     """They reach its pipelines; only users who may change the schedule see them."""
     schedule = _create(make, project)
-    url = f"{project.url}/pipeline_schedules/{schedule['id']}"
-    made = make.api.post(f"{url}/variables", make.root, key="TARGET", value="one", variable_type="file")
+    number = schedule["id"]
+    url = f"{project.url}/pipeline_schedules/{number}"
+    made = make.api.post(
+        f"{project.url}/pipeline_schedules/{number}/variables",
+        make.root,
+        key="TARGET",
+        value="one",
+        variable_type="file",
+    )
     assert (made.status_code, made.json()) == (
         201,
         {"key": "TARGET", "value": "one", "variable_type": "file", "raw": False},
     )
-    assert make.api.post(f"{url}/variables", make.root, key="TARGET", value="two").status_code == 400
-    assert make.api.post(f"{url}/variables", make.root, key="A B", value="two").status_code == 400
-    edited = make.api.put(f"{url}/variables/TARGET", make.root, value="two", variable_type="env_var").json()
+    assert (
+        make.api.post(
+            f"{project.url}/pipeline_schedules/{number}/variables", make.root, key="TARGET", value="two"
+        ).status_code
+        == 400
+    )
+    assert (
+        make.api.post(
+            f"{project.url}/pipeline_schedules/{number}/variables", make.root, key="A B", value="two"
+        ).status_code
+        == 400
+    )
+    edited = make.api.put(
+        f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root, value="two", variable_type="env_var"
+    ).json()
     assert edited["value"] == "two"
     reporter = make.user()
     make.api.post(f"{project.url}/members", make.root, user_id=reporter.id, access_level=20)
     assert "variables" not in make.api.get(url, reporter).json()
     assert _get(make, project, schedule)["variables"] == [edited]
-    assert make.api.post(f"{url}/play", make.root).status_code == 201
+    assert make.api.post(f"{project.url}/pipeline_schedules/{number}/play", make.root).status_code == 201
     pipeline = _scheduled(make, project)[0]
     (variable,) = make.database.read(lambda db: variables_of_pipeline(db, pipeline["id"]))
     assert (variable.key, variable.variable_type) == ("TARGET", "env_var")
-    assert make.api.delete(f"{url}/variables/TARGET", make.root).status_code == 200
-    assert make.api.put(f"{url}/variables/TARGET", make.root, value="x").status_code == 404
+    assert make.api.delete(f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root).status_code == 200
+    assert (
+        make.api.put(f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root, value="x").status_code
+        == 404
+    )
     assert _get(make, project, schedule)["variables"] == []
 
 
 def test_playing_a_schedule_creates_a_pipeline(make: Make, project: Project) -> None:
     """It belongs to the caller; protected branches are only for those who may update them."""
     schedule = _create(make, project)
-    url = f"{project.url}/pipeline_schedules/{schedule['id']}"
+    number = schedule["id"]
+    url = f"{project.url}/pipeline_schedules/{number}"
     developer = make.user()
     make.api.post(f"{project.url}/members", make.root, user_id=developer.id, access_level=30)
-    assert make.api.post(f"{url}/play", developer).status_code == 403
+    assert make.api.post(f"{project.url}/pipeline_schedules/{number}/play", developer).status_code == 403
     make.api.delete(f"{project.url}/protected_branches/main", make.root)
-    played = make.api.post(f"{url}/play", developer)
+    played = make.api.post(f"{project.url}/pipeline_schedules/{number}/play", developer)
     assert (played.status_code, played.json()) == (201, {"message": "201 Created"})
     (pipeline,) = make.api.get(f"{url}/pipelines", make.root).json()
     assert (pipeline["source"], pipeline["ref"]) == ("schedule", "main")
@@ -175,7 +199,7 @@ def test_playing_a_schedule_creates_a_pipeline(make: Make, project: Project) -> 
     assert _get(make, project, schedule)["last_pipeline"]["id"] == pipeline["id"]
     assert _get(make, project, schedule)["next_run_at"] == schedule["next_run_at"]
     make.api.put(url, make.root, ref="missing")
-    assert make.api.post(f"{url}/play", developer).status_code == 400
+    assert make.api.post(f"{project.url}/pipeline_schedules/{number}/play", developer).status_code == 400
 
 
 def test_a_due_schedule_runs_once(make: Make, project: Project, instance: Instance) -> None:
@@ -208,6 +232,21 @@ def test_concurrent_workers_run_a_schedule_once(make: Make, project: Project, in
     instance.work()
     ScheduleJobs(repository_store(instance.settings)).create(make.database, run)
     assert len(_scheduled(make, project)) == 1
+
+
+def test_longer_pages_of_schedules_need_no_more_statements(make: Make, project: Project) -> None:
+    """Neither of schedules with different owners nor of their pipelines."""
+    developers = [make.user() for _ in range(3)]
+    for developer in developers:
+        make.api.post(f"{project.url}/members", make.root, user_id=developer.id, access_level=30)
+        schedule = _create(make, project, developer)
+    for _ in range(3):
+        make.api.post(f"{project.url}/pipeline_schedules/{schedule['id']}/play", make.root)
+    for path in ("/pipeline_schedules", f"/pipeline_schedules/{schedule['id']}/pipelines"):
+        few, many = (
+            statements_of(make, partial(make.api.get, project.url + path, make.root, per_page=size)) for size in (1, 3)
+        )
+        assert many <= few
 
 
 @pytest.mark.parametrize("action", ["block", "delete", "demote"])

@@ -1,0 +1,85 @@
+"""Environments of a project with their deployments."""
+
+from ingot.core.api.params import number_or_none
+from ingot.errors import NotFound
+from ingot.projects.environments import api as environments_api
+from ingot.web.ci.sections import ci_page
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field
+from ingot.web.projects.context import ProjectContext, project_context
+
+pages = PageRoutes()
+STATES = {"available": "Available", "stopped": "Stopped"}
+
+
+@pages.get("/:path/-/environments")
+def show_environments(visit: Visit) -> PageResponse:
+    """List the environments with their last deployments."""
+    parent = project_context(visit)
+    state = text_field(visit.request.query, "state")
+    state = state if state in STATES else "available"
+    params = {"states": state, "page": visit.request.page, "per_page": 20}
+    environments = parent.ask(environments_api.list_environments, params)
+    rows = [
+        parent.ask(environments_api.get_environment, environment_id=environment.id)
+        for environment in environments.items
+    ]
+    context = {"environments": environments, "rows": rows, "state": state, "states": STATES}
+    return ci_page(parent, "ci/environments.html", "environments", context)
+
+
+@pages.get("/:path/-/environments/:environment")
+def show_environment(visit: Visit) -> PageResponse:
+    """Show an environment with its deployments, newest first."""
+    return _page(project_context(visit))
+
+
+@pages.post("/:path/-/environments/:environment/stop")
+def stop_environment(visit: Visit) -> PageResponse:
+    """Stop an environment."""
+    parent = project_context(visit)
+    try:
+        parent.ask(environments_api.stop_environment, environment_id=_environment_id(visit))
+    except REQUEST_ERRORS as error:
+        return _page(parent, error_messages(error))
+    return LocalRedirect(f"{parent.url}/-/environments/{_environment_id(visit)}")
+
+
+@pages.delete("/:path/-/environments/:environment")
+def delete_environment(visit: Visit) -> PageResponse:
+    """Delete a stopped environment."""
+    parent = project_context(visit)
+    try:
+        parent.ask(environments_api.delete_environment, environment_id=_environment_id(visit))
+    except REQUEST_ERRORS as error:
+        return _page(parent, error_messages(error))
+    return LocalRedirect(f"{parent.url}/-/environments")
+
+
+def _environment_id(visit: Visit) -> str:
+    number = visit.request.path["environment"]
+    if number_or_none(number) is None:
+        raise NotFound("Environment")
+    return number
+
+
+def _page(parent: ProjectContext, errors: list[str] | None = None) -> TemplateResponse:
+    number = _environment_id(parent.visit)
+    environment = parent.ask(environments_api.get_environment, environment_id=number)
+    params = {
+        "environment": environment.name,
+        "order_by": "id",
+        "sort": "desc",
+        "page": parent.visit.request.page,
+        "per_page": 30,
+    }
+    context = {
+        "environment": environment,
+        "deployments": parent.ask(environments_api.list_deployments, params),
+        "may_stop": environment.state == "available"
+        and parent.may(environments_api.stop_environment, environment_id=number),
+        "may_delete": environment.state == "stopped"
+        and parent.may(environments_api.delete_environment, environment_id=number),
+        "errors": errors or [],
+    }
+    return ci_page(parent, "ci/environment.html", "environments", context, 422 if errors else 200)

@@ -1,0 +1,97 @@
+"""Included files of a configuration: of the commit, of other projects, of templates and of other servers."""
+
+from typing import Any
+
+import pytest
+
+from tests.ci.pipelines.files import commit_files, list_pipelines
+from tests.client import Make
+from tests.factories import Project, make_project
+
+JOB = "{name}: {{script: make}}\n"
+
+
+def _newest(make: Make, project: Project) -> tuple[list[str], str | None]:
+    (pipeline, *_) = list_pipelines(make, project)
+    shown: dict[str, Any] = make.api.get(f"{project.url}/pipelines/{pipeline['id']}", make.root).json()
+    jobs = make.api.get(f"{project.url}/pipelines/{pipeline['id']}/jobs", make.root).json()
+    return sorted(job["name"] for job in jobs), shown["yaml_errors"]
+
+
+def test_local_files_and_their_changes(make: Make) -> None:
+    """A changed file is read again although the configuration that includes it is cached."""
+    project = make_project(make)
+    files = {
+        ".gitlab-ci.yml": "include: [/ci/a.yml, 'ci/parts/**.yml']\nmain: {script: make}\n",
+        "ci/a.yml": "include: ci/b.yml\n" + JOB.format(name="a"),
+        "ci/b.yml": JOB.format(name="b"),
+        "ci/parts/c.yml": JOB.format(name="c"),
+    }
+    commit_files(make, project, files)
+    assert _newest(make, project) == (["a", "b", "c", "main"], None)
+    commit_files(make, project, {"ci/b.yml": JOB.format(name="changed")}, action="update")
+    assert _newest(make, project) == (["a", "c", "changed", "main"], None)
+    commit_files(make, project, {"ci/parts/d.yml": JOB.format(name="d")})
+    assert _newest(make, project)[0] == ["a", "c", "changed", "d", "main"]
+
+
+def test_cached_files_are_compared(make: Make) -> None:
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": "include: a.yml\n", "a.yml": JOB.format(name="one")})
+    assert _newest(make, project) == (["one"], None)
+    commit_files(make, project, {"a.yml": JOB.format(name="two")}, action="update")
+    assert _newest(make, project) == (["two"], None)
+    commit_files(make, project, {"README": "text"})
+    assert _newest(make, project) == (["two"], None)
+
+
+def test_variables_in_paths_and_rules(make: Make) -> None:
+    project = make_project(make)
+    text = """
+include:
+  - local: $CI_COMMIT_REF_NAME.yml
+  - local: extra.yml
+    rules: [{if: $CI_COMMIT_BRANCH == "other"}]
+"""
+    files = {".gitlab-ci.yml": text, "extra.yml": JOB.format(name="extra")}
+    names = {"main.yml": JOB.format(name="of main"), "other.yml": JOB.format(name="of other")}
+    commit_files(make, project, files | names)
+    assert _newest(make, project) == (["of main"], None)
+    commit_files(make, project, {"README": "text"}, branch="other", start_branch="main")
+    assert _newest(make, project) == (["extra", "of other"], None)
+
+
+def test_other_projects(make: Make) -> None:
+    """Attack: a pusher includes a file of a project that they may not read."""
+    owner = make.user()
+    shared, hidden = make_project(make, visibility="public"), make_project(make, visibility="private")
+    for project in (shared, hidden):
+        commit_files(make, project, {"ci.yml": JOB.format(name="included")})
+    own = make_project(make, owner)
+    include = f"include: {{project: {shared.path}, file: /ci.yml, ref: main}}\n"
+    commit_files(make, own, {".gitlab-ci.yml": include}, user=owner)
+    assert _newest(make, own) == (["included"], None)
+    secret = include.replace(shared.path, hidden.path)
+    commit_files(make, own, {".gitlab-ci.yml": secret}, user=owner, action="update")
+    names, errors = _newest(make, own)
+    assert names == []
+    assert errors is not None
+    assert f"Project `{hidden.path}` not found or access denied!" in errors
+
+
+@pytest.mark.parametrize(
+    ("include", "error"),
+    [
+        ("missing.yml", "Local file `missing.yml` does not exist!"),
+        ("{template: Missing.gitlab-ci.yml}", "Template file `Missing.gitlab-ci.yml` is not a valid location!"),
+        ("http://127.0.0.1/x.yml", "could not be fetched: Requests to the local network are not allowed"),
+        ("http://[::1]:80/x.yml", "could not be fetched: Requests to the local network are not allowed"),
+        ("http://169.254.169.254/latest", "could not be fetched: Requests to the local network are not allowed"),
+    ],
+)
+def test_refused_files(make: Make, include: str, error: str) -> None:
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": f"include: {include}\njob: {{script: make}}\n"})
+    errors = _newest(make, project)[1]
+    assert errors is not None
+    assert error in errors

@@ -1,0 +1,108 @@
+"""After kill -9 of the server, runners continue: no acknowledged byte of a trace and no result of a job is lost."""
+
+import json
+import threading
+from contextlib import suppress
+from typing import Any
+
+import httpx
+
+from tests.server.process import Server, until
+
+ROUNDS = 3
+CONFIG = json.dumps({"job": {"script": "true"}, "second": {"script": "true", "stage": "deploy"}})
+
+
+class TraceSender:
+    """Runner that sends output as fast as it can, and continues where the server says."""
+
+    def __init__(self, server: Server, job: dict[str, Any]) -> None:
+        self._server = server
+        self._job = job
+        self._stop = threading.Event()
+        self.acknowledged = 0
+
+    def content(self, start: int, stop: int) -> bytes:
+        """Return a part of the output, whose bytes tell their offsets."""
+        lines = b"".join(b"%09d\n" % (10 * number) for number in range(start // 10, stop // 10 + 1))
+        return lines[start % 10 : start % 10 + stop - start]
+
+    def run(self) -> None:
+        """Send until stopped; the server may be down for a while."""
+        while not self._stop.is_set():
+            with suppress(httpx.TransportError):
+                self._send()
+
+    def _send(self) -> None:
+        offset = self.acknowledged
+        headers = {
+            "JOB-TOKEN": self._job["token"],
+            "Content-Type": "text/plain",
+            "Content-Range": f"{offset}-{offset + 3999}",
+        }
+        path = f"/jobs/{self._job['id']}/trace"
+        answer = self._server.call("PATCH", path, content=self.content(offset, offset + 4000), headers=headers)
+        size = int(answer.headers["range"].rpartition("-")[2])
+        # A part whose response was lost is stored once.
+        assert answer.status_code in (202, 416)
+        assert size >= offset
+        self.acknowledged = size
+
+    def stop(self) -> None:
+        """Stop sending."""
+        self._stop.set()
+
+
+def _job(server: Server) -> tuple[int, str, dict[str, Any]]:
+    """Create a project with a pipeline; return it, a runner's token and the first job."""
+    project: int = server.call("POST", "/projects", json={"name": "built"}).json()["id"]
+    file = {"action": "create", "file_path": ".gitlab-ci.yml", "content": CONFIG}
+    commit = {"branch": "master", "commit_message": "ci", "actions": [file]}
+    assert server.call("POST", f"/projects/{project}/repository/commits", json=commit).status_code == 201
+    token: str = server.call("POST", "/user/runners", json={"runner_type": "instance_type"}).json()["token"]
+    job: dict[str, Any] = server.call("POST", "/jobs/request", json={"token": token}).json()
+    return project, token, job
+
+
+def test_acknowledged_bytes_of_a_trace_survive(server: Server) -> None:
+    project, token, job = _job(server)
+    sender = TraceSender(server, job)
+    thread = threading.Thread(target=sender.run)
+    thread.start()
+    try:
+        for _ in range(ROUNDS):
+            enough = sender.acknowledged + 40_000
+            until("some output", lambda enough=enough: sender.acknowledged >= enough)  # type: ignore[misc]
+            server.kill()
+            server.start()
+    finally:
+        sender.stop()
+        thread.join()
+    trace = server.call("GET", f"/projects/{project}/jobs/{job['id']}/trace").content
+    assert len(trace) >= sender.acknowledged
+    assert trace == sender.content(0, len(trace))
+    # The result is stored too, and the next job can start.
+    result = {"token": job["token"], "state": "success", "output": {"bytesize": len(trace)}}
+    assert server.call("PUT", f"/jobs/{job['id']}", json=result).status_code == 200
+    server.kill()
+    server.start()
+    assert server.call("GET", f"/projects/{project}/jobs/{job['id']}").json()["status"] == "success"
+    assert server.call("POST", "/jobs/request", json={"token": token}).json()["job_info"]["name"] == "second"
+
+
+def test_a_waiting_runner_is_answered_when_the_server_stops(server: Server) -> None:
+    _, token, job = _job(server)
+    result = {"token": job["token"], "state": "failed"}
+    assert server.call("PUT", f"/jobs/{job['id']}", json=result).status_code == 200
+    answer = server.call("POST", "/jobs/request", json={"token": token})
+    sent = {"token": token, "last_update": answer.headers["x-gitlab-last-update"]}
+    answers: list[int] = []
+    thread = threading.Thread(
+        target=lambda: answers.append(server.call("POST", "/jobs/request", json=sent).status_code)
+    )
+    thread.start()
+    # Another poll shows that the first one does not occupy a thread or the event loop.
+    assert server.call("POST", "/jobs/request", json={"token": token}).status_code == 204
+    assert server.stop() == 0
+    thread.join()
+    assert answers == [204]
