@@ -48,7 +48,7 @@ test-postgresql: setup
 
 runner-test: setup ## Run pipelines with a gitlab-runner; RUNNER=PATH is its program
 	@test -x "$(RUNNER)" || { echo "RUNNER must be the path of a gitlab-runner" >&2; exit 1; }
-	INGOT_TEST_RUNNER="$(abspath $(RUNNER))" INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -v tests/ci/own_runner/test_flow.py
+	INGOT_TEST_RUNNER="$(abspath $(RUNNER))" INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -v tests/ci/own_runner/test_flow.py tests/ci/own_runner/test_flow_details.py
 
 # mypy uses one core for half a minute; the second job runs meanwhile. Collecting the tests there also compiles them, which
 # the four processes of `make test` would otherwise each do.

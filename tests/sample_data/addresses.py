@@ -38,6 +38,8 @@ REDIRECTS = {
 """Paths that only redirect, with their targets."""
 FILES = {
     "/:path/-/raw/:rest",
+    "/:path/-/badges/:ref/pipeline.svg",
+    "/:path/-/badges/:ref/coverage.svg",
     "/:path/-/jobs/:id/raw",
     "/:path/-/jobs/:id/artifacts/download",
     "/:path/-/jobs/:id/artifacts/raw/:rest",

@@ -61,18 +61,22 @@ def configured_refs(repository: Repository, project: Project, updates: Sequence[
     """Return the first updated branches and tags whose commits have a configuration."""
     if not project.jobs_enabled or project.archived:
         return ()
+    changed = [update for update in updates if (update.branch or update.tag) and not update.deletes][:MAX_REFS]
+    return tuple(update.ref for update in changed if has_configuration(repository, project, update.new))
+
+
+def has_configuration(repository: Repository, project: Project, oid: str) -> bool:
+    """Return whether a commit, or the commit of an annotated tag, has a configuration; one elsewhere counts."""
     path = project.ci_config_path or DEFAULT_CONFIG_PATH
     elsewhere = "@" in path or path.startswith(("http://", "https://"))
-    changed = [update for update in updates if (update.branch or update.tag) and not update.deletes][:MAX_REFS]
-    found = []
-    for update in changed:
-        try:
-            commit = commit_id_or_none(repository, update.new)
-            if commit and (elsewhere or entry_or_none(repository, commit, path.lstrip("/").encode())):
-                found.append(update.ref)
-        except (GitError, MissingRepository) as error:  # The push itself has succeeded.
-            log_failure("configuration of pipelines not found", error)
-    return tuple(found)
+    try:
+        commit = commit_id_or_none(repository, oid)
+        return commit is not None and (
+            elsewhere or entry_or_none(repository, commit, path.lstrip("/").encode()) is not None
+        )
+    except (GitError, MissingRepository) as error:  # The event itself has succeeded.
+        log_failure("configuration of pipelines not found", error)
+        return False
 
 
 class PipelineCreation:
@@ -103,10 +107,24 @@ class PipelineCreation:
         """Create the pipeline of a new or reopened merge request."""
         if event.action not in ("opened", "reopened"):
             return
-        source_id = merge_request_by_id(db, event.merge_request_id).source_project_id
-        # Without any pipeline, a push of the branch has found no configuration.
-        if source_id is not None and db.value(_HAS_PIPELINES, project=source_id) is not None:
-            self._create_after_commit(db, source_id, event.actor_id, (), (event.merge_request_id,), ())
+        merge_request = merge_request_by_id(db, event.merge_request_id)
+        project_id = merge_request.source_project_id
+        if project_id is not None and self._may_have_pipelines(db, project_id, merge_request.head_oid):
+            self._create_after_commit(db, project_id, event.actor_id, (), (event.merge_request_id,), ())
+
+    def _may_have_pipelines(self, db: Connection, project_id: int, oid: str) -> bool:
+        """Return whether a commit may have a pipeline; the repository is asked only if the project has had none."""
+        if db.value(_HAS_PIPELINES, project=project_id) is not None:
+            return True
+        project = project_or_none(db, project_id)
+        if project is None or not project.jobs_enabled or project.archived:
+            return False
+        try:
+            repository = self._store.open(project.repository_key)
+        except MissingRepository as error:
+            log_failure("configuration of pipelines not found", error)
+            return False
+        return has_configuration(repository, project, oid)
 
     def _create_after_commit(
         self,

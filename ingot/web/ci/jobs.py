@@ -9,6 +9,7 @@ from ingot.ci.artifacts import api as artifacts_api
 from ingot.ci.job_records.views import JobView
 from ingot.ci.jobs import api as jobs_api
 from ingot.ci.pipelines.summaries import pipeline_summaries
+from ingot.ci.runners import api as runners_api
 from ingot.core.api.params import number_or_none
 from ingot.core.api.routes import ContentResponse
 from ingot.core.db.connection import Connection
@@ -160,6 +161,7 @@ def _job_page(parent: ProjectContext, db: Connection, errors: list[str] | None =
         "log": log,
         "log_url": f"{_url(parent, job)}/log",
         "failure": failure_text(job.failure_reason) if job.status == "failed" else "",
+        "is_stuck": job.status == "pending" and _has_no_runner(parent, job),
         "is_finished": is_finished,
         "is_active": job.status in ACTIVE_STATUSES,
         "has_archive": job.artifacts_file is not msgspec.UNSET
@@ -172,6 +174,16 @@ def _job_page(parent: ProjectContext, db: Connection, errors: list[str] | None =
         "errors": errors or [],
     }
     return ci_page(parent, "ci/job.html", "jobs", context, 422 if errors else 200)
+
+
+def _has_no_runner(parent: ProjectContext, job: JobView) -> bool:
+    """Return whether no runner with the tags of a job is online, as far as the user may see runners."""
+    if not parent.may(runners_api.list_project_runners):
+        return False
+    params: dict[str, Any] = {"status": "online", "paused": False, "per_page": 1}
+    if job.tag_list:
+        params["tag_list"] = job.tag_list
+    return not parent.ask(runners_api.list_project_runners, params).items
 
 
 def _log(parent: ProjectContext, job: JobView) -> LogPart | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ingot.ci.triggers import api as triggers_api
 from ingot.projects.variables import api as variables_api
+from ingot.web.ci.settings import FLAG_LABELS, change_settings, current_settings, submitted_settings
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
@@ -56,6 +57,14 @@ def _scope(typed: dict[str, Any]) -> dict[str, Any]:
     return {"filter": {"environment_scope": typed["scope"]}} if typed["scope"] else {}
 
 
+@pages.put("/:path/-/settings/ci_cd")
+def change_ci_settings(visit: Visit) -> PageResponse:
+    """Change the settings of a project for pipelines."""
+    parent = find_project_settings(visit)
+    typed = submitted_settings(parent)
+    return _submit(parent, "ci", typed, partial(change_settings, parent, typed))
+
+
 @pages.post("/:path/-/settings/triggers")
 def add_trigger(visit: Visit) -> PageResponse:
     """Create a trigger token, which starts pipelines."""
@@ -95,6 +104,8 @@ def _variables_page(parent: ProjectOrGroupContext, forms: FormsState) -> Templat
         "variables": parent.ask(variables_api.list_variables, every).items if enabled else [],
         "triggers": parent.ask(triggers_api.list_triggers, every).items if project and enabled else [],
         "has_triggers": project,
+        "ci": current_settings(parent) if isinstance(parent, ProjectContext) and enabled else {},
+        "ci_flags": FLAG_LABELS,
         "may_change": parent.may(variables_api.create_variable),
         "flags": {
             "protected": "Protected: only available on protected branches and tags",

@@ -24,6 +24,7 @@ def test_log_follows_a_running_job(scene: CiScene) -> None:
     browser = scene.browser()
     waiting = browser.get(address)
     assert "Waiting for a runner" in waiting.text
+    assert "No online runner can take this job." in waiting.text
     job = scene.runner.must_take()
     assert browser.get(_tail(waiting), headers=FRAGMENT).headers["hx-refresh"] == "true"
     job.trace(b"\x1b[32mone\nti")
@@ -49,6 +50,15 @@ def test_log_follows_a_running_job(scene: CiScene) -> None:
     assert raw.headers["content-type"].startswith("text/plain")
     assert raw.text == "\x1b[32mone\ntick\r50%\r100%\n<script>\n"
     assert browser.get(_tail(part)).status_code == 302
+
+
+def test_pending_job_names_the_tags_that_no_runner_has(scene: CiScene) -> None:
+    verified = scene.make.api.request("POST", "/runners/verify", json={"token": scene.runner.token})
+    assert verified.status_code == 200
+    number = scene.commit("a: {script: [x], tags: [linux]}\nb: {script: [x], tags: [linux, gpu]}")
+    jobs, browser = scene.job_ids(number), scene.browser()
+    assert "No online runner" not in browser.get(f"{scene.path}/-/jobs/{jobs['a']}").text
+    assert "none has the tags gpu, linux" in browser.get(f"{scene.path}/-/jobs/{jobs['b']}").text
 
 
 def test_actions(scene: CiScene) -> None:

@@ -1,0 +1,52 @@
+"""Settings of a project for pipelines, a form of its CI/CD settings."""
+
+from typing import Any
+
+from ingot.projects.projects import api as projects_api
+from ingot.web.projects.context import ProjectContext
+from ingot.web.projects.forms import form_values
+
+_TEXT_FIELDS = (
+    "ci_config_path",
+    "build_timeout",
+    "build_coverage_regex",
+    "build_git_strategy",
+    "ci_default_git_depth",
+)
+_FLAG_FIELDS = (
+    "auto_cancel_pending_pipelines",
+    "keep_latest_artifact",
+    "shared_runners_enabled",
+    "group_runners_enabled",
+)
+FLAG_LABELS = {
+    "auto_cancel_pending_pipelines": "Cancel pipelines that a newer one of the same branch makes redundant",
+    "keep_latest_artifact": "Keep the artifacts of the latest pipeline of each branch and tag",
+    "shared_runners_enabled": "Use the runners of the instance",
+    "group_runners_enabled": "Use the runners of the groups",
+}
+
+
+def current_settings(parent: ProjectContext) -> dict[str, Any]:
+    """Return the values that the form shows."""
+    project = parent.ask(projects_api.get_project, {"ci_settings": True})
+    values: dict[str, Any] = {name: getattr(project, name) or "" for name in _TEXT_FIELDS}
+    values |= {name: getattr(project, name) for name in _FLAG_FIELDS}
+    values["auto_cancel_pending_pipelines"] = project.auto_cancel_pending_pipelines == "enabled"
+    return values
+
+
+def submitted_settings(parent: ProjectContext) -> dict[str, Any]:
+    """Return the values of a submitted form."""
+    return form_values(parent.visit, "ci", _TEXT_FIELDS, _FLAG_FIELDS)
+
+
+def change_settings(parent: ProjectContext, typed: dict[str, Any]) -> None:
+    """Change the settings; an empty timeout or depth is left unchanged."""
+    changes = {
+        **typed,
+        "auto_cancel_pending_pipelines": "enabled" if typed["auto_cancel_pending_pipelines"] else "disabled",
+    }
+    optional = ("build_timeout", "ci_default_git_depth", "build_git_strategy")
+    params = {name: value for name, value in changes.items() if value != "" or name not in optional}
+    parent.ask(projects_api.edit_project, params)

@@ -1,0 +1,25 @@
+"""Settings of a project for pipelines."""
+
+from tests.client import Make
+from tests.web.ci.scene import CiScene
+
+
+def test_settings_are_shown_and_changed(scene: CiScene, make: Make) -> None:
+    address = f"{scene.path}/-/settings/ci_cd"
+    browser = scene.browser()
+    assert 'value="3600"' in browser.get(address).text
+    fields = {
+        "ci[build_timeout]": "1200",
+        "ci[build_coverage_regex]": r"TOTAL.*\s(\d+)%",
+        "ci[build_git_strategy]": "clone",
+        "ci[ci_default_git_depth]": "0",
+        "ci[keep_latest_artifact]": "1",
+    }
+    assert browser.submit(address, address, does="put", fields=fields).status_code == 302
+    project = make.api.get(scene.project.url, scene.owner).json()
+    names = ("build_timeout", "build_git_strategy", "auto_cancel_pending_pipelines", "shared_runners_enabled")
+    assert [project[name] for name in names] == [1200, "clone", "disabled", False]
+    assert project["build_coverage_regex"] == fields["ci[build_coverage_regex]"]
+    rejected = browser.submit(address, address, does="put", fields={**fields, "ci[build_timeout]": "soon"})
+    assert rejected.status_code == 422
+    assert 'value="soon"' in rejected.text
