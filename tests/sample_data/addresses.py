@@ -245,6 +245,7 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
         ":issue_iid": "1",
         ":merge_request_iid": "1",
         ":sha": named[":sha"],
+        ":ref": "master",
         ":tag": named[":tag"],
         ":name": named[":tag"],
         ":key": named[":key"],

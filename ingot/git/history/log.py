@@ -73,7 +73,7 @@ class _CachedWalk(msgspec.Struct, frozen=True):
         return _unpack_oids(self.oids[offset * _OID_BYTES : end * _OID_BYTES])
 
 
-_list_cache: BoundedCache[tuple[str, str, CommitFilter], _CachedWalk] = declare_cache("commit-lists", share=5)
+_list_cache: BoundedCache[tuple[str, str, CommitFilter], _CachedWalk] = declare_cache("commit-lists", share=4)
 _Containing = tuple[tuple[object, ...], list[bytes]]
 _containing_cache: BoundedCache[tuple[str, bytes, str], _Containing] = declare_cache("refs-containing", share=1)
 

@@ -27,7 +27,6 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /events": (USER, READ),
     "GET /features": (ADMIN, READ),
     "DELETE /features/:name": (ADMIN, WRITE),
-    "POST /ci/lint": (ANYONE, WRITE),
     "POST /features/:name": (ADMIN, WRITE),
     "GET /groups": (USER, READ),
     "POST /groups": (USER, WRITE),

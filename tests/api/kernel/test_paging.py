@@ -192,7 +192,7 @@ COUNTED_ELSEWHERE |= {
 COUNTED_ELSEWHERE |= {"issues", "labels", "milestones", "boards", "snippets", "todos", "events", "search"}
 COUNTED_ELSEWHERE |= {"merge_requests", "merging"}
 COUNTED_ELSEWHERE |= {"hooks", "system hooks", "services"}
-COUNTED_ELSEWHERE |= {"wikis", "runner_protocol", "jobs", "job_token_scope", "pipeline_schedules"}
+COUNTED_ELSEWHERE |= {"wikis", "runner_protocol", "jobs", "job_token_scope", "pipeline_schedules", "pipelines"}
 
 
 def _paged() -> Iterator[str]:
