@@ -119,7 +119,9 @@
       return;
     }
     if (event.target.matches("input, textarea, select, [contenteditable]") || storage.getItem("keys") === "off") return;
-    const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    const marked = `[data-key="${CSS.escape(event.key)}"]`;
+    /* The page's own action takes precedence over the one of the header. */
+    const target = document.querySelector(`main ${marked}`) || document.querySelector(marked);
     if (!target) return;
     event.preventDefault();
     if (target.matches("input, textarea")) target.focus(); else target.click();

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ingot.integrations.webhooks.views import is_sending
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.webhooks.parents import HookCollection, group_hooks, project_hooks, system_hooks
@@ -49,7 +50,10 @@ def _show(
         or {name: getattr(hook, name, None) or "" for name in (*_TEXT_FIELDS, _SWITCH, *collection.flags)},
         "log": collection.ask(collection.endpoints.list_events, page, **collection.item_path),
         "errors": errors or [],
+        "is_sending": collection.visit.database.read(lambda db: is_sending(db, hook.id)),
     }
+    if collection.visit.headers.fragment:
+        return TemplateResponse("webhooks/_deliveries.html", {**context, "collection": collection})
     return collection.page("show", {**context, "typed": {**context["typed"], "token": ""}}, 422 if errors else 200)
 
 
