@@ -227,8 +227,8 @@ def test_the_merge_request_link(
     said = push("master:feature/ümlaut")
     assert f"{LINK} feature/ümlaut, visit:" in said
     assert f"/{project.path}/merge_requests/new?merge_request%5Bsource_branch%5D=feature%2F%C3%BCmlaut" in said
-    sent = {"source_branch": "feature/ümlaut", "target_branch": "master", "title": "Offered"}
-    assert api.post(f"/projects/{project.id}/merge_requests", owner, **sent).status_code == 201
+    offered = {"source_branch": "feature/ümlaut", "target_branch": "master", "title": "Offered"}
+    assert api.post(f"/projects/{project.id}/merge_requests", owner, **offered).status_code == 201
     tree.commit(content="more\n")
     again = push("master:feature/ümlaut", "master:without-one")
     assert f"{LINK} feature/ümlaut" not in again

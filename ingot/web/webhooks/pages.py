@@ -26,11 +26,13 @@ def _declare_pages(prefix: str, find_collection: Callable[[Visit], HookCollectio
         reading(lambda collection: _list(collection, {"typed": _form_values({}, collection), "errors": []}))
     )
     pages.get(f"{prefix}/:hook/edit")(reading(_show))
-    pages.post(prefix)(acting(_create))
-    pages.put(f"{prefix}/:hook")(acting(_change))
-    pages.delete(f"{prefix}/:hook")(acting(_delete))
-    pages.post(f"{prefix}/:hook/test")(acting(_test))
-    pages.post(f"{prefix}/:hook/events/:event/resend")(acting(_resend))
+    pages.post(prefix, notice="Webhook added.")(acting(_create))
+    pages.put(f"{prefix}/:hook", notice="Webhook saved.")(acting(_change))
+    pages.delete(f"{prefix}/:hook", notice="Webhook deleted.")(acting(_delete))
+    pages.post(f"{prefix}/:hook/test", notice="Test event queued. The response appears below.")(acting(_test))
+    pages.post(f"{prefix}/:hook/events/:event/resend", notice="Request queued again. The response appears below.")(
+        acting(_resend)
+    )
 
 
 def _list(collection: HookCollection, context: dict[str, Any], status: int = 200) -> TemplateResponse:
