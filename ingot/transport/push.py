@@ -262,12 +262,17 @@ class Push:
                     partial(finish_pushed_updates, self._database, self._repository, self._intent, self._updates)
                 )
                 self._intent = None
-            project = self._database.read(partial(existing_project, project_id=self._project.id))
+            messages = self._database.read(self._messages)
         except (Failure, Unavailable) as error:  # Retried when git has ended.
             log_failure("push not recorded at once", error, project_id=self._project.id)
             return OK
-        links = merge_request_links(project, self._updates, self._base_url)
-        return _reply("ok", [*moved_message(project, self._address), *links])
+        return _reply("ok", messages)
+
+    def _messages(self, db: Connection) -> list[str]:
+        """Return the lines that git prints after the push."""
+        project = existing_project(db, self._project.id)
+        links = merge_request_links(db, project, self._updates, self._base_url)
+        return [*moved_message(project, self._address), *links]
 
     async def _run(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from ingot.collaboration.merge_requests.queries import open_merge_requests_from
+from ingot.core.db.connection import Connection
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.projects.projects.tables import Project
 
@@ -24,14 +26,34 @@ def moved_message(project: Project, address: ClientAddress) -> list[str]:
     return ["", "This project has moved; its address is now:", f"  {address.prefix}{project.full_path}.git", ""]
 
 
-def merge_request_links(project: Project, updates: Sequence[RefUpdate], base_url: str) -> list[str]:
-    """Return lines with a link to a new merge request for each pushed branch, unless the project disables them."""
+def merge_request_links(db: Connection, project: Project, updates: Sequence[RefUpdate], base_url: str) -> list[str]:
+    """Return lines with a link for each pushed branch, unless the project disables them.
+
+    The link leads to the open merge request of the branch, or to the form for a new one.
+    """
     if not (project.printing_merge_request_link_enabled and project.merge_requests_enabled):
         return []
-    branches = [update.branch for update in updates if update.branch and not update.deletes]
+    pushed = [update.branch for update in updates if update.branch and not update.deletes]
+    branches = [name for name in pushed if name != project.default_branch][:_MAX_LINKS]
+    existing = _open_merge_requests(db, project, branches) if branches else {}
     lines = []
-    for branch in [name for name in branches if name != project.default_branch][:_MAX_LINKS]:
-        page = f"{base_url}/{project.full_path}/merge_requests/new"
-        query = f"merge_request%5Bsource_branch%5D={quote(branch, safe='')}"
-        lines += ["", f"To create a merge request for {branch}, visit:", f"  {page}?{query}"]
+    for branch in branches:
+        if branch in existing:
+            lines += ["", f"View the merge request for {branch}:", f"  {base_url}/{existing[branch]}"]
+        else:
+            page = f"{base_url}/{project.full_path}/merge_requests/new"
+            query = f"merge_request%5Bsource_branch%5D={quote(branch, safe='')}"
+            lines += ["", f"To create a merge request for {branch}, visit:", f"  {page}?{query}"]
     return [*lines, ""] if lines else []
+
+
+def _open_merge_requests(db: Connection, project: Project, branches: Sequence[str]) -> dict[str, str]:
+    """Return the path of the newest open merge request of each branch.
+
+    Only those into the project itself: the pusher might not have permission to see another project.
+    """
+    return {
+        merge_request.source_branch: f"{project.full_path}/-/merge_requests/{merge_request.iid}"
+        for merge_request in open_merge_requests_from(db, project.id, branches)
+        if merge_request.target_project_id == project.id
+    }

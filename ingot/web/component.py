@@ -40,7 +40,7 @@ from ingot.web.admin.routes import PAGES as ADMIN
 from ingot.web.ci.routes import PAGES as CI
 from ingot.web.client import PageClient
 from ingot.web.code.routes import PAGES as CODE
-from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
+from ingot.web.cookies import NOTICE_COOKIE, SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
 from ingot.web.discussions.routes import PAGES as DISCUSSIONS
 from ingot.web.explore.routes import PAGES as EXPLORE
 from ingot.web.file_response import send_file
@@ -50,6 +50,7 @@ from ingot.web.files.static import LAYOUT_FILES, versioned_url
 from ingot.web.groups.routes import PAGES as GROUPS
 from ingot.web.issues.routes import PAGES as ISSUES
 from ingot.web.merge_requests.routes import PAGES as MERGE_REQUESTS
+from ingot.web.notices import clear_notice_header, notice_header
 from ingot.web.oauth.routes import PAGES as OAUTH
 from ingot.web.page_routes import (
     FORM_LIMIT,
@@ -401,7 +402,14 @@ class PagesComponent:
             "latin-1"
         )
         valid = isinstance(token, str) and hmac.compare_digest(token.encode(), visit.viewer.csrf.encode())
-        return route.handler(visit) if route.csrf_exempt or valid else reject_form(visit, page_call.request.headers)
+        if not (route.csrf_exempt or valid):
+            return reject_form(visit, page_call.request.headers)
+        response = route.handler(visit)
+        if isinstance(response, LocalRedirect) and route.notice:
+            text = route.notice if isinstance(route.notice, str) else route.notice(visit.request)
+            header = notice_header(self._settings, self._database.vault, text)
+            return LocalRedirect(response.location, [*response.headers, header])
+        return response
 
     def _render(self, response: PageResponse, visit: Visit | None) -> RenderedResponse:
         if isinstance(response, LocalRedirect):
@@ -420,6 +428,8 @@ class PagesComponent:
             return 200, [kind, SANDBOX, *SECURITY_HEADERS, *response.headers], content
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", response.policy)
         headers = [kind, policy, _NO_STORE, *SECURITY_HEADERS, *response.headers]
+        if visit is not None and NOTICE_COOKIE in visit.headers.cookies and not response.is_fragment:
+            headers.append(clear_notice_header(self._settings))
         return response.status, headers, self._templates.render(response, visit)
 
 

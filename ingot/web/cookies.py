@@ -11,6 +11,8 @@ VISITOR_COOKIE = "_service_visitor"
 THEME_COOKIE = "_service_theme"
 # Marks a browser in which a user has signed in, for the limit of failed sign-ins.
 DEVICE_COOKIE = "_service_device"
+# Confirms a submitted form on the next page.
+NOTICE_COOKIE = "_service_notice"
 
 
 def set_cookie(settings: Settings, name: str, value: str, *, ends: bool = False, max_age: int | None = None) -> Header:

@@ -134,6 +134,11 @@ class TemplateResponse(msgspec.Struct):
     policy: bytes = STRICT_POLICY
     headers: list[Header] = []
 
+    @property
+    def is_fragment(self) -> bool:
+        """Return whether the template is a part of a page (``_name.html``), without the layout."""
+        return self.template.rpartition("/")[2].startswith("_")
+
 
 class LocalRedirect(msgspec.Struct):
     """Redirect to a path on this host."""
@@ -177,6 +182,8 @@ class JsonResponse(msgspec.Struct):
 
 PageResponse = TemplateResponse | LocalRedirect | ExternalRedirect | JsonResponse | BytesResponse | FileResponse
 PageHandler = Callable[[Visit], PageResponse]
+Notice = str | Callable[[PageRequest], str]
+"""Confirmation of a form, such as "Webhook added.", or a function that chooses it by the request."""
 H = TypeVar("H", bound=Callable[..., PageResponse])
 
 
@@ -199,6 +206,8 @@ class PageRoute:
     """Maximum size of the request body in bytes."""
     for_api_clients: bool = False
     """True for endpoints of API clients: responses allow any origin (CORS), and errors are JSON."""
+    notice: "Notice" = ""
+    """Text that the next page shows after the handler has redirected to it; empty if the result speaks for itself."""
     takes_connection: bool = False
     """True if the handler takes a database connection besides the visit (GET only)."""
 
@@ -236,10 +245,11 @@ class PageRoutes:
         slashes: str = "",
         limit: int = FORM_LIMIT,
         for_api_clients: bool = False,
+        notice: Notice = "",
     ) -> Callable[[H], H]:
         def declare(handler: H) -> H:
             route = PageRoute(
-                method, path, handler, open, with_expired_password, slashes, csrf_exempt, limit, for_api_clients
+                method, path, handler, open, with_expired_password, slashes, csrf_exempt, limit, for_api_clients, notice
             )
             route.takes_connection = len(signature(handler).parameters) > 1
             self.routes.append(route)

@@ -7,6 +7,7 @@ from ingot.accounts.instance.views import current_broadcast_views
 from ingot.collaboration.todos.views import pending_todos
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.web.notices import notice_of
 from ingot.web.page_routes import TemplateResponse, Visit
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class TemplateRenderer:
         """Render a page to bytes; partial templates (``_name.html``) get no layout context."""
         template = self._environment.get_template(page.template)
         context: dict[str, Any] = {"visit": visit, "user": visit.viewer.user if visit else None, **page.context}
-        if not page.template.rpartition("/")[2].startswith("_"):
+        if not page.is_fragment:
+            context["notice"] = notice_of(self._database.vault, visit.headers.cookies) if visit else ""
             # The page that says that the database does not answer must not need it.
             down = page.status == _UNAVAILABLE
             context |= _EMPTY_LAYOUT if down else self._database.read(partial(_layout_context, visit))

@@ -44,6 +44,51 @@ def test_the_commands_of_a_first_push_are_copied_completely(
     assert copied[2] == 'git add . && git commit -m "First commit"'
 
 
+def test_keyboard_shortcuts_on_the_project_home(window: BrowserWindow, person: User, project: Project) -> None:
+    """The help fits into a low window, where it can be scrolled; ``n`` opens the form for a new issue."""
+    window.page.set_viewport_size({"width": 1000, "height": 220})
+    page = window.set_session(person).open(f"/{project.path}")
+    page.keyboard.press("?")
+    last = page.get_by_label("Enable keyboard shortcuts")
+    last.wait_for()
+    sheet = page.locator(".shortcuts .sheet").bounding_box()
+    assert sheet is not None
+    assert sheet["y"] >= 0 and sheet["y"] + sheet["height"] <= 220
+    last.uncheck()
+    last.check()
+    box = last.bounding_box()
+    assert box is not None and box["y"] + box["height"] <= 220
+    page.keyboard.press("Escape")
+    last.blur()
+
+    page.keyboard.press("n")
+    page.wait_for_url(f"**/{project.path}/-/issues/new")
+    page = window.open(f"/{project.path}/-/merge_requests")
+    page.keyboard.press("n")
+    page.wait_for_url(f"**/{project.path}/-/merge_requests/new*")
+
+
+def test_the_api_viewer_shows_the_operations_of_a_group(window: BrowserWindow) -> None:
+    page = window.open("/api/v4/docs?group=deploy_keys")
+    expect(page.locator(".opblock")).not_to_have_count(0, timeout=60_000)
+
+    assert all("deploy_keys" in path for path in page.locator(".opblock-summary-path").all_inner_texts())
+    expect(page.locator(".opblock-tag").first).to_contain_text("Deploy keys")
+    expect(page.locator("main")).to_have_count(1)
+    page.get_by_role("link", name="All groups").click()
+    expect(page.get_by_role("heading", name="API", exact=True)).to_be_visible()
+
+
+def test_a_notice_is_announced(window: BrowserWindow, person: User, project: Project) -> None:
+    """The status changes after the page has loaded, because screen readers announce only changes."""
+    page = window.set_session(person).open(f"/{project.path}")
+    page.get_by_role("button", name="Star").click()
+    expect(page.get_by_role("status").filter(has_text="Project starred.")).to_be_visible()
+    assert window.violations() == []
+    page.reload()
+    expect(page.get_by_text("Project starred.")).to_have_count(0)
+
+
 def test_a_double_click_submits_once(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     page.get_by_role("textbox", name="Comment").fill("Only once")

@@ -79,8 +79,7 @@ DUPLICATES = {
     "/profile/password/new": "/profile/password/edit",
 }
 """Additional paths of a page, and the path that is visited."""
-EXCLUDED = {"/api/v4/docs": "a viewer that others made"}
-NOT_PAGES = PARTS.keys() | REDIRECTS.keys() | FILES | DUPLICATES.keys() | EXCLUDED.keys()
+NOT_PAGES = PARTS.keys() | REDIRECTS.keys() | FILES | DUPLICATES.keys()
 
 # Variants of each page: a suffix, or a replacement of its last path segment.
 STATES = {

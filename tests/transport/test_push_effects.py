@@ -227,6 +227,14 @@ def test_the_merge_request_link(
     said = push("master:feature/ümlaut")
     assert f"{LINK} feature/ümlaut, visit:" in said
     assert f"/{project.path}/merge_requests/new?merge_request%5Bsource_branch%5D=feature%2F%C3%BCmlaut" in said
+    offered = {"source_branch": "feature/ümlaut", "target_branch": "master", "title": "Offered"}
+    assert api.post(f"/projects/{project.id}/merge_requests", owner, **offered).status_code == 201
+    tree.commit(content="more\n")
+    again = push("master:feature/ümlaut", "master:without-one")
+    assert f"{LINK} feature/ümlaut" not in again
+    assert "View the merge request for feature/ümlaut:" in again
+    assert f"/{project.path}/-/merge_requests/1" in again
+    assert f"{LINK} without-one, visit:" in again
     assert LINK not in push(":feature/ümlaut", "master:refs/tags/v1")
     many = push(*(f"master:b{number}" for number in range(6)))
     assert many.count(LINK) == 3

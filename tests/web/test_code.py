@@ -360,6 +360,7 @@ def test_every_url_of_the_api_is_valid(browser: Browser, api: Api, make: Make, c
     assert [browser.get(link.removeprefix(browser.url)).status_code for link in links] == [200] * len(links)
     release = browser.get(made["_links"]["self"].removeprefix(browser.url)).text
     assert "<strong>New</strong>" in release
+    assert "<h2>Assets</h2>" in release and "&lt;h2&gt;" not in release
     archive = re.search(r'href="([^"]+\.zip)"', release)
     assert archive is not None
     assert browser.get(archive[1]).status_code == 200

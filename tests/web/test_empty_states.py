@@ -1,9 +1,15 @@
 """Empty pages show the next step."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
+from ingot.core.db.database import wall_clock
+from ingot.core.db.paging import Listing, Page
+from ingot.core.http.request import Origin
+from ingot.web.page_routes import PageHeaders, PageRequest
+from ingot.web.template_environment import template_environment
 from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 from tests.web.browser import Browser
@@ -33,6 +39,28 @@ def test_a_missing_wiki_page_can_be_created(
     )
     assert written.headers["location"] == missing
     assert "With ropes." in browser.get(missing).text
+
+
+@pytest.mark.parametrize(
+    ("search", "topic", "text"),
+    [
+        ("", "", "No public projects"),
+        ("tides", "", "matches your search."),
+        ("", "sea", "has this topic."),
+        ("tides", "sea", "matches your search and this topic."),
+    ],
+)
+def test_an_empty_list_of_projects_names_its_filters(search: str, topic: str, text: str) -> None:
+    template = template_environment(wall_clock).get_template("explore/projects.html")
+    listing: Listing[object] = Listing([], Page(1, 20), 0)
+    filters = {"search": search, "topic": topic, "orders": {}, "order": ""}
+    page = PageRequest(Origin("http://localhost", "http://localhost", "127.0.0.1", ""), "/explore", {}, {}, {})
+    visit = SimpleNamespace(request=page, headers=PageHeaders(), viewer=SimpleNamespace(csrf=""))
+
+    shown = template.render(visit=visit, user=None, broadcasts=[], to_do=0, projects=listing, **filters)
+
+    assert text in shown
+    assert ("matches" in shown) is bool(search)
 
 
 def test_an_empty_project_has_no_contributors(browser: Browser, project: Project) -> None:

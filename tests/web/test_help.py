@@ -6,6 +6,7 @@ import pytest
 
 from tests.client import Api, Make
 from tests.conftest import ROOT_PASSWORD
+from tests.factories import make_project
 from tests.web.browser import Browser
 
 
@@ -34,6 +35,15 @@ def test_default_help(browser: Browser, api: Api, make: Make, restored_settings:
     page = browser.get("/help")
     assert "ssh-keygen" not in page.text and "ssh://" not in page.text
     assert "Ingot hosts git repositories" not in page.text
+
+
+def test_help_and_empty_projects_name_the_same_password(browser: Browser, make: Make) -> None:
+    """A personal access token, and the account's password without two-factor authentication."""
+    text = 'a <a href="/profile/personal_access_tokens">personal access token</a> as the password. The password of your'
+    project = make_project(make, visibility="public")
+
+    assert text in browser.get("/help").text
+    assert text in browser.get(f"/{project.path}").text
 
 
 def test_custom_help_text(browser: Browser, restored_settings: None) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
+from tests.api.merging.merge_calls import merged
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group
@@ -53,6 +54,19 @@ def browser(open_browser: Open, scene: Scene) -> Browser:
 def _now(api: Api, scene: Scene, request: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = api.get(f"{scene.project.url}/merge_requests/{request['iid']}", scene.owner).json()
     return found
+
+
+def test_the_heading_names_the_state(make: Make, scene: Scene, browser: Browser, api: Api) -> None:
+    """Open ones want to be merged, closed ones wanted it, and merged ones name the user who merged them."""
+    requests = [make_merge_request(make, scene.project, scene.developer) for _ in range(3)]
+    api.put(f"{scene.project.url}/merge_requests/{requests[1]['iid']}", scene.owner, state_event="close")
+    merged(api, scene.project, requests[2], scene.owner)
+    opened, closed, done = (browser.get(scene.page(request)).text for request in requests)
+
+    assert ">wants to merge<" in opened
+    assert ">wanted to merge<" in closed
+    assert ">merged<" in done and "to merge<" not in done
+    assert done.index(f'class="person" href="/{scene.owner.username}"') < done.index(">merged<")
 
 
 def test_lists_are_filtered_by_query_parameters(make: Make, scene: Scene, open_browser: Open) -> None:

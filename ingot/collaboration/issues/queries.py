@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.lists.filters import IssueFilter
@@ -44,6 +44,16 @@ _LABEL_TITLES = (
 )
 _COUNTS = select(issue_counts.c.state, issue_counts.c.confidential, issue_counts.c.count).where(
     issue_counts.c.project_id == bindparam("project")
+)
+_OWN_CONFIDENTIAL = (
+    select(issues.c.state, func.count())
+    .where(
+        issues.c.project_id == bindparam("project"),
+        issues.c.confidential.is_(True),
+        issues.c.deleted_at.is_(None),
+        policy.visible_below_reporter(),
+    )
+    .group_by(issues.c.state)
 )
 # Issues that a caller may see in any project.
 _VISIBLE_IDS = {
@@ -187,7 +197,7 @@ def list_project_issues(
     filtered.add("in_project", project=project.id)
     if not _sees_all(actor, access):
         filtered.add("not_hidden", actor=actor.user_id)
-    return filtered.fetch(page, None if filtered.narrowed else _stored_total(db, access, actor, project, params))
+    return filtered.fetch(page, None if filtered.narrowed else _visible_total(db, access, actor, project, params))
 
 
 def list_group_issues(db: Connection, actor: Actor, group_id: int, params: ListIssues, page: Page) -> Listing[Issue]:
@@ -210,8 +220,8 @@ def count_project_issues(
 ) -> dict[str, int]:
     """Count a project's issues by state."""
     filtered = IssueFilter(db, actor, params, default_scope="all")
-    if not filtered.narrowed and _sees_all(actor, access):
-        return _stored_counts(db, project)
+    if not filtered.narrowed:
+        return visible_counts(db, actor, access, project)
     filtered.add("in_project", project=project.id)
     if not _sees_all(actor, access):
         filtered.add("not_hidden", actor=actor.user_id)
@@ -238,15 +248,26 @@ def _sees_all(actor: Actor, access: Access) -> bool:
     return access.level >= Level.REPORTER or actor.admin
 
 
-def _stored_counts(db: Connection, project: Project) -> dict[str, int]:
+def visible_counts(db: Connection, actor: Actor, access: Access, project: Project) -> dict[str, int]:
+    """Count the issues of a project that the caller may see, by state.
+
+    The numbers are stored; only confidential issues of callers who do not see all of them are counted.
+    """
     counts = {"opened": 0, "closed": 0}
-    for state, _, count in db.rows(_COUNTS, project=project.id):
-        counts[state] += count
+    sees_all, hidden = _sees_all(actor, access), 0
+    stored = db.cached(("issue counts", project.id), lambda: db.rows(_COUNTS, project=project.id), lambda _: 400) or []
+    for state, confidential, count in stored:
+        if sees_all or not confidential:
+            counts[state] += count
+        else:
+            hidden += count
+    if hidden and actor.known:
+        for state, count in db.rows(_OWN_CONFIDENTIAL, project=project.id, actor=actor.user_id):
+            counts[state] += count
     return counts
 
 
-def _stored_total(db: Connection, access: Access, actor: Actor, project: Project, params: ListIssues) -> int | None:
-    """Return the stored total of a list without filters, or None if some issues are hidden from the caller."""
-    if not _sees_all(actor, access):
-        return None
-    return sum(count for state, count in _stored_counts(db, project).items() if params.state in (None, "all", state))
+def _visible_total(db: Connection, access: Access, actor: Actor, project: Project, params: ListIssues) -> int:
+    """Return the total of a list of a project's issues without other filters than the state."""
+    counts = visible_counts(db, actor, access, project)
+    return sum(count for state, count in counts.items() if params.state in (None, "all", state))

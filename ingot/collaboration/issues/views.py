@@ -6,12 +6,13 @@ from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
 from ingot.collaboration.issues.policy import IssueLookup
-from ingot.collaboration.issues.queries import assignees_of, label_titles_of, visible_issue_ids
+from ingot.collaboration.issues.queries import assignees_of, label_titles_of, visible_counts, visible_issue_ids
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
 from ingot.collaboration.participants.queries import is_subscribed
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.collaboration.planning.views import ReferencesView, TimeStatsView, time_stats_view
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
@@ -209,3 +210,8 @@ def _view(
         moved_to_id,
         ReferencesView(short, short, f"{path}{short}"),
     )
+
+
+def open_issues_total(db: Connection, actor: Actor, scope: ProjectScope) -> int:
+    """Return the number of a project's open issues that the caller may see."""
+    return visible_counts(db, actor, scope.access, scope.project)["opened"]

@@ -364,8 +364,14 @@ def _visible_page(query: MergeRequestListQuery, params: ListMergeRequests, page:
     return query.fetch(page)
 
 
+def count_by_state(db: Connection, project_id: int) -> dict[str, int]:
+    """Return the stored numbers of a project's merge requests by state."""
+    key = ("merge request counts", project_id)
+    return db.cached(key, lambda: dict(db.rows(_COUNTS, project=project_id)), lambda _: 400) or {}
+
+
 def _stored_total(db: Connection, project: Project, params: ListMergeRequests) -> int:
     """Return the stored total of a list without filters."""
     state = "opened" if params.state == "reopened" else params.state
-    counts = dict(db.rows(_COUNTS, project=project.id))
+    counts = count_by_state(db, project.id)
     return sum(count for counted_state, count in counts.items() if state in (None, "all", counted_state))

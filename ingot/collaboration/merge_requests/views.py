@@ -17,6 +17,7 @@ from ingot.collaboration.merge_requests.pipelines import head_statuses
 from ingot.collaboration.merge_requests.queries import (
     TargetProjectSummary,
     assignees_and_reviewers_of,
+    count_by_state,
     with_unresolved_discussions,
 )
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest
@@ -355,3 +356,8 @@ def _should_remove_source_branch(merge_request: MergeRequest) -> bool | None:
         return None
     remove: bool | None = msgspec.json.decode(merge_request.merge_params).get("should_remove_source_branch")
     return remove
+
+
+def open_merge_requests_total(db: Connection, project_id: int) -> int:
+    """Return the number of a project's open merge requests."""
+    return count_by_state(db, project_id).get("opened", 0)

@@ -68,7 +68,8 @@ class InternalClient:
     """
 
     def __init__(self, endpoints: Iterable[Endpoint], database: Database, settings: Settings) -> None:
-        self._index = EndpointIndex(endpoints)
+        self.endpoints = tuple(endpoints)
+        self._index = EndpointIndex(self.endpoints)
         self._database = database
         self._runner = EndpointRunner(database, settings)
 

@@ -60,6 +60,15 @@ _ATTEMPTS = (
     .where(hook_attempts.c.hook_id == bindparam("hook"))
 )
 _ATTEMPT = _ATTEMPTS.where(hook_attempts.c.id == bindparam("attempt"))
+_NEW_DELIVERIES = (
+    select(hook_deliveries.c.id)
+    .where(
+        hook_deliveries.c.hook_id == bindparam("hook"),
+        hook_deliveries.c.state == literal_column("'waiting'"),
+        hook_deliveries.c.attempts == 0,
+    )
+    .limit(1)
+)
 _FAMILIES = {"successful": (200, 300), "client_failure": (400, 500), "server_failure": (500, 600)}
 
 
@@ -175,6 +184,11 @@ def list_attempts(db: Connection, hook: Hook, status: str | int | None, page: Pa
         filters.add("family")
         values["lowest"], values["beyond"] = _FAMILIES[status]
     return fetch_page(db, DeliveryAttempt, _attempts(frozenset(filters)), page, **values)
+
+
+def has_new_deliveries(db: Connection, hook_id: int) -> bool:
+    """Return whether a delivery is queued that has not been attempted yet."""
+    return bool(db.rows(_NEW_DELIVERIES, hook=hook_id))
 
 
 def find_attempt(db: Connection, hook: Hook, attempt_id: int) -> DeliveryAttempt:

@@ -8,6 +8,7 @@ from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 from ingot.integrations.webhooks.policy import redacted_url, trigger_name
+from ingot.integrations.webhooks.queries import has_new_deliveries
 from ingot.integrations.webhooks.tables import EVENT_FLAGS, DeliveryAttempt, Hook
 
 AlertStatus = Literal["executable", "temporarily_disabled", "disabled"]
@@ -147,3 +148,8 @@ def _fields(db: Connection, hook: Hook) -> dict[str, Any]:
         "alert_status": "temporarily_disabled" if paused else "executable",
         "disabled_until": hook.disabled_until if paused else None,
     }
+
+
+def is_sending(db: Connection, hook_id: int) -> bool:
+    """Return whether a delivery of a webhook is queued that has not been attempted yet."""
+    return has_new_deliveries(db, hook_id)

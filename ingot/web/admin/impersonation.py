@@ -36,7 +36,7 @@ def create_token(visit: Visit) -> PageResponse:
     return _tokens_page(visit, FormsState(), created)
 
 
-@pages.delete("/admin/users/:id/impersonation_tokens/:token")
+@pages.delete("/admin/users/:id/impersonation_tokens/:token", notice="Token revoked.")
 def revoke_token(visit: Visit) -> PageResponse:
     """Revoke an impersonation token."""
     require_admin(visit)

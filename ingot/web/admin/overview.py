@@ -37,7 +37,7 @@ def show_jobs(visit: Visit, db: Connection) -> PageResponse:
     return _jobs_page(visit, db, [])
 
 
-@pages.post("/admin/jobs/retry")
+@pages.post("/admin/jobs/retry", notice="Dead jobs queued again.")
 def retry_dead_jobs(visit: Visit) -> PageResponse:
     """Retry all dead jobs."""
     require_admin(visit)
@@ -45,7 +45,7 @@ def retry_dead_jobs(visit: Visit) -> PageResponse:
     return LocalRedirect("/admin/jobs")
 
 
-@pages.post("/admin/jobs/:id/retry")
+@pages.post("/admin/jobs/:id/retry", notice="Job queued.")
 def retry_one_job(visit: Visit) -> PageResponse:
     """Retry one job now."""
     require_admin(visit)
@@ -57,7 +57,7 @@ def retry_one_job(visit: Visit) -> PageResponse:
     return LocalRedirect("/admin/jobs")
 
 
-@pages.delete("/admin/jobs/:id")
+@pages.delete("/admin/jobs/:id", notice="Job deleted.")
 def delete_one_job(visit: Visit) -> PageResponse:
     """Delete a job."""
     require_admin(visit)

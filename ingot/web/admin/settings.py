@@ -61,7 +61,7 @@ def show_settings(visit: Visit) -> PageResponse:
     return _settings_form(visit, _settings_values(visit))
 
 
-@pages.put("/admin/application_settings")
+@pages.put("/admin/application_settings", notice="Settings saved.")
 def update_settings(visit: Visit) -> PageResponse:
     """Change the instance settings; they take effect immediately."""
     require_admin(visit)
@@ -81,7 +81,7 @@ def show_messages(visit: Visit) -> PageResponse:
     return _messages_page(visit, {"message": "", "ends_at": ""})
 
 
-@pages.post("/admin/broadcast_messages")
+@pages.post("/admin/broadcast_messages", notice="Message published.")
 def create_broadcast_message(visit: Visit) -> PageResponse:
     """Create a broadcast message."""
     require_admin(visit)
@@ -93,7 +93,7 @@ def create_broadcast_message(visit: Visit) -> PageResponse:
     return LocalRedirect("/admin/broadcast_messages")
 
 
-@pages.delete("/admin/broadcast_messages/:id")
+@pages.delete("/admin/broadcast_messages/:id", notice="Message deleted.")
 def delete_broadcast_message(visit: Visit) -> PageResponse:
     """Delete a broadcast message."""
     require_admin(visit)

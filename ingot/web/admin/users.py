@@ -57,7 +57,7 @@ def show_new_user(visit: Visit) -> PageResponse:
     return _user_form(visit, None, typed)
 
 
-@pages.post("/admin/users")
+@pages.post("/admin/users", notice="User created.")
 def create_user(visit: Visit) -> PageResponse:
     """Create a user; without a password, email a link to set one."""
     require_admin(visit)
@@ -82,7 +82,7 @@ def show_user(visit: Visit) -> PageResponse:
     return _user_form(visit, user, typed | {flag: bool(getattr(user, name)) for flag, name in names.items()})
 
 
-@pages.put("/admin/users/:id")
+@pages.put("/admin/users/:id", notice="User saved.")
 def update_user(visit: Visit) -> PageResponse:
     """Update a user; an empty password leaves the password unchanged."""
     require_admin(visit)
@@ -96,7 +96,7 @@ def update_user(visit: Visit) -> PageResponse:
     return LocalRedirect(f"/admin/users/{user.id}")
 
 
-@pages.post("/admin/users/:id/:act")
+@pages.post("/admin/users/:id/:act", notice="State of the user changed.")
 def change_user_state(visit: Visit) -> PageResponse:
     """Block, unblock, activate, deactivate, ban or unban a user."""
     require_admin(visit)
@@ -109,7 +109,7 @@ def change_user_state(visit: Visit) -> PageResponse:
     return LocalRedirect(f"/admin/users/{visit.request.path['id']}")
 
 
-@pages.delete("/admin/users/:id")
+@pages.delete("/admin/users/:id", notice="User deleted.")
 def delete_user(visit: Visit) -> PageResponse:
     """Delete a user; their contributions are kept unless ``hard_delete`` is set."""
     require_admin(visit)

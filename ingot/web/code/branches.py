@@ -42,7 +42,7 @@ def show_branch(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/tree/{quote(branch.name)}")
 
 
-@pages.post("/:path/-/branches")
+@pages.post("/:path/-/branches", notice="Branch created.")
 def create_branch(visit: Visit) -> PageResponse:
     """Create a branch and show its files."""
     parent = project_context(visit)
@@ -54,7 +54,7 @@ def create_branch(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/tree/{quote(created.name)}")
 
 
-@pages.delete("/:path/-/branches/:name", slashes="name")
+@pages.delete("/:path/-/branches/:name", notice="Branch deleted.", slashes="name")
 def delete_branch(visit: Visit) -> PageResponse:
     """Delete a branch."""
     parent = project_context(visit)
@@ -66,7 +66,7 @@ def delete_branch(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/branches")
 
 
-@pages.post("/:path/-/merged_branches/delete")
+@pages.post("/:path/-/merged_branches/delete", notice="Merged branches are being deleted.")
 def delete_merged_branches(visit: Visit) -> PageResponse:
     """Delete all branches that are merged into the default branch, except protected ones."""
     parent = project_context(visit)

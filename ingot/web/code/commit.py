@@ -45,7 +45,7 @@ def show_refs(visit: Visit) -> PageResponse:
     return parent.page("code/commit_refs.html", "commits", context)
 
 
-@pages.post("/:path/-/commit/:sha/comments")
+@pages.post("/:path/-/commit/:sha/comments", notice="Comment added.")
 def post_comment(visit: Visit) -> PageResponse:
     """Comment on a line of the commit, or on the commit itself."""
     parent, sha = project_context(visit), visit.request.path["sha"]
@@ -62,13 +62,13 @@ def post_comment(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/commit/{sha}#{name or 'discussion'}")
 
 
-@pages.post("/:path/-/commit/:sha/cherry_pick")
+@pages.post("/:path/-/commit/:sha/cherry_pick", notice="Commit cherry-picked.")
 def cherry_pick(visit: Visit) -> PageResponse:
     """Cherry-pick the commit onto another branch."""
     return _apply_to_branch(visit, "cherry_pick", commit_writing_api.cherry_pick_commit)
 
 
-@pages.post("/:path/-/commit/:sha/revert")
+@pages.post("/:path/-/commit/:sha/revert", notice="Commit reverted.")
 def revert(visit: Visit) -> PageResponse:
     """Revert the commit on a branch."""
     return _apply_to_branch(visit, "revert", commit_writing_api.revert_commit)

@@ -24,7 +24,7 @@ def show_new(visit: Visit) -> PageResponse:
     return _editor_page(draft, "new", {"file_path": str(visit.request.query.get("file_name", "")), "content": ""})
 
 
-@pages.post("/:path/-/new/:rest", slashes="rest", limit=_MAX_TEXT_BYTES)
+@pages.post("/:path/-/new/:rest", notice="File committed.", slashes="rest", limit=_MAX_TEXT_BYTES)
 def create_file(visit: Visit) -> PageResponse:
     """Commit a new file."""
     draft = find_draft(visit, needs_file=False)
@@ -45,7 +45,7 @@ def show_edit(visit: Visit) -> PageResponse:
     )
 
 
-@pages.post("/:path/-/edit/:rest", slashes="rest", limit=_MAX_TEXT_BYTES)
+@pages.post("/:path/-/edit/:rest", notice="File committed.", slashes="rest", limit=_MAX_TEXT_BYTES)
 def edit_file(visit: Visit) -> PageResponse:
     """Commit changes to a file, possibly with a new path; rejected if the file has changed in the meantime."""
     draft = find_draft(visit, needs_file=False)
@@ -67,7 +67,7 @@ def show_delete(visit: Visit) -> PageResponse:
     return _editor_page(draft, "delete", {"file_path": draft.path, "last_commit_id": draft.last_commit_id})
 
 
-@pages.post("/:path/-/delete/:rest", slashes="rest")
+@pages.post("/:path/-/delete/:rest", notice="File deleted.", slashes="rest")
 def delete_file(visit: Visit) -> PageResponse:
     """Commit the deletion of a file."""
     draft = find_draft(visit, needs_file=True)
@@ -84,7 +84,7 @@ def show_upload(visit: Visit) -> PageResponse:
     return _editor_page(find_draft(visit, needs_file=False), "upload", {"file_path": ""})
 
 
-@pages.post("/:path/-/upload/:rest", slashes="rest", limit=_MAX_UPLOAD_BYTES)
+@pages.post("/:path/-/upload/:rest", notice="File uploaded.", slashes="rest", limit=_MAX_UPLOAD_BYTES)
 def upload_file(visit: Visit) -> PageResponse:
     """Commit an uploaded file; an existing file is replaced only if the form allows it."""
     draft = find_draft(visit, needs_file=False)
@@ -105,7 +105,7 @@ def show_new_folder(visit: Visit) -> PageResponse:
     return _editor_page(find_draft(visit, needs_file=False), "folder", {"file_path": ""})
 
 
-@pages.post("/:path/-/new_dir/:rest", slashes="rest")
+@pages.post("/:path/-/new_dir/:rest", notice="Folder created.", slashes="rest")
 def create_folder(visit: Visit) -> PageResponse:
     """Commit an empty file in the new folder, since git does not store empty folders."""
     draft = find_draft(visit, needs_file=False)

@@ -72,7 +72,7 @@ def show_download(visit: Visit) -> PageResponse:
     raise NotFound("Link")
 
 
-@pages.post("/:path/-/releases")
+@pages.post("/:path/-/releases", notice="Release created.")
 def create_release(visit: Visit) -> PageResponse:
     """Create a release, and its tag if it does not exist."""
     parent, typed = project_context(visit), {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
@@ -83,7 +83,7 @@ def create_release(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/releases/{quote(release.tag_name, safe='')}")
 
 
-@pages.put("/:path/-/releases/:tag")
+@pages.put("/:path/-/releases/:tag", notice="Release saved.")
 def edit_release(visit: Visit) -> PageResponse:
     """Update a release."""
     parent, tag = project_context(visit), visit.request.path["tag"]
@@ -95,7 +95,7 @@ def edit_release(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/releases/{quote(tag, safe='')}")
 
 
-@pages.delete("/:path/-/releases/:tag")
+@pages.delete("/:path/-/releases/:tag", notice="Release deleted.")
 def delete_release(visit: Visit) -> PageResponse:
     """Delete a release; its tag remains."""
     parent = project_context(visit)

@@ -52,7 +52,7 @@ def show_tag(visit: Visit) -> PageResponse:
     return _tag_page(project_context(visit))
 
 
-@pages.post("/:path/-/tags")
+@pages.post("/:path/-/tags", notice="Tag created.")
 def create_tag(visit: Visit) -> PageResponse:
     """Create a tag and show it."""
     parent = project_context(visit)
@@ -64,7 +64,7 @@ def create_tag(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/tags/{quote(tag.name)}")
 
 
-@pages.post("/:path/-/tags/:name", slashes="name")
+@pages.post("/:path/-/tags/:name", notice="Release notes saved.", slashes="name")
 def update_release_notes(visit: Visit) -> PageResponse:
     """Create or update the release notes of a tag."""
     parent, name = project_context(visit), visit.request.path["name"]
@@ -81,7 +81,7 @@ def update_release_notes(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/tags/{quote(name)}")
 
 
-@pages.delete("/:path/-/tags/:name", slashes="name")
+@pages.delete("/:path/-/tags/:name", notice="Tag deleted.", slashes="name")
 def delete_tag(visit: Visit) -> PageResponse:
     """Delete a tag and its release."""
     parent, name = project_context(visit), visit.request.path["name"]

@@ -10,6 +10,7 @@ from ingot.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.discussions.awards import award_summaries, emoji_options, own_award
 from ingot.web.discussions.discussable import Discussable, DiscussableKind, PlannedHandlers, discussable_finder
 from ingot.web.form_errors import FORM_ERRORS, error_messages
+from ingot.web.notices import notice_by_field
 from ingot.web.page_routes import (
     LocalRedirect,
     PageResponse,
@@ -32,7 +33,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
         f"{route}/discussions/:discussion_id/notes/:note_id",
     )
 
-    @pages.post(f"{route}/notes")
+    @pages.post(f"{route}/notes", notice="Comment added.")
     def write_note(visit: Visit) -> PageResponse:
         """Add a comment; the same form closes and reopens the subject."""
         discussable = find(visit)
@@ -55,7 +56,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
         )
         return _note_form(discussable, url, body="", back=back, resolvable=has_unresolved and discussable.may_resolve())
 
-    @pages.post(f"{discussion_route}/notes")
+    @pages.post(f"{discussion_route}/notes", notice="Reply added.")
     def reply(visit: Visit) -> PageResponse:
         """Reply to a discussion, and resolve or reopen it if the form requests it."""
         discussable, discussion_id = find(visit), visit.request.path["discussion_id"]
@@ -96,7 +97,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
             back=_return_path(visit.request.query.get("back")),
         )
 
-    @pages.put(note_route)
+    @pages.put(note_route, notice="Comment saved.")
     def edit_note(visit: Visit) -> PageResponse:
         """Update a note."""
         discussable = find(visit)
@@ -107,7 +108,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
             return _note_form(discussable, _note_url(discussable), error, method="put")
         return _redirect_back(discussable, edited)
 
-    @pages.delete(note_route)
+    @pages.delete(note_route, notice="Comment deleted.")
     def delete_note(visit: Visit) -> PageResponse:
         """Delete a note."""
         discussable = find(visit)
@@ -116,7 +117,9 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 
     if (resolve_discussion := kind.resolve) is not None:
 
-        @pages.put(discussion_route)
+        @pages.put(
+            discussion_route, notice=notice_by_field("resolved", {"true": "Thread resolved."}, "Thread reopened.")
+        )
         def resolve(visit: Visit) -> PageResponse:
             """Resolve a discussion, or reopen it."""
             discussable = find(visit)
@@ -131,7 +134,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
             """Show the emoji picker."""
             return _emoji_picker(find(visit), str(visit.request.query.get("note_id") or ""))
 
-        @pages.post(f"{route}/award_emoji")
+        @pages.post(f"{route}/award_emoji", notice="Reaction changed.")
         def toggle_award(visit: Visit) -> PageResponse:
             """Add the viewer's award of an emoji or remove it."""
             return _toggle_award(find(visit))
@@ -144,13 +147,15 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 def _subscription_pages(pages: PageRoutes, kind: DiscussableKind, planned: PlannedHandlers) -> None:
     find, following = discussable_finder(kind), planned.planning.following
 
-    @pages.post(f"{kind.route}/subscription")
+    @pages.post(
+        f"{kind.route}/subscription", notice=notice_by_field("subscribed", {"true": "Subscribed."}, "Unsubscribed.")
+    )
     def subscribe(visit: Visit) -> PageResponse:
         """Subscribe to it, or unsubscribe."""
         subscribed = visit.request.form.get("subscribed") == "true"
         return _ignore_unchanged(find(visit), following.subscribe if subscribed else following.unsubscribe)
 
-    @pages.post(f"{kind.route}/todo")
+    @pages.post(f"{kind.route}/todo", notice="To-do item added.")
     def add_todo(visit: Visit) -> PageResponse:
         """Add the subject to the viewer's to-do list."""
         return _ignore_unchanged(find(visit), planned.add_todo)

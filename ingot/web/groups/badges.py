@@ -17,8 +17,8 @@ pages = PageRoutes()
 def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupContext]) -> None:
     """Declare the badge pages of projects or of groups."""
     pages.get(prefix)(lambda visit: _badges_page(find_parent(visit), FormsState()))
-    pages.post(prefix)(lambda visit: _add(find_parent(visit)))
-    pages.delete(f"{prefix}/:badge")(lambda visit: _remove(find_parent(visit)))
+    pages.post(prefix, notice="Badge added.")(lambda visit: _add(find_parent(visit)))
+    pages.delete(f"{prefix}/:badge", notice="Badge removed.")(lambda visit: _remove(find_parent(visit)))
 
 
 def _add(parent: ProjectOrGroupContext) -> PageResponse:

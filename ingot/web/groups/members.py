@@ -40,16 +40,16 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
         return lambda visit: work(find_parent(visit))
 
     pages.get(prefix, open=True)(lambda visit, db: _members_page(find_parent(visit), db, FormsState()))
-    pages.post(prefix)(acting(_add))
-    pages.post(f"{prefix}/leave")(acting(_leave))
-    pages.post(f"{prefix}/request_access")(acting(_request_access))
-    pages.delete(f"{prefix}/request_access")(acting(_withdraw_request))
-    pages.post(f"{prefix}/groups")(acting(_share))
-    pages.delete(f"{prefix}/groups/:group")(acting(_unshare))
-    pages.put(f"{prefix}/:user")(acting(_change))
-    pages.delete(f"{prefix}/:user")(acting(_remove))
-    pages.post(f"{prefix}/:user/approve")(acting(_approve))
-    pages.delete(f"{prefix}/:user/request")(acting(_deny))
+    pages.post(prefix, notice="Member added.")(acting(_add))
+    pages.post(f"{prefix}/leave", notice="Membership ended.")(acting(_leave))
+    pages.post(f"{prefix}/request_access", notice="Access requested.")(acting(_request_access))
+    pages.delete(f"{prefix}/request_access", notice="Access request withdrawn.")(acting(_withdraw_request))
+    pages.post(f"{prefix}/groups", notice="Shared with the group.")(acting(_share))
+    pages.delete(f"{prefix}/groups/:group", notice="Sharing with the group ended.")(acting(_unshare))
+    pages.put(f"{prefix}/:user", notice="Member saved.")(acting(_change))
+    pages.delete(f"{prefix}/:user", notice="Member removed.")(acting(_remove))
+    pages.post(f"{prefix}/:user/approve", notice="Access request approved.")(acting(_approve))
+    pages.delete(f"{prefix}/:user/request", notice="Access request denied.")(acting(_deny))
 
 
 def _add(parent: ProjectOrGroupContext) -> PageResponse:

@@ -44,7 +44,7 @@ def show_form(visit: Visit) -> PageResponse:
     return _new_group_page(visit, FormsState("group", {"parent_id": str(visit.request.query.get("parent_id", ""))}))
 
 
-@pages.post("/groups")
+@pages.post("/groups", notice="Group created.")
 def create_group(visit: Visit) -> PageResponse:
     """Create a group and redirect to it."""
     typed = form_values(visit, "group", ("name", "path", "parent_id", "parent", "description", "visibility"))
@@ -76,7 +76,7 @@ def show_settings(visit: Visit) -> PageResponse:
     return _settings_page(find_group_settings(visit), FormsState())
 
 
-@pages.put("/groups/:path/-/edit")
+@pages.put("/groups/:path/-/edit", notice="Settings saved.")
 def change_settings(visit: Visit) -> PageResponse:
     """Save one of the settings forms and redirect to the settings, which may have a new path."""
     group_context = find_group_settings(visit)
@@ -87,14 +87,14 @@ def change_settings(visit: Visit) -> PageResponse:
     return submit_form(part, typed, save, partial(_settings_page, group_context), f"/groups/{path}/-/edit")
 
 
-@pages.post("/groups/:path/-/settings/avatar")
+@pages.post("/groups/:path/-/settings/avatar", notice="Avatar changed.")
 def change_picture(visit: Visit) -> PageResponse:
     """Change or remove the avatar of a group."""
     group_context = find_group_settings(visit)
     return general_settings.change_picture(group_context, partial(_settings_page, group_context))
 
 
-@pages.put("/groups/:path/-/settings/transfer")
+@pages.put("/groups/:path/-/settings/transfer", notice="Group transferred.")
 def transfer(visit: Visit) -> PageResponse:
     """Transfer a group to another parent group or to the top level."""
     group_context = find_group_settings(visit)
@@ -157,7 +157,7 @@ def create_token(visit: Visit) -> PageResponse:
     return _tokens_page(group_context, FormsState(), created)
 
 
-@pages.delete("/groups/:path/-/settings/deploy_tokens/:token")
+@pages.delete("/groups/:path/-/settings/deploy_tokens/:token", notice="Deploy token revoked.")
 def revoke_token(visit: Visit) -> PageResponse:
     """Revoke a deploy token."""
     group_context = find_group_settings(visit)

@@ -26,9 +26,9 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
         return lambda visit: work(find_parent(visit))
 
     pages.get(f"{prefix}/ci_cd")(lambda visit: _variables_page(find_parent(visit), FormsState()))
-    pages.post(f"{prefix}/variables")(acting(_add))
-    pages.put(f"{prefix}/variables")(acting(_change))
-    pages.delete(f"{prefix}/variables")(acting(_remove))
+    pages.post(f"{prefix}/variables", notice="Variable added.")(acting(_add))
+    pages.put(f"{prefix}/variables", notice="Variable saved.")(acting(_change))
+    pages.delete(f"{prefix}/variables", notice="Variable removed.")(acting(_remove))
 
 
 def _add(parent: ProjectOrGroupContext) -> PageResponse:
@@ -57,7 +57,7 @@ def _scope(typed: dict[str, Any]) -> dict[str, Any]:
     return {"filter": {"environment_scope": typed["scope"]}} if typed["scope"] else {}
 
 
-@pages.put("/:path/-/settings/ci_cd")
+@pages.put("/:path/-/settings/ci_cd", notice="Settings saved.")
 def change_ci_settings(visit: Visit) -> PageResponse:
     """Change the settings of a project for pipelines."""
     parent = find_project_settings(visit)
@@ -65,7 +65,7 @@ def change_ci_settings(visit: Visit) -> PageResponse:
     return _submit(parent, "ci", typed, partial(change_settings, parent, typed))
 
 
-@pages.post("/:path/-/settings/triggers")
+@pages.post("/:path/-/settings/triggers", notice="Trigger added.")
 def add_trigger(visit: Visit) -> PageResponse:
     """Create a trigger token, which starts pipelines."""
     parent = find_project_settings(visit)
@@ -73,7 +73,7 @@ def add_trigger(visit: Visit) -> PageResponse:
     return _submit(parent, "trigger", typed, partial(parent.ask, triggers_api.create_trigger, typed))
 
 
-@pages.post("/:path/-/settings/triggers/:trigger/take_ownership")
+@pages.post("/:path/-/settings/triggers/:trigger/take_ownership", notice="You now own the trigger.")
 def take_trigger_ownership(visit: Visit) -> PageResponse:
     """Take ownership of a trigger, so that its pipelines run as the current user."""
     parent = find_project_settings(visit)
@@ -82,7 +82,7 @@ def take_trigger_ownership(visit: Visit) -> PageResponse:
     )
 
 
-@pages.delete("/:path/-/settings/triggers/:trigger")
+@pages.delete("/:path/-/settings/triggers/:trigger", notice="Trigger removed.")
 def remove_trigger(visit: Visit) -> PageResponse:
     """Delete a trigger."""
     parent = find_project_settings(visit)

@@ -11,6 +11,7 @@ from ingot.projects.projects import api as projects_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_finder
 from ingot.web.form_errors import ACTION_ERRORS, error_messages
 from ingot.web.issues.show import issue_page
+from ingot.web.notices import notice_by_field
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import project_context
 
@@ -18,7 +19,7 @@ pages = PageRoutes()
 find_discussable = discussable_finder(ISSUE)
 
 
-@pages.post("/:path/-/issues/:issue_iid/tasks")
+@pages.post("/:path/-/issues/:issue_iid/tasks", notice="Task changed.")
 def tick_task(visit: Visit) -> PageResponse:
     """Toggle a task of the description, if the description has not changed since the page was loaded."""
     discussable = find_discussable(visit)
@@ -34,13 +35,16 @@ def tick_task(visit: Visit) -> PageResponse:
     return LocalRedirect(discussable.url)
 
 
-@pages.post("/:path/-/issues/:issue_iid/state")
+@pages.post(
+    "/:path/-/issues/:issue_iid/state",
+    notice=notice_by_field("state_event", {"close": "Issue closed."}, "Issue reopened."),
+)
 def change_state(visit: Visit) -> PageResponse:
     """Close or reopen the issue."""
     return _submit(visit, issues_api.edit_issue, state_event=str(visit.request.form.get("state_event", "")))
 
 
-@pages.post("/:path/-/issues/:issue_iid/links")
+@pages.post("/:path/-/issues/:issue_iid/links", notice="Issue linked.")
 def link_issue(visit: Visit) -> PageResponse:
     """Link another issue, given by reference or URL."""
     discussable, text = find_discussable(visit), str(visit.request.form.get("target", "")).strip()
@@ -56,7 +60,7 @@ def link_issue(visit: Visit) -> PageResponse:
     return _submit(visit, issue_links_api.link_issue, target_project_id=project, target_issue_iid=reference.name)
 
 
-@pages.delete("/:path/-/issues/:issue_iid/links/:issue_link_id")
+@pages.delete("/:path/-/issues/:issue_iid/links/:issue_link_id", notice="Link removed.")
 def unlink_issue(visit: Visit) -> PageResponse:
     """Remove a link to another issue."""
     discussable = find_discussable(visit)
@@ -64,7 +68,7 @@ def unlink_issue(visit: Visit) -> PageResponse:
     return LocalRedirect(discussable.url)
 
 
-@pages.post("/:path/-/issues/:issue_iid/move")
+@pages.post("/:path/-/issues/:issue_iid/move", notice="Issue moved.")
 def move_issue(visit: Visit) -> PageResponse:
     """Move the issue to another project and redirect to it."""
     discussable = find_discussable(visit)

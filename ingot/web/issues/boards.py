@@ -48,7 +48,7 @@ def list_boards(parent: ProjectOrGroupContext) -> PageResponse:
     return _boards_page(parent, boards)
 
 
-@shared_pages.form("post", "/boards")
+@shared_pages.form("post", "/boards", notice="Board created.")
 def create_board(parent: ProjectOrGroupContext) -> PageResponse:
     """Create a board."""
     try:
@@ -64,39 +64,39 @@ def show_board(parent: ProjectOrGroupContext) -> PageResponse:
     return _board_page(parent)
 
 
-@shared_pages.form("put", "/boards/:board_id")
+@shared_pages.form("put", "/boards/:board_id", notice="Board saved.")
 def edit_board(parent: ProjectOrGroupContext) -> PageResponse:
     """Rename a board."""
     return _submit(parent, boards_api.edit_board, {"name": form_field(parent.visit.request.form, "board", "name")})
 
 
-@shared_pages.form("delete", "/boards/:board_id")
+@shared_pages.form("delete", "/boards/:board_id", notice="Board deleted.")
 def delete_board(parent: ProjectOrGroupContext) -> PageResponse:
     """Delete a board; its issues remain."""
     response = _submit(parent, boards_api.delete_board, {})
     return response if not isinstance(response, LocalRedirect) else LocalRedirect(f"{parent.url}/-/boards")
 
 
-@shared_pages.form("post", "/boards/:board_id/lists")
+@shared_pages.form("post", "/boards/:board_id/lists", notice="List added.")
 def add_list(parent: ProjectOrGroupContext) -> PageResponse:
     """Add a column for a label."""
     return _submit(parent, boards_api.create_board_list, {"label_id": parent.visit.request.form.get("label_id")})
 
 
-@shared_pages.form("put", "/boards/:board_id/lists/:list_id")
+@shared_pages.form("put", "/boards/:board_id/lists/:list_id", notice="List moved.")
 def move_list(parent: ProjectOrGroupContext) -> PageResponse:
     """Move a column."""
     params = {"position": parent.visit.request.form.get("position")}
     return _submit(parent, boards_api.move_board_list, params, list_id=parent.visit.request.path["list_id"])
 
 
-@shared_pages.form("delete", "/boards/:board_id/lists/:list_id")
+@shared_pages.form("delete", "/boards/:board_id/lists/:list_id", notice="List removed.")
 def remove_list(parent: ProjectOrGroupContext) -> PageResponse:
     """Remove a column; the issues retain their label."""
     return _submit(parent, boards_api.delete_board_list, {}, list_id=parent.visit.request.path["list_id"])
 
 
-@shared_pages.form("post", "/boards/:board_id/issues/:issue_iid")
+@shared_pages.form("post", "/boards/:board_id/issues/:issue_iid", notice="Issue moved.")
 def move_card(parent: ProjectOrGroupContext) -> PageResponse:
     """Move a card to another column and position."""
     board: BoardView = parent.ask(boards_api.get_board, board_id=parent.visit.request.path["board_id"])

@@ -39,7 +39,7 @@ def show_new_form(visit: Visit) -> PageResponse:
     return _issue_form(parent, typed, may_triage=_may_triage(parent, scope), templates=templates)
 
 
-@pages.post("/:path/-/issues")
+@pages.post("/:path/-/issues", notice="Issue created.")
 def create_issue(visit: Visit) -> PageResponse:
     """Create an issue and redirect to it; on an error show the form with the input."""
     parent = project_context(visit)
@@ -59,7 +59,7 @@ def show_edit_form(visit: Visit) -> PageResponse:
     return _issue_form(parent, _values_of_issue(issue), issue, may_triage=_may_triage(parent, lookup))
 
 
-@pages.put("/:path/-/issues/:issue_iid")
+@pages.put("/:path/-/issues/:issue_iid", notice="Issue saved.")
 def edit_issue(visit: Visit) -> PageResponse:
     """Update an issue, unless another user has changed its description in the meantime."""
     parent, issue, lookup = _editable_issue(visit)
@@ -74,7 +74,7 @@ def edit_issue(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/issues/{issue.iid}")
 
 
-@pages.delete("/:path/-/issues/:issue_iid")
+@pages.delete("/:path/-/issues/:issue_iid", notice="Issue deleted.")
 def delete_issue(visit: Visit) -> PageResponse:
     """Delete an issue."""
     discussable = discussable_finder(ISSUE)(visit)

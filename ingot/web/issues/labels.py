@@ -9,6 +9,7 @@ from ingot.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.issues.planning_parent import SharedPages, planning_page
+from ingot.web.notices import notice_by_field
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
 
@@ -24,7 +25,7 @@ def list_labels(parent: ProjectOrGroupContext) -> PageResponse:
     return _labels_page(parent)
 
 
-@shared_pages.form("post", "/labels")
+@shared_pages.form("post", "/labels", notice="Label created.")
 def create_label(parent: ProjectOrGroupContext) -> PageResponse:
     """Create a label; on an error show the form with the input."""
     typed = {name: form_field(parent.visit.request.form, "label", name) for name in _FIELDS}
@@ -45,7 +46,7 @@ def show_label_form(parent: ProjectOrGroupContext) -> PageResponse:
     return planning_page(parent, "issues/label_form.html", "labels", {"label": label, "typed": typed, "errors": []})
 
 
-@shared_pages.form("put", "/labels/:label_id")
+@shared_pages.form("put", "/labels/:label_id", notice="Label saved.")
 def edit_label(parent: ProjectOrGroupContext) -> PageResponse:
     """Update a label."""
     label, form = _label(parent), parent.visit.request.form
@@ -61,14 +62,18 @@ def edit_label(parent: ProjectOrGroupContext) -> PageResponse:
     return _back(parent)
 
 
-@shared_pages.form("delete", "/labels/:label_id")
+@shared_pages.form("delete", "/labels/:label_id", notice="Label deleted.")
 def delete_label(parent: ProjectOrGroupContext) -> PageResponse:
     """Delete a label."""
     parent.ask(labels_api.delete_label, label_id=parent.visit.request.path["label_id"])
     return _back(parent)
 
 
-@shared_pages.form("post", "/labels/:label_id/subscription")
+@shared_pages.form(
+    "post",
+    "/labels/:label_id/subscription",
+    notice=notice_by_field("subscribed", {"true": "Subscribed."}, "Unsubscribed."),
+)
 def change_label_subscription(parent: ProjectOrGroupContext) -> PageResponse:
     """Subscribe to a label or unsubscribe."""
     subscribed = parent.visit.request.form.get("subscribed") == "true"
@@ -80,7 +85,7 @@ def change_label_subscription(parent: ProjectOrGroupContext) -> PageResponse:
     return _back(parent)
 
 
-@shared_pages.form("put", "/labels/:label_id/rank")
+@shared_pages.form("put", "/labels/:label_id/rank", notice="Priority changed.")
 def prioritize_label(parent: ProjectOrGroupContext) -> PageResponse:
     """Set or remove the priority of a label in the project."""
     if not isinstance(parent, ProjectContext):
@@ -91,7 +96,7 @@ def prioritize_label(parent: ProjectOrGroupContext) -> PageResponse:
     return _back(parent)
 
 
-@shared_pages.form("post", "/labels/:label_id/promote")
+@shared_pages.form("post", "/labels/:label_id/promote", notice="Label promoted to the group.")
 def promote_label(parent: ProjectOrGroupContext) -> PageResponse:
     """Promote a project label to a group label."""
     if not isinstance(parent, ProjectContext):

@@ -49,7 +49,7 @@ def show_new_form(parent: ProjectOrGroupContext) -> PageResponse:
     return _milestone_form(parent, dict.fromkeys(_FIELDS, ""))
 
 
-@shared_pages.form("post", "/milestones")
+@shared_pages.form("post", "/milestones", notice="Milestone created.")
 def create_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Create a milestone and redirect to it; on an error show the form with the input."""
     typed = _form_values(parent)
@@ -75,7 +75,7 @@ def show_edit_form(parent: ProjectOrGroupContext) -> PageResponse:
     return _milestone_form(parent, {name: getattr(milestone, name) or "" for name in _FIELDS}, milestone)
 
 
-@shared_pages.form("put", "/milestones/:milestone_iid")
+@shared_pages.form("put", "/milestones/:milestone_iid", notice="Milestone saved.")
 def edit_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Update, close or reopen a milestone."""
     milestone, form = _milestone(parent), parent.visit.request.form
@@ -91,14 +91,14 @@ def edit_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/milestones/{milestone.iid}")
 
 
-@shared_pages.form("delete", "/milestones/:milestone_iid")
+@shared_pages.form("delete", "/milestones/:milestone_iid", notice="Milestone deleted.")
 def delete_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Delete a milestone; its issues and merge requests remain."""
     parent.ask(milestones_api.delete_milestone, milestone_id=_milestone(parent).id)
     return LocalRedirect(f"{parent.url}/-/milestones")
 
 
-@shared_pages.form("post", "/milestones/:milestone_iid/promote")
+@shared_pages.form("post", "/milestones/:milestone_iid/promote", notice="Milestone promoted to the group.")
 def promote_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Promote a project milestone to a group milestone."""
     if not isinstance(parent, ProjectContext):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
-from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.page_routes import Notice, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
 ContextHandler = Callable[[ProjectOrGroupContext], PageResponse]
@@ -29,12 +29,12 @@ class SharedPages:
 
         return declare
 
-    def form(self, method: str, path: str) -> Callable[[ContextHandler], ContextHandler]:
+    def form(self, method: str, path: str, *, notice: Notice = "") -> Callable[[ContextHandler], ContextHandler]:
         """Register a form action."""
 
         def declare(act: ContextHandler) -> ContextHandler:
             for start, find in _PREFIXES:
-                getattr(self.pages, method)(start + path)(_with_parent(find, act))
+                getattr(self.pages, method)(start + path, notice=notice)(_with_parent(find, act))
             return act
 
         return declare

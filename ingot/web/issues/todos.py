@@ -41,14 +41,14 @@ def list_todos(visit: Visit) -> PageResponse:
     return TemplateResponse("issues/todos.html", context)
 
 
-@pages.post("/dashboard/todos/:todo_id/done")
+@pages.post("/dashboard/todos/:todo_id/done", notice="To-do item marked as done.")
 def mark_todo_done(visit: Visit) -> PageResponse:
     """Mark a to-do item as done."""
     visit.ask(todos_api.finish_todo, id=visit.request.path["todo_id"])
     return _back(visit)
 
 
-@pages.post("/dashboard/todos/done")
+@pages.post("/dashboard/todos/done", notice="All to-do items marked as done.")
 def mark_all_todos_done(visit: Visit) -> PageResponse:
     """Mark all to-do items as done."""
     visit.ask(todos_api.finish_todos)

@@ -17,6 +17,7 @@ from ingot.web.form_errors import ACTION_ERRORS, error_messages
 from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
 from ingot.web.merge_requests.merge_box import may_delete_source_branch
 from ingot.web.merge_requests.show import overview_page
+from ingot.web.notices import notice_by_field
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 
 pages = PageRoutes()
@@ -24,7 +25,10 @@ _PREFIX = "405 Method Not Allowed: "
 _NOT_OPEN_MESSAGE = "The merge request is no longer open."
 
 
-@pages.post("/:path/-/merge_requests/:merge_request_iid/merge")
+@pages.post(
+    "/:path/-/merge_requests/:merge_request_iid/merge",
+    notice=notice_by_field("later", {"1": "Merges when the pipeline succeeds."}, "Merge request merged."),
+)
 def merge(visit: Visit) -> PageResponse:
     """Merge the request, or set it to merge when its pipeline succeeds."""
     return _submit(
@@ -35,19 +39,22 @@ def merge(visit: Visit) -> PageResponse:
     )
 
 
-@pages.post("/:path/-/merge_requests/:merge_request_iid/cancel_merge")
+@pages.post("/:path/-/merge_requests/:merge_request_iid/cancel_merge", notice="Automatic merge canceled.")
 def cancel_merge(visit: Visit) -> PageResponse:
     """Cancel the automatic merge after the pipeline."""
     return _submit(visit, lambda merge_request: merge_request.discussable.ask(merge_api.cancel_merge))
 
 
-@pages.post("/:path/-/merge_requests/:merge_request_iid/rebase")
+@pages.post("/:path/-/merge_requests/:merge_request_iid/rebase", notice="Source branch rebased.")
 def rebase(visit: Visit) -> PageResponse:
     """Rebase the source branch onto the target branch."""
     return _submit(visit, lambda merge_request: merge_request.discussable.ask(merge_api.rebase_merge_request))
 
 
-@pages.post("/:path/-/merge_requests/:merge_request_iid/state")
+@pages.post(
+    "/:path/-/merge_requests/:merge_request_iid/state",
+    notice=notice_by_field("state_event", {"close": "Merge request closed."}, "Merge request reopened."),
+)
 def change_state(visit: Visit) -> PageResponse:
     """Close or reopen the merge request."""
     event = str(visit.request.form.get("state_event", ""))
@@ -59,7 +66,10 @@ def change_state(visit: Visit) -> PageResponse:
     )
 
 
-@pages.post("/:path/-/merge_requests/:merge_request_iid/draft")
+@pages.post(
+    "/:path/-/merge_requests/:merge_request_iid/draft",
+    notice=notice_by_field("draft", {"true": "Marked as draft."}, "Marked as ready."),
+)
 def change_draft_state(visit: Visit) -> PageResponse:
     """Mark the merge request as draft or as ready."""
 
@@ -79,7 +89,10 @@ def change_draft_state(visit: Visit) -> PageResponse:
     return _submit(visit, change)
 
 
-@pages.post("/:path/-/merge_requests/:merge_request_iid/approval")
+@pages.post(
+    "/:path/-/merge_requests/:merge_request_iid/approval",
+    notice=notice_by_field("approved", {"true": "Merge request approved."}, "Approval revoked."),
+)
 def change_approval(visit: Visit) -> PageResponse:
     """Approve the version that the user has seen, or revoke the approval."""
     params = {"sha": str(visit.request.form.get("sha", ""))}
@@ -96,7 +109,7 @@ def change_approval(visit: Visit) -> PageResponse:
     )
 
 
-@pages.delete("/:path/-/merge_requests/:merge_request_iid/source_branch")
+@pages.delete("/:path/-/merge_requests/:merge_request_iid/source_branch", notice="Source branch deleted.")
 def delete_source_branch(visit: Visit) -> PageResponse:
     """Delete the source branch after a merge, unless it has new commits."""
     merge_request = merge_request_context(visit)
@@ -113,7 +126,7 @@ def delete_source_branch(visit: Visit) -> PageResponse:
     return LocalRedirect(merge_request.url)
 
 
-@pages.delete("/:path/-/merge_requests/:merge_request_iid")
+@pages.delete("/:path/-/merge_requests/:merge_request_iid", notice="Merge request deleted.")
 def delete_merge_request(visit: Visit) -> PageResponse:
     """Delete the merge request."""
     discussable: Discussable = merge_request_context(visit).discussable

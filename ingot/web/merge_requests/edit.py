@@ -22,7 +22,7 @@ def show_edit_form(visit: Visit) -> PageResponse:
     return _edit_form(merge_request, values_of_request(merge_request.view))
 
 
-@pages.put("/:path/-/merge_requests/:merge_request_iid")
+@pages.put("/:path/-/merge_requests/:merge_request_iid", notice="Merge request saved.")
 def edit_merge_request(visit: Visit) -> PageResponse:
     """Update a merge request; on an error show the form with the input."""
     merge_request, typed = merge_request_context(visit), form_values(visit.request.form)

@@ -55,7 +55,7 @@ def show_new_form(visit: Visit) -> PageResponse:
     return _new_request_page(sides, typed)
 
 
-@pages.post("/:path/-/merge_requests")
+@pages.post("/:path/-/merge_requests", notice="Merge request created.")
 def create_merge_request(visit: Visit) -> PageResponse:
     """Create a merge request and redirect to it; on an error show the form with the input."""
     typed = form_values(visit.request.form)

@@ -65,9 +65,9 @@ def _declare_pages(prefix: str, find_collection: Callable[[Visit], ApplicationCo
     pages.get(prefix)(reading(_list_page))
     pages.post(prefix)(acting(_register))
     pages.get(f"{prefix}/:id")(reading(_show))
-    pages.put(f"{prefix}/:id")(acting(_change))
+    pages.put(f"{prefix}/:id", notice="Application saved.")(acting(_change))
     pages.post(f"{prefix}/:id/renew")(acting(_renew_secret))
-    pages.delete(f"{prefix}/:id")(acting(_delete))
+    pages.delete(f"{prefix}/:id", notice="Application deleted.")(acting(_delete))
 
 
 @pages.get("/profile/applications")
@@ -76,7 +76,7 @@ def show_own_applications(visit: Visit, db: Connection) -> PageResponse:
     return _list_page(_own_applications(visit), db)
 
 
-@pages.delete("/oauth/authorized_applications/:id")
+@pages.delete("/oauth/authorized_applications/:id", notice="Authorization revoked.")
 def revoke_authorization(visit: Visit) -> PageResponse:
     """Revoke the user's authorization of an application."""
     application_id, user_id = path_number(visit.request.path, "id"), visit.viewer.signed_in.id

@@ -47,7 +47,7 @@ def account_page(visit: Visit, db: Connection, errors: dict[str, list[str]], use
     return TemplateResponse("profile/account.html", context, 422 if errors else 200)
 
 
-@pages.put("/profile/username")
+@pages.put("/profile/username", notice="Username changed.")
 def change_username(visit: Visit) -> PageResponse:
     """Change the username; old URLs redirect, and the user's projects move with it."""
     username = form_field(visit.request.form, "user", "username").strip()
@@ -69,14 +69,14 @@ def change_username(visit: Visit) -> PageResponse:
     return LocalRedirect("/profile/account")
 
 
-@pages.post("/profile/reset_private_token")
+@pages.post("/profile/reset_private_token", notice="Private token reset.")
 def reset_token(visit: Visit) -> PageResponse:
     """Reset the private token; the old one stops working."""
     visit.database.write(lambda db: reset_private_token(db, visit.viewer.signed_in.id))
     return LocalRedirect("/profile/account")
 
 
-@pages.put("/profile/reset_private_token")
+@pages.put("/profile/reset_private_token", notice="Private token reset.")
 def reset_token_by_put(visit: Visit) -> PageResponse:
     """Reset the private token."""
     return reset_token(visit)
@@ -119,7 +119,7 @@ def create_access_token(visit: Visit) -> PageResponse:
     return visit.database.read(lambda db: _tokens_page(visit, db, secret=secret))
 
 
-@pages.post("/profile/personal_access_tokens/:id/revoke")
+@pages.post("/profile/personal_access_tokens/:id/revoke", notice="Token revoked.")
 def revoke_access_token(visit: Visit) -> PageResponse:
     """Revoke a personal access token of the current user."""
     number = path_number(visit.request.path, "id")
@@ -127,7 +127,7 @@ def revoke_access_token(visit: Visit) -> PageResponse:
     return LocalRedirect("/profile/personal_access_tokens")
 
 
-@pages.put("/profile/personal_access_tokens/:id/revoke")
+@pages.put("/profile/personal_access_tokens/:id/revoke", notice="Token revoked.")
 def revoke_access_token_by_put(visit: Visit) -> PageResponse:
     """Revoke a personal access token of the current user."""
     return revoke_access_token(visit)

@@ -24,7 +24,7 @@ def show_emails(visit: Visit, db: Connection) -> PageResponse:
     return _emails_page(visit, db)
 
 
-@pages.post("/profile/emails")
+@pages.post("/profile/emails", notice="Email address added. Open the link in the message that was sent to it.")
 def add_email(visit: Visit) -> PageResponse:
     """Add an email address and send a confirmation email to it."""
     typed = form_field(visit.request.form, "email", "email").strip()
@@ -37,14 +37,14 @@ def add_email(visit: Visit) -> PageResponse:
     return LocalRedirect(PAGE_PATH)
 
 
-@pages.delete("/profile/emails/:id")
+@pages.delete("/profile/emails/:id", notice="Email address removed.")
 def remove_email(visit: Visit) -> PageResponse:
     """Remove a secondary email address."""
     visit.ask(emails_api.delete_email, email_id=path_number(visit.request.path, "id"))
     return LocalRedirect(PAGE_PATH)
 
 
-@pages.post("/profile/emails/:id/confirm")
+@pages.post("/profile/emails/:id/confirm", notice="Confirmation email sent.")
 def resend_confirmation_email(visit: Visit) -> PageResponse:
     """Send the confirmation email of an unconfirmed address again."""
 
@@ -56,7 +56,7 @@ def resend_confirmation_email(visit: Visit) -> PageResponse:
     return LocalRedirect(PAGE_PATH)
 
 
-@pages.post("/profile/emails/confirm")
+@pages.post("/profile/emails/confirm", notice="Confirmation email sent.")
 def confirm_primary_email(visit: Visit) -> PageResponse:
     """Send a confirmation email to the primary address, which was added before confirmation was required."""
 
@@ -68,7 +68,7 @@ def confirm_primary_email(visit: Visit) -> PageResponse:
     return LocalRedirect(PAGE_PATH)
 
 
-@pages.post("/profile/emails/:id/primary")
+@pages.post("/profile/emails/:id/primary", notice="Primary email address changed.")
 def set_primary_email(visit: Visit) -> PageResponse:
     """Make a secondary email address the primary one."""
 

@@ -18,7 +18,7 @@ def show_keys(visit: Visit, db: Connection) -> PageResponse:
     return _keys_page(visit, db)
 
 
-@pages.post("/profile/keys")
+@pages.post("/profile/keys", notice="SSH key added.")
 def add_key(visit: Visit) -> PageResponse:
     """Add an SSH key; the default title is the key's comment."""
     typed = {name: form_field(visit.request.form, "key", name).strip() for name in ("key", "title", "expires_at")}
@@ -34,7 +34,7 @@ def add_key(visit: Visit) -> PageResponse:
     return LocalRedirect("/profile/keys")
 
 
-@pages.delete("/profile/keys/:id")
+@pages.delete("/profile/keys/:id", notice="SSH key removed.")
 def remove_key(visit: Visit) -> PageResponse:
     """Remove an SSH key."""
     visit.ask(keys_api.delete_key, key_id=path_number(visit.request.path, "id"))
@@ -47,7 +47,7 @@ def show_gpg_keys(visit: Visit, db: Connection) -> PageResponse:
     return _gpg_page(visit, db)
 
 
-@pages.post("/profile/gpg_keys")
+@pages.post("/profile/gpg_keys", notice="GPG key added.")
 def add_gpg_key(visit: Visit) -> PageResponse:
     """Add a GPG key."""
     typed = form_field(visit.request.form, "gpg_key", "key").strip()
@@ -59,7 +59,7 @@ def add_gpg_key(visit: Visit) -> PageResponse:
     return LocalRedirect("/profile/gpg_keys")
 
 
-@pages.delete("/profile/gpg_keys/:id")
+@pages.delete("/profile/gpg_keys/:id", notice="GPG key removed.")
 def remove_gpg_key(visit: Visit) -> PageResponse:
     """Remove a GPG key."""
     visit.ask(keys_api.delete_gpg_key, key_id=path_number(visit.request.path, "id"))

@@ -31,7 +31,7 @@ def show_notification_settings(visit: Visit, db: Connection) -> PageResponse:
     return _notifications_page(visit, db)
 
 
-@pages.put("/profile/notifications")
+@pages.put("/profile/notifications", notice="Notification settings saved.")
 def update_global_notifications(visit: Visit) -> PageResponse:
     """Change the global notification settings."""
     params = {"level": _text(visit, "level"), "notification_email": _text(visit, "notification_email")}
@@ -42,14 +42,14 @@ def update_global_notifications(visit: Visit) -> PageResponse:
     )
 
 
-@pages.put("/profile/notifications/groups/:id")
+@pages.put("/profile/notifications/groups/:id", notice="Notification settings saved.")
 def update_group_notifications(visit: Visit) -> PageResponse:
     """Change the notification level of a group."""
     endpoint = notifications_api.update_group_notification_settings
     return _save_settings(visit, endpoint, {"level": _text(visit, "level")}, id=path_number(visit.request.path, "id"))
 
 
-@pages.put("/profile/notifications/projects/:id")
+@pages.put("/profile/notifications/projects/:id", notice="Notification settings saved.")
 def update_project_notifications(visit: Visit) -> PageResponse:
     """Change the notification level of a project."""
     endpoint = notifications_api.update_project_notification_settings

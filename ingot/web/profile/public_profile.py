@@ -27,7 +27,7 @@ def show_profile(visit: Visit, db: Connection) -> PageResponse:
     return _profile_page(visit, db, typed)
 
 
-@pages.put("/profile")
+@pages.put("/profile", notice="Profile saved.")
 def update_profile(visit: Visit) -> PageResponse:
     """Update the profile and status; without a file the avatar is unchanged."""
     typed: dict[str, Any] = {name: form_field(visit.request.form, "user", name).strip() for name in _FIELDS}
@@ -59,7 +59,7 @@ def update_profile(visit: Visit) -> PageResponse:
     return LocalRedirect("/profile")
 
 
-@pages.post("/profile")
+@pages.post("/profile", notice="Profile saved.")
 def update_profile_by_post(visit: Visit) -> PageResponse:
     """Update the profile, for forms without ``_method``."""
     return update_profile(visit)

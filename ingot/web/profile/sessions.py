@@ -24,7 +24,7 @@ def show_sessions(visit: Visit, db: Connection) -> PageResponse:
     return TemplateResponse("profile/sessions.html", context)
 
 
-@pages.delete("/profile/active_sessions/:id")
+@pages.delete("/profile/active_sessions/:id", notice="Session ended.")
 def end_other_session(visit: Visit) -> PageResponse:
     """Revoke another session."""
     visit.database.write(
@@ -33,7 +33,7 @@ def end_other_session(visit: Visit) -> PageResponse:
     return LocalRedirect(PAGE_PATH)
 
 
-@pages.delete("/profile/active_sessions")
+@pages.delete("/profile/active_sessions", notice="Other sessions ended.")
 def end_other_sessions(visit: Visit) -> PageResponse:
     """Revoke all other sessions."""
     session_id = visit.viewer.session.id if visit.viewer.session else 0
@@ -49,7 +49,7 @@ def show_sign_ins(visit: Visit, db: Connection) -> PageResponse:
     return TemplateResponse("profile/sign_ins.html", {"tab": "audit", "listing": listing, "days": SIGN_IN_LOG_DAYS})
 
 
-@pages.delete("/users")
+@pages.delete("/users", notice="Your account has been deleted.")
 def delete_own_account(visit: Visit) -> PageResponse:
     """Delete the user's own account, confirmed by the username and the password (or a two-factor code)."""
     user = visit.viewer.signed_in

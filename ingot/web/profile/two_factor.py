@@ -69,7 +69,7 @@ def renew_recovery_codes(visit: Visit) -> PageResponse:
     return TemplateResponse("profile/recovery_codes.html", {"tab": "two_factor", "codes": codes})
 
 
-@pages.delete("/profile/two_factor_auth")
+@pages.delete("/profile/two_factor_auth", notice="Two-factor authentication disabled.")
 def disable_two_factor(visit: Visit) -> PageResponse:
     """Disable two-factor authentication, confirmed by the password, or by a code if the user has no password."""
     reason = _proof_error(visit)

@@ -7,7 +7,9 @@ from urllib.parse import urlencode
 import msgspec
 
 from ingot.collaboration.issues import api as issues_api
+from ingot.collaboration.issues.views import open_issues_total
 from ingot.collaboration.merge_requests import api as merge_requests_api
+from ingot.collaboration.merge_requests.views import open_merge_requests_total
 from ingot.collaboration.snippets import api as snippets_api
 from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.errors import NotFound
@@ -56,7 +58,13 @@ class ProjectContext(msgspec.Struct, frozen=True):
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200
     ) -> TemplateResponse:
         """Render a page in the project layout with ``tab`` selected."""
-        shared = {"project": self.project, "parent": self, "tab": tab, "tabs": _tabs(self)}
+        shared = {
+            "project": self.project,
+            "parent": self,
+            "tab": tab,
+            "tabs": _tabs(self),
+            "new_pages": _new_pages(self),
+        }
         return TemplateResponse(template, {**shared, **(context or {})}, status)
 
 
@@ -70,14 +78,14 @@ def project_context(visit: Visit) -> ProjectContext:
 
 def _tabs(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
     """Return the tabs that the user has permission to see: key, URL, label and count."""
-    project, url = parent.project, parent.url
+    url = parent.url
     tabs: list[tuple[str, str, str, int | None]] = [("home", url, "Project", None)]
     if parent.may(trees_api.list_tree):
         tabs += [("code", f"{url}/-/tree", "Code", None), ("commits", f"{url}/-/commits", "Commits", None)]
     if parent.may(issues_api.list_project_issues):
-        tabs.append(("issues", f"{url}/-/issues", "Issues", project.open_issues_count or 0))
+        tabs.append(("issues", f"{url}/-/issues", "Issues", _open_issues(parent)))
     if parent.may(merge_requests_api.list_project_merge_requests):
-        tabs.append(("merge_requests", f"{url}/-/merge_requests", "Merge requests", None))
+        tabs.append(("merge_requests", f"{url}/-/merge_requests", "Merge requests", _open_merge_requests(parent)))
     if project.jobs_enabled and parent.may(statuses_api.list_pipelines):
         tabs.append(("pipelines", f"{url}/-/pipelines", "Pipelines", None))
     if parent.may(wikis_api.list_pages):
@@ -89,3 +97,23 @@ def _tabs(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
     else:
         tabs.append(("members", f"{url}/-/project_members", "Members", None))
     return tabs
+
+
+def _open_issues(parent: ProjectContext) -> int:
+    """Count the open issues as the list does: those that the user has permission to see."""
+    scope, actor = parent.find(issues_api.list_project_issues), parent.visit.viewer.actor
+    return parent.visit.database.read(lambda db: open_issues_total(db, actor, scope))
+
+
+def _open_merge_requests(parent: ProjectContext) -> int:
+    return parent.visit.database.read(lambda db: open_merge_requests_total(db, parent.project.id))
+
+
+def _new_pages(parent: ProjectContext) -> list[tuple[str, str]]:
+    """Return the forms for new objects of the project that the user has permission to submit: URL and label."""
+    pages = []
+    if parent.may(issues_api.create_issue):
+        pages.append((f"{parent.url}/-/issues/new", "Issue"))
+    if parent.may(merge_requests_api.create_merge_request):
+        pages.append((f"{parent.url}/-/merge_requests/new", "Merge request"))
+    return pages

@@ -29,7 +29,7 @@ def show_form(visit: Visit) -> PageResponse:
     return _fork_form(parent, typed)
 
 
-@pages.post("/:path/-/forks")
+@pages.post("/:path/-/forks", notice="Project forked.")
 def fork_project(visit: Visit) -> PageResponse:
     """Start a job that forks the project and redirect to the fork, which shows the progress."""
     parent = project_context(visit)

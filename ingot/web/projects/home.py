@@ -60,13 +60,13 @@ def show_import(visit: Visit) -> PageResponse:
     return TemplateResponse("projects/_import.html", {"parent": parent, "state": state}, headers=done)
 
 
-@pages.post("/:path/-/star")
+@pages.post("/:path/-/star", notice="Project starred.")
 def star(visit: Visit) -> PageResponse:
     """Star a project."""
     return _change_star(visit, sharing_api.star_project)
 
 
-@pages.post("/:path/-/unstar")
+@pages.post("/:path/-/unstar", notice="Star removed.")
 def unstar(visit: Visit) -> PageResponse:
     """Unstar a project."""
     return _change_star(visit, sharing_api.unstar_project)

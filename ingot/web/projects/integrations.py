@@ -49,7 +49,7 @@ def show_integration(visit: Visit) -> PageResponse:
     return _integration_page(find_project_settings(visit), FormsState())
 
 
-@pages.put("/:path/-/settings/integrations/:slug")
+@pages.put("/:path/-/settings/integrations/:slug", notice="Integration saved.")
 def save_integration(visit: Visit) -> PageResponse:
     """Create or update an integration."""
     parent, integration = find_project_settings(visit), _integration_in_path(visit)
@@ -68,7 +68,7 @@ def save_integration(visit: Visit) -> PageResponse:
     return submit_form("service", typed, save, lambda forms: _integration_page(parent, forms), url)
 
 
-@pages.delete("/:path/-/settings/integrations/:slug")
+@pages.delete("/:path/-/settings/integrations/:slug", notice="Integration disabled.")
 def remove_integration(visit: Visit) -> PageResponse:
     """Disable an integration."""
     parent = find_project_settings(visit)

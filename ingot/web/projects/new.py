@@ -33,7 +33,7 @@ def show_form(visit: Visit) -> PageResponse:
     return _project_form(visit, empty | {"namespace_id": text_field(visit.request.query, "namespace_id")})
 
 
-@pages.post("/projects")
+@pages.post("/projects", notice="Project created.")
 def create_project(visit: Visit) -> PageResponse:
     """Create a project with its initial files and redirect to it; on errors show the form again."""
     typed = {

@@ -36,7 +36,7 @@ def show_settings(visit: Visit) -> PageResponse:
     return _repository_settings_page(find_project_settings(visit), FormsState())
 
 
-@pages.put("/:path/-/settings/default_branch")
+@pages.put("/:path/-/settings/default_branch", notice="Default branch changed.")
 def change_default_branch(visit: Visit) -> PageResponse:
     """Change the default branch."""
     parent = find_project_settings(visit)
@@ -44,7 +44,7 @@ def change_default_branch(visit: Visit) -> PageResponse:
     return _submit(parent, "branch", typed, projects_api.edit_project, typed)
 
 
-@pages.post("/:path/-/settings/protected_branches")
+@pages.post("/:path/-/settings/protected_branches", notice="Branch protected.")
 def protect_branch(visit: Visit) -> PageResponse:
     """Protect a branch or wildcard."""
     parent = find_project_settings(visit)
@@ -52,7 +52,7 @@ def protect_branch(visit: Visit) -> PageResponse:
     return _submit(parent, "rule", typed, protection_api.add_protected_branch, nonempty_values(typed))
 
 
-@pages.put("/:path/-/settings/protected_branches")
+@pages.put("/:path/-/settings/protected_branches", notice="Branch protection saved.")
 def change_rule(visit: Visit) -> PageResponse:
     """Change the protection of the branch named in the form."""
     parent = find_project_settings(visit)
@@ -65,7 +65,9 @@ def change_rule(visit: Visit) -> PageResponse:
     return _submit(parent, "rules", typed, protection_api.edit_protected_branch, params, name=typed["name"])
 
 
-@pages.delete("/:path/-/settings/protected_branches/deploy_keys")
+@pages.delete(
+    "/:path/-/settings/protected_branches/deploy_keys", notice="Deploy key removed from the branch protection."
+)
 def disallow_key(visit: Visit) -> PageResponse:
     """Remove the permission of a deploy key to push to a protected branch."""
     parent = find_project_settings(visit)
@@ -74,28 +76,28 @@ def disallow_key(visit: Visit) -> PageResponse:
     return _submit(parent, "rules", {}, protection_api.edit_protected_branch, params, name=typed["name"])
 
 
-@pages.delete("/:path/-/settings/protected_branches")
+@pages.delete("/:path/-/settings/protected_branches", notice="Branch protection removed.")
 def unprotect_branch(visit: Visit) -> PageResponse:
     """Unprotect a branch."""
     name = form_values(visit, "rule", ("name",))["name"]
     return _submit(find_project_settings(visit), "rules", {}, protection_api.remove_protected_branch, name=name)
 
 
-@pages.post("/:path/-/settings/protected_tags")
+@pages.post("/:path/-/settings/protected_tags", notice="Tag protected.")
 def protect_tag(visit: Visit) -> PageResponse:
     """Protect a tag or wildcard."""
     typed = form_values(visit, "tag", ("name", "create_access_level"))
     return _submit(find_project_settings(visit), "tag", typed, protection_api.add_protected_tag, nonempty_values(typed))
 
 
-@pages.delete("/:path/-/settings/protected_tags")
+@pages.delete("/:path/-/settings/protected_tags", notice="Tag protection removed.")
 def unprotect_tag(visit: Visit) -> PageResponse:
     """Unprotect a tag."""
     name = form_values(visit, "tag", ("name",))["name"]
     return _submit(find_project_settings(visit), "tags", {}, protection_api.remove_protected_tag, name=name)
 
 
-@pages.post("/:path/-/settings/deploy_keys")
+@pages.post("/:path/-/settings/deploy_keys", notice="Deploy key added.")
 def add_key(visit: Visit) -> PageResponse:
     """Add a deploy key."""
     typed = form_values(visit, "key", ("title", "key"), ("can_push",))
@@ -104,7 +106,7 @@ def add_key(visit: Visit) -> PageResponse:
     )
 
 
-@pages.put("/:path/-/settings/deploy_keys/:key")
+@pages.put("/:path/-/settings/deploy_keys/:key", notice="Deploy key saved.")
 def change_key(visit: Visit) -> PageResponse:
     """Change whether a deploy key can push."""
     params = form_values(visit, "key", (), ("can_push",))
@@ -118,7 +120,7 @@ def change_key(visit: Visit) -> PageResponse:
     )
 
 
-@pages.delete("/:path/-/settings/deploy_keys/:key")
+@pages.delete("/:path/-/settings/deploy_keys/:key", notice="Deploy key removed.")
 def remove_key(visit: Visit) -> PageResponse:
     """Remove a deploy key."""
     return _submit(
@@ -126,7 +128,7 @@ def remove_key(visit: Visit) -> PageResponse:
     )
 
 
-@pages.post("/:path/-/settings/deploy_keys/:key/enable")
+@pages.post("/:path/-/settings/deploy_keys/:key/enable", notice="Deploy key enabled.")
 def enable_key(visit: Visit) -> PageResponse:
     """Enable a deploy key of another project."""
     return _submit(
@@ -146,7 +148,7 @@ def create_token(visit: Visit) -> PageResponse:
     return _repository_settings_page(parent, FormsState(), created)
 
 
-@pages.delete("/:path/-/settings/deploy_tokens/:token")
+@pages.delete("/:path/-/settings/deploy_tokens/:token", notice="Deploy token revoked.")
 def revoke_token(visit: Visit) -> PageResponse:
     """Revoke a deploy token."""
     return _submit(

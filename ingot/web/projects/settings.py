@@ -73,7 +73,7 @@ def show_settings(visit: Visit) -> PageResponse:
     return _settings_page(find_project_settings(visit), FormsState())
 
 
-@pages.put("/:path/-/edit")
+@pages.put("/:path/-/edit", notice="Settings saved.")
 def change_settings(visit: Visit) -> PageResponse:
     """Save one of the settings forms and redirect to the settings, which may have a new path."""
     parent = find_project_settings(visit)
@@ -88,32 +88,32 @@ def change_settings(visit: Visit) -> PageResponse:
     )
 
 
-@pages.post("/:path/-/settings/avatar")
+@pages.post("/:path/-/settings/avatar", notice="Avatar changed.")
 def change_picture(visit: Visit) -> PageResponse:
     """Change or remove the avatar of a project."""
     parent = find_project_settings(visit)
     return general_settings.change_picture(parent, partial(_settings_page, parent))
 
 
-@pages.post("/:path/-/settings/archive")
+@pages.post("/:path/-/settings/archive", notice="Project archived.")
 def archive(visit: Visit) -> PageResponse:
     """Archive a project, which makes it read-only."""
     return _submit_action(find_project_settings(visit), projects_api.archive_project, "archive")
 
 
-@pages.post("/:path/-/settings/unarchive")
+@pages.post("/:path/-/settings/unarchive", notice="Project unarchived.")
 def unarchive(visit: Visit) -> PageResponse:
     """Unarchive a project."""
     return _submit_action(find_project_settings(visit), projects_api.unarchive_project, "archive")
 
 
-@pages.delete("/:path/-/settings/fork")
+@pages.delete("/:path/-/settings/fork", notice="Fork relationship removed.")
 def remove_fork_relation(visit: Visit) -> PageResponse:
     """Remove the fork relationship of a project."""
     return _submit_action(find_project_settings(visit), forks_api.delete_fork_relation, "fork")
 
 
-@pages.put("/:path/-/settings/transfer")
+@pages.put("/:path/-/settings/transfer", notice="Project transferred.")
 def transfer(visit: Visit) -> PageResponse:
     """Transfer a project to another namespace and redirect to it."""
     parent = find_project_settings(visit)

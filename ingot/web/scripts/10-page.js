@@ -30,6 +30,13 @@
     if (row.scrollWidth > row.clientWidth) row.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
   }
 
+  /* Screen readers announce a status only when its text changes after the page has loaded. */
+  function announce(line) {
+    const text = line.textContent;
+    line.textContent = "\u00a0";
+    setTimeout(() => { line.textContent = text; }, 100);
+  }
+
   /* navigator.clipboard exists only in secure contexts; plain HTTP needs execCommand. */
   async function copy(field, text) {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
@@ -43,6 +50,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     applyDataStyles(document);
     each(document, "nav a[aria-current]", scrollToTab);
+    each(document, ".flash", announce);
   });
   document.addEventListener("htmx:load", (event) => applyDataStyles(event.target));
 
@@ -119,7 +127,9 @@
       return;
     }
     if (event.target.matches("input, textarea, select, [contenteditable]") || storage.getItem("keys") === "off") return;
-    const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    const marked = `[data-key="${CSS.escape(event.key)}"]`;
+    /* The page's own action takes precedence over the one of the header. */
+    const target = document.querySelector(`main ${marked}`) || document.querySelector(marked);
     if (!target) return;
     event.preventDefault();
     if (target.matches("input, textarea")) target.focus(); else target.click();

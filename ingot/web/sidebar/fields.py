@@ -34,7 +34,7 @@ def sidebar_pages(kind: SidebarKind) -> PageRoutes:
             _field_fragment(field) if "shown" in visit.request.query and visit.headers.fragment else _field_form(field)
         )
 
-    @pages.put(f"{kind.discussable_kind.route}/sidebar/:field")
+    @pages.put(f"{kind.discussable_kind.route}/sidebar/:field", notice="Changes saved.")
     def update_field(visit: Visit) -> PageResponse:
         """Update a field; on an error show the form with the input."""
         field = find_sidebar_field(visit, kind)

@@ -35,7 +35,7 @@ def show_edit_password(visit: Visit, db: Connection) -> PageResponse:
     return show_new_password(visit, db)
 
 
-@pages.post("/profile/password", with_expired_password=True)
+@pages.post("/profile/password", notice="Password changed.", with_expired_password=True)
 def change_password(visit: Visit) -> PageResponse:
     """Change the password, confirmed by the current one, and end other sessions."""
     user, session = visit.viewer.signed_in, visit.viewer.session
@@ -56,7 +56,7 @@ def change_password(visit: Visit) -> PageResponse:
     return LocalRedirect("/profile/account")
 
 
-@pages.put("/profile/password", with_expired_password=True)
+@pages.put("/profile/password", notice="Password changed.", with_expired_password=True)
 def change_password_by_put(visit: Visit) -> PageResponse:
     """Change the password."""
     return change_password(visit)
@@ -95,7 +95,7 @@ def show_reset_password(visit: Visit, db: Connection) -> PageResponse:
     return TemplateResponse("sign_in/password_choose.html", {"token": token, "errors": []})
 
 
-@pages.put("/users/password", open=True)
+@pages.put("/users/password", notice="Password changed. Sign in with the new password.", open=True)
 def reset_password(visit: Visit) -> PageResponse:
     """Set the new password and use up the link."""
     token = form_field(visit.request.form, "user", "reset_password_token")
@@ -125,7 +125,7 @@ def show_confirmation(visit: Visit, db: Connection) -> PageResponse:
     return TemplateResponse("sign_in/confirmation.html", {"token": token})
 
 
-@pages.post("/users/confirmation", open=True)
+@pages.post("/users/confirmation", notice="Email address confirmed.", open=True)
 def confirm_email(visit: Visit) -> PageResponse:
     """Confirm the email address and use up the link."""
     token = form_field(visit.request.form, "user", "confirmation_token")

@@ -131,7 +131,7 @@ def _confirm_link(visit: Visit, identity: ProviderIdentity) -> TemplateResponse:
     return TemplateResponse("profile/link.html", context, headers=[_clear_state_cookie(visit)])
 
 
-@pages.post("/profile/identities")
+@pages.post("/profile/identities", notice="Account linked.")
 def link_account(visit: Visit) -> PageResponse:
     """Link the confirmed identity to the user's account."""
     link = verify_signed(
@@ -143,7 +143,7 @@ def link_account(visit: Visit) -> PageResponse:
     return _change_identity(visit, lambda db: link_identity(db, visit.viewer.signed_in, identity))
 
 
-@pages.delete("/profile/identities/openid_connect")
+@pages.delete("/profile/identities/openid_connect", notice="Account unlinked.")
 def unlink_account(visit: Visit) -> PageResponse:
     """Unlink the identity from the user's account."""
     return _change_identity(visit, lambda db: unlink_identity(db, visit.viewer.signed_in, PROVIDER))

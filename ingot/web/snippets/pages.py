@@ -210,9 +210,9 @@ def _declare_pages(prefix: str) -> None:
     for path, handler in reads.items():
         pages.get(prefix + path, open=path in ("/:id", "/:id/raw"))(handler)
     pages.get(f"{prefix}/:id/raw/:ref/:file", open=True, slashes="file")(_raw)
-    pages.post(prefix)(_create)
-    pages.put(f"{prefix}/:id")(_change)
-    pages.delete(f"{prefix}/:id")(_delete)
+    pages.post(prefix, notice="Snippet created.")(_create)
+    pages.put(f"{prefix}/:id", notice="Snippet saved.")(_change)
+    pages.delete(f"{prefix}/:id", notice="Snippet deleted.")(_delete)
 
 
 for _prefix in ("/snippets", "/-/snippets", "/:path/-/snippets"):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ingot.integrations.webhooks.views import is_sending
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.webhooks.parents import HookCollection, group_hooks, project_hooks, system_hooks
@@ -25,11 +26,13 @@ def _declare_pages(prefix: str, find_collection: Callable[[Visit], HookCollectio
         reading(lambda collection: _list(collection, {"typed": _form_values({}, collection), "errors": []}))
     )
     pages.get(f"{prefix}/:hook/edit")(reading(_show))
-    pages.post(prefix)(acting(_create))
-    pages.put(f"{prefix}/:hook")(acting(_change))
-    pages.delete(f"{prefix}/:hook")(acting(_delete))
-    pages.post(f"{prefix}/:hook/test")(acting(_test))
-    pages.post(f"{prefix}/:hook/events/:event/resend")(acting(_resend))
+    pages.post(prefix, notice="Webhook added.")(acting(_create))
+    pages.put(f"{prefix}/:hook", notice="Webhook saved.")(acting(_change))
+    pages.delete(f"{prefix}/:hook", notice="Webhook deleted.")(acting(_delete))
+    pages.post(f"{prefix}/:hook/test", notice="Test event queued. The response appears below.")(acting(_test))
+    pages.post(f"{prefix}/:hook/events/:event/resend", notice="Request queued again. The response appears below.")(
+        acting(_resend)
+    )
 
 
 def _list(collection: HookCollection, context: dict[str, Any], status: int = 200) -> TemplateResponse:
@@ -49,7 +52,10 @@ def _show(
         or {name: getattr(hook, name, None) or "" for name in (*_TEXT_FIELDS, _SWITCH, *collection.flags)},
         "log": collection.ask(collection.endpoints.list_events, page, **collection.item_path),
         "errors": errors or [],
+        "is_sending": collection.visit.database.read(lambda db: is_sending(db, hook.id)),
     }
+    if collection.visit.headers.fragment:
+        return TemplateResponse("webhooks/_deliveries.html", {**context, "collection": collection})
     return collection.page("show", {**context, "typed": {**context["typed"], "token": ""}}, 422 if errors else 200)
 
 

@@ -36,19 +36,19 @@ def show_page(visit: Visit, db: Connection) -> PageResponse:
     return _wiki_page(parent, db, _HOME_SLUG if slug == "pages" else slug)
 
 
-@pages.post("/:path/-/wikis")
+@pages.post("/:path/-/wikis", notice="Page created.")
 def create_page(visit: Visit) -> PageResponse:
     """Create a wiki page."""
     return _save(project_context(visit), "")
 
 
-@pages.put("/:path/-/wikis/:slug", slashes="slug")
+@pages.put("/:path/-/wikis/:slug", notice="Page saved.", slashes="slug")
 def edit_page(visit: Visit) -> PageResponse:
     """Update a wiki page."""
     return _save(project_context(visit), visit.request.path["slug"])
 
 
-@pages.delete("/:path/-/wikis/:slug", slashes="slug")
+@pages.delete("/:path/-/wikis/:slug", notice="Page deleted.", slashes="slug")
 def delete_page(visit: Visit) -> PageResponse:
     """Delete a wiki page."""
     parent = project_context(visit)

@@ -81,6 +81,18 @@ def test_an_edit_changes_the_closed_issues(api: Api, make: Make, instance: Insta
     assert _iids(api, f"{url}/closes_issues", owner) == [second]
 
 
+def test_the_merge_commit_names_each_closed_issue_once(api: Api, make: Make, sample: Sample) -> None:
+    """Also if both the description and a commit close it."""
+    owner, project = sample
+    issue = make_issue(make, project, owner)["iid"]
+    made = make_merge_request(make, project, owner, description=f"Closes #{issue}")
+    commit(make, project, made["source_branch"], {"other": "x"}, owner, message=f"More\n\nCloses #{issue}")
+    shown = merged(api, project, made, owner)
+
+    message = api.get(f"{project.url}/repository/commits/{shown['merge_commit_sha']}", owner).json()["message"]
+    assert f"\n\nCloses #{issue}\n\n" in message
+
+
 def test_commits_mention_merge_requests(api: Api, make: Make, instance: Instance, sample: Sample) -> None:
     """By reference and URL, from this and another project; not their own merge request, nor by the merge commit."""
     owner, project = sample

@@ -72,11 +72,15 @@ _OPEN_INTO = (
     )
     .order_by(merge_requests.c.id)
 )
+# A subquery instead of a join: the text and the commits of a merge request may close the same issue.
 _CLOSES = (
     select(*ISSUE_COLUMNS)
-    .join(merge_request_closings, merge_request_closings.c.issue_id == issues.c.id)
     .where(
-        merge_request_closings.c.merge_request_id == bindparam("merge_request"),
+        issues.c.id.in_(
+            select(merge_request_closings.c.issue_id).where(
+                merge_request_closings.c.merge_request_id == bindparam("merge_request")
+            )
+        ),
         issues.c.deleted_at.is_(None),
         issues.c.state == "opened",
     )
