@@ -42,10 +42,13 @@ def run_housekeeping(path: Path) -> bool:
         except BlockingIOError:
             return False
         prune_temporary(path)
-        run_git(["pack-refs", "--all", "--prune"], path, timeout=TIMEOUT_SECONDS)
+        run_git(["pack-refs", "--all", "--prune"], path, timeout=TIMEOUT_SECONDS, max_memory=None)
         _repack(path)
         run_git(
-            ["commit-graph", "write", "--reachable", "--changed-paths", "--no-progress"], path, timeout=TIMEOUT_SECONDS
+            ["commit-graph", "write", "--reachable", "--changed-paths", "--no-progress"],
+            path,
+            timeout=TIMEOUT_SECONDS,
+            max_memory=None,
         )
     finally:
         os.close(descriptor)
@@ -86,7 +89,7 @@ def remove_temporary(leftover: Path) -> None:
 def _repack(path: Path) -> None:
     for attempt, options in enumerate(_REPACK_COMMANDS, 1):
         try:
-            run_git(["repack", "-d", "-q", *options], path, timeout=TIMEOUT_SECONDS)
+            run_git(["repack", "-d", "-q", *options], path, timeout=TIMEOUT_SECONDS, max_memory=None)
         except GitTimeout:
             raise
         except GitError:
