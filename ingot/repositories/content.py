@@ -8,6 +8,7 @@ from functools import partial
 from hashlib import blake2b
 from urllib.parse import quote
 
+from ingot.core.api.request_fields import BadRequest
 from ingot.core.api.responses import encode
 from ingot.core.api.routes import ContentResponse, RawResponse, StreamedResponse
 from ingot.core.api.views import View
@@ -16,6 +17,8 @@ from ingot.git.core.paths import path_error
 from ingot.git.trees.blobs import Blob, read_start, stream_blob
 
 Header = tuple[bytes, bytes]
+MAX_JSON_BYTES = 32 * 2**20
+"""Maximum size of a file whose content is sent as part of a JSON document; larger ones are sent raw only."""
 _NO_CONTENT = b'"content":""'
 _UNSAFE_IN_QUOTES = re.compile(r'[^\x20-\x7e]|["\\%]')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -45,6 +48,12 @@ def blob_response(blob: Blob, name: str, headers: tuple[Header, ...] = ()) -> Co
         (*headers, content_disposition("inline" if charset else "attachment", name), SANDBOX),
         blob.body,
     )
+
+
+def require_json_size(blob: Blob) -> None:
+    """Refuse a blob that is too large for a JSON document with 413."""
+    if blob.size > MAX_JSON_BYTES:
+        raise BadRequest(413, f"413 The file is larger than {MAX_JSON_BYTES // 2**20} MB; request its raw content")
 
 
 def json_response_with_content(

@@ -7,10 +7,10 @@ from time import monotonic
 from typing import NamedTuple, Protocol
 
 from ingot.core.http.transfer_rate import TransferTooSlow
-from ingot.transport.archive_requests import RefNotServed, check_archive_request
+from ingot.transport.archive_requests import ArchiveTooLarge, RefNotServed, check_archive_request
 from ingot.transport.backend import GitBackend, ServiceRequest
 from ingot.transport.fetch_requests import HiddenObject, check_wants
-from ingot.transport.git_process import GitProcess
+from ingot.transport.git_process import ARCHIVE_LIMITS, FETCH_LIMITS, GitProcess
 from ingot.transport.git_services import hidden_refs, max_request_bytes, protocol_environment, withheld_refs
 from ingot.transport.message_filter import MessageFilter, clean_messages
 from ingot.transport.packet_lines import MalformedPacket
@@ -52,6 +52,7 @@ class EndReason(Enum):
     HIDDEN_OBJECT = "the request names an object that only hidden refs reach"
     PUSH_TOO_LARGE = "the request names too many refs or objects"
     REF_NOT_SERVED = "the request names a ref that is not served"
+    ARCHIVE_TOO_LARGE = "the request names a commit with too many files"
     DISCONNECTED = "the client disconnected"
     STALLED = "the client neither sends nor reads"
 
@@ -80,6 +81,7 @@ _REASONS: dict[type[Exception], EndReason] = {
     HiddenObject: EndReason.HIDDEN_OBJECT,
     PushTooLarge: EndReason.PUSH_TOO_LARGE,
     RefNotServed: EndReason.REF_NOT_SERVED,
+    ArchiveTooLarge: EndReason.ARCHIVE_TOO_LARGE,
     ClientDisconnected: EndReason.DISCONNECTED,
     _Stalled: EndReason.STALLED,
 }
@@ -159,7 +161,13 @@ class GitExchange:
         config, env = self._backend.config(self._request), protocol_environment(self._request.git_protocol)
         if self._push is not None:
             return await self._push.start(self._args, config, env)
-        return await GitProcess.start(self._args, self._request.repository.path, config=config, env=env)
+        return await GitProcess.start(
+            self._args,
+            self._request.repository.path,
+            config=config,
+            env=env,
+            limits=ARCHIVE_LIMITS if self._request.service == "git-upload-archive" else FETCH_LIMITS,
+        )
 
     async def _respond(self, process: GitProcess, feeding: "asyncio.Future[None]") -> int:
         """Copy git's output to the client; return the exit status, or raise what was wrong with the request."""
@@ -240,7 +248,7 @@ class GitExchange:
     def _checked(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         service, project, repository = self._request.service, self._request.target.project, self._request.repository
         if service == "git-upload-archive":
-            return check_archive_request(chunks, repository, hidden_refs(project))
+            return check_archive_request(chunks, repository, hidden_refs(project), self._backend.pool)
         if service == "git-upload-pack" and (withheld := withheld_refs(project)):
             return check_wants(chunks, repository, withheld, self._backend.pool)
         if service == "git-receive-pack":

@@ -7,20 +7,31 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ingot.git.core.command import Config, clean_environment, limit_cpu_time, limit_memory
 from ingot.transport.pipes import Pipes, wait_readable
 
 CHUNK_BYTES = 1024 * 1024
-MAX_MEMORY = 2 * 2**30
-"""Memory that a process may allocate for a push: a small pack can describe objects of any size by deltas."""
-MAX_CPU_SECONDS = 1200
-"""CPU time of a process for a push; the whole history of the Linux kernel takes a third of it."""
 _INPUT_PIPE_BYTES = 256 * 1024
 _STDERR_SECONDS = 1.0
 _STDERR_BYTES = 4096
 _UNDELAYED_CHUNKS = 8
 _COALESCE_SECONDS = 0.001
+
+
+class ProcessLimits(NamedTuple):
+    """Memory in bytes that each process may allocate, and its CPU time in seconds; packs in memory do not count."""
+
+    memory: int
+    cpu_seconds: int
+
+
+PUSH_LIMITS = ProcessLimits(2 * 2**30, 1200)
+"""A small pack can describe objects of any size by deltas; the history of the Linux kernel takes 400 seconds."""
+FETCH_LIMITS = ProcessLimits(8 * 2**30, 3600)
+"""Git holds a list of all objects that it packs: 2 GB for the history of the Linux kernel."""
+ARCHIVE_LIMITS = ProcessLimits(2**30, 900)
 
 
 class GitProcess:
@@ -47,9 +58,9 @@ class GitProcess:
         config: Config = (),
         env: Mapping[str, str] | None = None,
         pass_fds: Iterable[int] = (),
-        limited: bool = False,
+        limits: ProcessLimits = FETCH_LIMITS,
     ) -> "GitProcess":
-        """Run git in a repository; ``limited`` restricts the memory and CPU time of each of its processes."""
+        """Run git in a repository, each of its processes with these limits."""
         child_stdin, stdin = _large_pipe(_INPUT_PIPE_BYTES)
         stdout, child_stdout = _large_pipe(CHUNK_BYTES)
         stderr, child_stderr = os.pipe()
@@ -71,9 +82,9 @@ class GitProcess:
         finally:
             for descriptor in (child_stdin, child_stdout, child_stderr):
                 os.close(descriptor)
-        if limited:  # Before it has read anything that makes it start a process of its own.
-            limit_memory(process.pid, MAX_MEMORY)
-            limit_cpu_time(process.pid, MAX_CPU_SECONDS)
+        # Before it has read anything that makes it start a process of its own.
+        limit_memory(process.pid, limits.memory)
+        limit_cpu_time(process.pid, limits.cpu_seconds)
         return cls(process, stdin, stdout, stderr)
 
     async def __aenter__(self) -> "GitProcess":

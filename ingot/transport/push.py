@@ -33,7 +33,7 @@ from ingot.repositories.ref_changes.staged import (
 )
 from ingot.repositories.ref_changes.tables import RefIntent
 from ingot.transport.callers import Authenticate, recorded_author
-from ingot.transport.git_process import GitProcess
+from ingot.transport.git_process import PUSH_LIMITS, GitProcess
 from ingot.transport.packet_lines import encode_packet
 from ingot.transport.policy import current_access
 from ingot.transport.push_messages import ClientAddress, merge_request_links, moved_message
@@ -108,7 +108,7 @@ class Push:
                 config=config,
                 env={**env, **hook_env},
                 pass_fds=(hook_requests, hook_replies),
-                limited=True,
+                limits=PUSH_LIMITS,
             )
         except BaseException:
             os.close(requests)

@@ -36,6 +36,7 @@ _MESSAGES = {
     EndReason.MALFORMED: "Git does not understand this request.",
     EndReason.PUSH_TOO_LARGE: "The push names more refs or objects than allowed.",
     EndReason.REF_NOT_SERVED: "There is no such branch, tag or commit.",
+    EndReason.ARCHIVE_TOO_LARGE: "The commit has too many files and folders.",
 }
 
 

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from ingot.git.core import command
-from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitError, GitOutputTooLarge, GitTimeout
+from ingot.git.core.command import MAX_MEMORY, run_git
+from ingot.git.core.errors import GitError, GitMemoryExceeded, GitOutputTooLarge, GitTimeout
+from ingot.git.core.streaming import stream_git
 from ingot.git.maintenance.store import RepositoryStore
 
 
@@ -138,3 +139,23 @@ def _outlives(pid: int, seconds: float = 60.0) -> bool:
         if state == "Z":
             return False
     return True
+
+
+def test_limits_have_errors_of_their_own(path: Path) -> None:
+    with pytest.raises(GitMemoryExceeded):
+        run_git(["hash-object", "--stdin", "--path=x"], path, b"x" * 50_000_000, max_memory=20_000_000)
+    with pytest.raises(GitTimeout):
+        run_git(["spin"], path, config=[("alias.spin", "!kill -XCPU $PPID")])
+
+
+def test_every_command_is_limited(path: Path) -> None:
+    """Its memory and CPU time, so that it also ends if this process is killed."""
+    limits = "/proc/$PPID/limits"
+    show = [("alias.limits", f"!until grep -q 'data size *[0-9]' {limits}; do :; done; cat {limits}")]
+    for text in (
+        run_git(["limits"], path, timeout=5.0, config=show).out.decode(),
+        b"".join(stream_git(["limits"], path, config=show)).decode(),
+    ):
+        lines = {line[:26].strip(): line[26:].split()[0] for line in text.splitlines()}
+        assert lines["Max data size"] == str(MAX_MEMORY)
+        assert lines["Max cpu time"].isdigit()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ingot.git.core.errors import GitError
+from ingot.git.maintenance import housekeeping
 from ingot.git.maintenance.housekeeping import STALE_LOCK_SECONDS, STALE_SECONDS, prune_temporary, run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore
 from tests.git.conftest import Clone, git
@@ -36,6 +37,25 @@ def test_many_packs_become_few(store: RepositoryStore, key: str, clone: Clone) -
     git(path, "fsck", "--strict")
     git(path, "multi-pack-index", "verify")
     assert run_housekeeping(path)
+
+
+def test_a_commit_graph_without_filters(
+    store: RepositoryStore, key: str, clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack: a commit with ten billion folders, each of which git would read for the filter of changed paths."""
+    path = store.path_of(key)
+    clone.commit()
+    clone.push(path)
+    graph = path / "objects/info/commit-graph"
+    assert run_housekeeping(path) and b"BIDX" in graph.read_bytes()
+    tree = git(path, "mktree", text="")
+    for _ in range(10):
+        tree = git(path, "mktree", text="".join(f"040000 tree {tree}\td{number}\n" for number in range(10)))
+    tip = git(path, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit-tree", "-m", "Bomb", tree)
+    git(path, "update-ref", "refs/heads/bomb", tip)
+    monkeypatch.setattr(housekeeping, "_MIN_FILTER_SECONDS", 0.5)
+    assert run_housekeeping(path) and b"BIDX" not in graph.read_bytes()
+    assert bytes.fromhex(tip) in graph.read_bytes()
 
 
 def test_loose_objects_are_packed(store: RepositoryStore, key: str, clone: Clone) -> None:

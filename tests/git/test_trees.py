@@ -7,9 +7,10 @@ import pytest
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import commit_id_or_none
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.git.trees import entries, listing
+from ingot.git.trees import entries, totals
 from ingot.git.trees.entries import TreeEntry, entry_or_none
-from ingot.git.trees.listing import TooManyFolders, list_tree
+from ingot.git.trees.listing import list_tree
+from ingot.git.trees.totals import TooManyFolders
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.git_history import History, run
@@ -125,7 +126,7 @@ def test_too_many_folders_are_rejected(repository: Repository, monkeypatch: pyte
     history = History()
     history.commit(files={f"{number}/{number}": str(number) for number in range(30)})
     history.into(repository)
-    monkeypatch.setattr(listing, "MAX_FOLDERS", 20)
+    monkeypatch.setattr(totals, "MAX_FOLDERS", 20)
 
     with pytest.raises(TooManyFolders):
         list_tree(repository, _tip(repository), b"", 0, 20, recursive=True)

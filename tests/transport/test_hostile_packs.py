@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ingot.transport import git_http, git_process, push, push_requests
-from ingot.transport.git_process import GitProcess
+from ingot.transport import git_http, push, push_requests
+from ingot.transport.git_process import PUSH_LIMITS, GitProcess
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of, run
 from tests.transport.conftest import GitRemote, Tree
 from tests.transport.packs import BLOB, COMMIT, TREE, PackWriter, commit_text, copy_delta, object_id, tree_text
-from tests.transport.wire import EMPTY_PACK, ZERO, auth_of, exchange, packet, send_commands
+from tests.transport.wire import EMPTY_PACK, ZERO, auth_of, connected, exchange, key_of, packet, send_commands
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_push_options_without_end(
 
 def test_a_delta_bomb(instance: Instance, owner: User, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three deltas of a kilobyte each describe a file of a terabyte."""
-    monkeypatch.setattr(git_process, "MAX_MEMORY", 512 * 2**20)
+    monkeypatch.setattr(push, "PUSH_LIMITS", PUSH_LIMITS._replace(memory=512 * 2**20))
     pack = PackWriter()
     base, size = pack.position, 60_000
     pack.add(BLOB, bytes(size))
@@ -185,18 +185,25 @@ def test_compressed_requests(
 
 
 async def _limits_of_a_push(folder: Path) -> str:
-    async with await GitProcess.start(["cat-file", "--batch"], folder, limited=True) as process:
+    async with await GitProcess.start(["cat-file", "--batch"], folder, limits=PUSH_LIMITS) as process:
         return Path(f"/proc/{process.pid}/limits").read_text()
 
 
 def test_processes_of_a_push_are_limited(instance: Instance, project: Project) -> None:
     limits = asyncio.run(_limits_of_a_push(repository_of(instance, project).path))
     lines = {line[:26].strip(): line[26:].split()[0] for line in limits.splitlines()}
-    assert lines["Max cpu time"] == str(git_process.MAX_CPU_SECONDS)
-    assert lines["Max data size"] == str(git_process.MAX_MEMORY)
+    assert lines["Max cpu time"] == str(PUSH_LIMITS.cpu_seconds)
+    assert lines["Max data size"] == str(PUSH_LIMITS.memory)
 
 
-def test_a_fold_of_trees(instance: Instance, api: Api, owner: User, project: Project) -> None:
+def test_a_fold_of_trees(
+    instance: Instance,
+    api: Api,
+    owner: User,
+    project: Project,
+    ssh_key: Callable[..., dict[str, str]],
+    tmp_path: Path,
+) -> None:
     """Eleven trees that contain the one below ten times describe ten billion files: counted, but never listed."""
     pack = PackWriter()
     oid = pack.add(TREE, tree_text(*((b"file%d" % number, pack.add(BLOB, b"")) for number in range(1))))
@@ -207,3 +214,8 @@ def test_a_fold_of_trees(instance: Instance, api: Api, owner: User, project: Pro
     listed = api.get(f"{project.url}/repository/tree", owner, ref="bad", recursive=True, per_page=3)
     assert listed.status_code in (200, 400)
     assert run(repository_of(instance, project).path, "rev-parse", "bad") == tip
+    with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
+        for name in ("bad", "refs/heads/bad", "heads/bad", "bad:d1"):
+            asked = b"".join(packet(f"argument {argument}\n") for argument in ("--format=tar", name)) + b"0000"
+            refused = connection.run(f"git-upload-archive '{project.path}.git'", asked)
+            assert (refused.status, refused.err) == (128, "The commit has too many files and folders.\n")

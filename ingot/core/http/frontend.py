@@ -25,8 +25,10 @@ from ingot.core.http.scrape_access import ScrapeAccess
 from ingot.errors import FULL_RETRY_AFTER_SECONDS, Invalid
 from ingot.git.core.disk_errors import NOT_WRITABLE, is_disk_failure
 from ingot.git.core.errors import (
+    GIT_LIMIT_REACHED,
     STORAGE_FULL,
     UNREADABLE_ERRORS,
+    GitLimitReached,
     is_descriptor_shortage,
     is_storage_full,
     is_unreadable_error,
@@ -180,6 +182,8 @@ def _classify_error(error: Exception) -> tuple[str, int, str, int]:
         return "disk full", 507, f"507 Insufficient Storage - {STORAGE_FULL}", FULL_RETRY_AFTER_SECONDS
     if is_disk_failure(error):
         return "disk failure", 503, f"503 Service Unavailable - {NOT_WRITABLE}", FULL_RETRY_AFTER_SECONDS
+    if isinstance(error, GitLimitReached):
+        return "git limit reached", 503, f"503 Service Unavailable - {GIT_LIMIT_REACHED}", FULL_RETRY_AFTER_SECONDS
     if is_unreadable_error(error):
         return "repository unreadable", 503, UNREADABLE_ERRORS, 0
     return "fault", 500, "500 Internal Server Error", 0

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.errors import Invalid
-from ingot.git.core.errors import GitTimeout
+from ingot.git.core.errors import GitLimitReached
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Commit, commit_id_or_none, commit_or_none, decode_text, read_commits
 from ingot.git.history.log import CommitFilter, list_commits
@@ -96,7 +96,7 @@ def find_commits(repository: Repository, tip: str | None, text: str, page: Page)
             max(offset - len(first), 0),
             page.size - len(shown),
         )
-    except GitTimeout as error:
+    except GitLimitReached as error:
         raise Invalid(_TIMEOUT_MESSAGE) from error
     return Listing([*shown, *read_commits(repository, oids)], page, len(first) + total)
 

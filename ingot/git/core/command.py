@@ -1,5 +1,6 @@
 """Runner of the git binary with a clean environment, a timeout and limits on output and memory."""
 
+import math
 import os
 import resource
 import selectors
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ingot.git.core.errors import (
+    GitError,
+    GitMemoryExceeded,
     GitOutputTooLarge,
     GitTimeout,
     MissingRepository,
@@ -18,14 +21,18 @@ from ingot.git.core.errors import (
     git_error,
     noticing_removal,
 )
-from ingot.offload import require_blocking_allowed
+from ingot.offload import raise_if_cancelled, require_blocking_allowed
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
+MAX_MEMORY = 2 * 2**30
+"""Memory that a command may allocate unless its caller sets another limit; memory-mapped packs do not count."""
 _MAX_STDERR_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
 _TICK_SECONDS = 0.25
 _TOO_DEEP_MESSAGE = "exceeded maximum allowed tree depth"
 """Of newer versions of git, which limit the depth themselves."""
+_OUT_OF_MEMORY_MESSAGES = ("Out of memory", "Cannot allocate memory")
+_KILLED_STATUSES = (-signal.SIGKILL, -signal.SIGXCPU)
 
 Config = Iterable[tuple[str, str]]
 _CONFIG = (
@@ -82,7 +89,7 @@ def run_git(
     config: Config = (),
     check: bool = True,
     max_bytes: int = MAX_OUTPUT_BYTES,
-    max_memory: int | None = None,
+    max_memory: int | None = MAX_MEMORY,
     on_stdout: Callable[[bytes], None] | None = None,
     on_stderr: Callable[[bytes], None] | None = None,
     on_tick: Callable[[], None] | None = None,
@@ -92,7 +99,7 @@ def run_git(
     Pass values that come from a user in ``operands``, which cannot become options. ``on_stdout`` receives the output in
     chunks, which are then not collected; ``on_stderr`` receives the standard error; ``on_tick`` is called four times a
     second. An exception from any of them kills the command. ``check`` raises ``GitError`` for an exit status other than
-    0.
+    0. The CPU time is limited too, so that git also ends if this process is killed.
     """
     require_blocking_allowed()
     for operand in operands:
@@ -109,6 +116,8 @@ def run_git(
             bufsize=0,
             start_new_session=True,  # Its own process group, so that child processes are killed with it.
         )
+        # Not below what its threads can use until the timeout.
+        limit_cpu_time(process.pid, (math.ceil(max(timeout, 0)) + 1) * (os.cpu_count() or 1))
         if max_memory is not None:
             limit_memory(process.pid, max_memory)
         pump = _PipePump(args[0], process, input or b"", max_bytes, on_stdout, on_stderr)
@@ -122,6 +131,9 @@ def run_git(
             raise MissingRepository(f"The repository {cwd.name} was removed")
         if is_stack_overflow(result.status) or _TOO_DEEP_MESSAGE in result.stderr:
             raise TreesTooDeep(args[0], result.status, result.stderr)
+        exceeded = limit_error_or_none(args[0], result.status, result.stderr)
+        if exceeded is not None:
+            raise exceeded
         if check:
             raise git_error(args[0], result.status, result.stderr, cwd)
     return result
@@ -130,6 +142,15 @@ def run_git(
 def is_stack_overflow(status: int) -> bool:
     """Return whether git was killed by an invalid memory access: only nested folders make it use so much stack."""
     return status in (-signal.SIGSEGV, -signal.SIGBUS)
+
+
+def limit_error_or_none(verb: str, status: int, stderr: str) -> GitError | None:
+    """Return the error of a command that was ended by its limit of CPU time or memory, or None."""
+    if status in _KILLED_STATUSES:
+        return GitTimeout(verb, status, stderr)
+    if status != 0 and any(message in stderr for message in _OUT_OF_MEMORY_MESSAGES):
+        return GitMemoryExceeded(verb, status, stderr)
+    return None
 
 
 def limit_memory(pid: int, max_bytes: int) -> None:
@@ -196,6 +217,7 @@ class _PipePump:
                 now = time.monotonic()
                 if now >= deadline:
                     raise self._timed_out()
+                raise_if_cancelled()
                 if on_tick is not None and now >= next_tick:
                     next_tick = now + _TICK_SECONDS
                     on_tick()

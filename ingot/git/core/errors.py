@@ -10,7 +10,7 @@ from ingot.errors import Invalid
 
 STORAGE_FULL = "The server has no free disk space. Nothing was stored. Ask the administrator to free some, then retry."
 UNREADABLE_ERRORS = "The repository of this project cannot be read. Ask the administrator of this server to check it."
-
+GIT_LIMIT_REACHED = "Reading the repository takes too much time or memory."
 
 _STORAGE_FULL_CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _STORAGE_FULL_TEXTS = tuple(os.strerror(code) for code in _STORAGE_FULL_CODES)
@@ -51,12 +51,28 @@ class TreesTooDeep(GitError, Invalid):
         self.message = "400 (Bad request) The folders are nested too deeply"
 
 
-class GitTimeout(GitError):
-    """A git command ran into its timeout and was killed."""
+class TreeTooLarge(GitError, Invalid):
+    """A commit has more files and folders than a request may process, often the same folder many times."""
+
+    def __init__(self, verb: str) -> None:
+        super().__init__(verb, 0, "")
+        self.message = "400 (Bad request) The commit has too many files and folders"
 
 
-class GitOutputTooLarge(GitError):
-    """A git command wrote more than the limit and was killed."""
+class GitLimitReached(GitError):
+    """A git command exceeded one of its limits and was killed."""
+
+
+class GitTimeout(GitLimitReached):
+    """A git command ran into its timeout, or into the limit of its CPU time."""
+
+
+class GitOutputTooLarge(GitLimitReached):
+    """A git command wrote more than the limit."""
+
+
+class GitMemoryExceeded(GitLimitReached):
+    """A git command needed more memory than the limit."""
 
 
 def git_error(verb: str, status: int, stderr: str, repository: Path) -> GitError:
@@ -108,7 +124,7 @@ def _has_cause(error: BaseException | None, codes: tuple[int, ...], texts: tuple
 
 def is_unreadable_error(error: BaseException) -> bool:
     """Return whether an error means that a repository is missing or damaged, including errors of libgit2."""
-    if isinstance(error, GitTimeout | GitOutputTooLarge | TreesTooDeep):
+    if isinstance(error, GitLimitReached | TreesTooDeep | TreeTooLarge):
         return False
     if isinstance(error, ValueError):  # libgit2 may read an invalid object type in a truncated pack.
         return "is not a valid ObjectType" in str(error)

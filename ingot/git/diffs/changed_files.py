@@ -6,11 +6,13 @@ from typing import Literal, NamedTuple
 
 from ingot.git.core.command import run_git
 from ingot.git.core.repository import Repository
-from ingot.git.diffs.diffs import EMPTY_TREE
+from ingot.git.diffs.tree_changes import EMPTY_TREE, EntryChange, has_too_many_changes, list_first_changes
 from ingot.git.history.commits import NO_OID, Commit, decode_text
 
 MAX_OUTPUT_BYTES = 4 * 2**20
 _SECONDS = 30.0
+_MAX_LISTED = 1_000
+"""Number of listed files of a commit with more changes than git may compare."""
 _COMMIT = re.compile(rb"[0-9a-f]{40}")
 ChangeKind = Literal["added", "modified", "removed", "renamed"]
 _CHANGE_KINDS: dict[bytes, ChangeKind] = {b"A": "added", b"D": "removed", b"R": "renamed"}
@@ -31,9 +33,16 @@ class _ChangeLimitReached(Exception):
 
 def changed_files_by_commit(repository: Repository, commits: Sequence[Commit]) -> dict[str, list[PathChange]]:
     """Return the changed files of each commit compared with its first parent, up to the output limit."""
-    revisions = "".join(" ".join((commit.oid, *commit.parents[:1])) + "\n" for commit in commits)
-    args = ["diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     changes: dict[str, list[PathChange]] = {commit.oid: [] for commit in commits}
+    ordinary: list[Commit] = []
+    for commit in commits:
+        parent = commit.parents[0] if commit.parents else None
+        if has_too_many_changes(repository, parent, commit.oid):
+            changes[commit.oid] = _first_changes(repository, parent, commit.oid)
+        else:
+            ordinary.append(commit)
+    revisions = "".join(" ".join((commit.oid, *commit.parents[:1])) + "\n" for commit in ordinary)
+    args = ["diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     current: list[PathChange] = []
     fields = iter(_read_fields(repository, args, revisions.encode()))
     for field in fields:
@@ -48,6 +57,8 @@ def changed_files_by_commit(repository: Repository, commits: Sequence[Commit]) -
 
 def changed_files_between(repository: Repository, old: str, new: str) -> list[PathChange]:
     """Return the files that differ between two commits; zeros denote the empty tree."""
+    if new != NO_OID and has_too_many_changes(repository, None if old == NO_OID else old, new):
+        return _first_changes(repository, None if old == NO_OID else old, new)
     trees = [EMPTY_TREE if oid == NO_OID else oid for oid in (old, new)]
     args = ["diff-tree", "-r", "-z", "--raw", "-M", "--no-abbrev", *trees, "--"]
     changed = []
@@ -63,9 +74,22 @@ def changed_files_between(repository: Repository, old: str, new: str) -> list[Pa
 
 def changed_paths_between(repository: Repository, old: str, new: str) -> list[str]:
     """Return the paths that differ between two commits, of a renamed file both; zeros denote the empty tree."""
+    if has_too_many_changes(repository, None if old == NO_OID else old, new):
+        return [decode_text(change.path) for change in _first_changes(repository, None if old == NO_OID else old, new)]
     trees = [EMPTY_TREE if oid == NO_OID else oid for oid in (old, new)]
     args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees, "--"]
     return [decode_text(path) for path in _read_fields(repository, args, None)]
+
+
+def _first_changes(repository: Repository, old: str | None, new: str) -> list[PathChange]:
+    return [_path_change(change) for change in list_first_changes(repository, old, new, _MAX_LISTED)]
+
+
+def _path_change(change: EntryChange) -> PathChange:
+    entry = change.new or change.old
+    assert entry is not None  # noqa: S101 - For the type checker: one side exists.
+    how: ChangeKind = "removed" if change.new is None else "added" if change.old is None else "modified"
+    return PathChange(how, entry.path, entry.oid, entry.mode)
 
 
 def _parse_change(field: bytes, path: bytes) -> PathChange:

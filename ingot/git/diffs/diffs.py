@@ -7,18 +7,19 @@ import msgspec
 
 from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitTimeout
+from ingot.git.core.errors import GitLimitReached
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.stats import MAX_TEXT_BYTES
+from ingot.git.diffs.tree_changes import EMPTY_TREE, EntryChange, has_too_many_changes, list_first_changes
 from ingot.git.history.commits import decode_text
+from ingot.log import log_failure
 from ingot.offload import require_blocking_allowed
 
-EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""git provides it in every repository."""
 _MAX_TEXT_BYTES = 32 * 2**20
 _MAX_SCANNED_BYTES = 256 * 2**20
-_SECONDS = 30.0
+_SECONDS = 20.0
+_MAX_MEMORY = 2**30
 _MAX_INLINE_BYTES = 512 * 1024
 _CHANGE_BYTES = 400
 _NO_BLOB = b"0" * 40
@@ -91,6 +92,8 @@ def _cached_size(change: FileDiff) -> int:
 
 
 def _read_diff(repository: Repository, old: str, new: str, limits: DiffLimits) -> Diff:
+    if has_too_many_changes(repository, old, new):
+        return _first_files(repository, old, new, limits)
     parser = _DiffParser(limits)
     args = ["diff-tree", "-r", "-M", "--raw", "-p", "-z", "--no-ext-diff", "--no-textconv", "--no-color"]
     try:
@@ -99,15 +102,38 @@ def _read_diff(repository: Repository, old: str, new: str, limits: DiffLimits) -
             repository.path,
             timeout=_SECONDS,
             config=[MAX_TEXT_BYTES, ("core.quotePath", "false")],
+            max_memory=_MAX_MEMORY,
             on_stdout=parser.take,
         )
         parser.end()
     except _DiffLimitReached:
         pass
-    except GitTimeout:
+    except GitLimitReached as error:
+        log_failure("diff not complete", error)
         if not parser.listed:
-            raise
+            return _first_files(repository, old, new, limits)
     return parser.diff(repository)
+
+
+def _first_files(repository: Repository, old: str, new: str, limits: DiffLimits) -> Diff:
+    """Return the first changed files without their lines, for a diff that git cannot compute within its limits."""
+    changes = tuple(map(_collapsed_file, list_first_changes(repository, old, new, limits.files)))
+    return Diff(changes, overflow=True, size=sum(map(_cached_size, changes)))
+
+
+def _collapsed_file(change: EntryChange) -> FileDiff:
+    old, new = change
+    path = new.path if new is not None else old.path if old is not None else b""
+    return FileDiff(
+        path,
+        path,
+        f"{old.mode:o}" if old is not None else "0",
+        f"{new.mode:o}" if new is not None else "0",
+        new_file=old is None,
+        renamed_file=False,
+        deleted_file=new is None,
+        collapsed=True,
+    )
 
 
 class _DiffLimitReached(Exception):

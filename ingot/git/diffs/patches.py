@@ -6,11 +6,11 @@ from contextlib import closing
 from ingot.cache import BoundedCache, declare_cache
 from ingot.errors import Invalid
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitOutputTooLarge
+from ingot.git.core.errors import GitLimitReached, GitOutputTooLarge, TreeTooLarge
 from ingot.git.core.repository import Repository
 from ingot.git.core.streaming import stream_git
-from ingot.git.diffs.diffs import EMPTY_TREE
 from ingot.git.diffs.stats import MAX_TEXT_BYTES
+from ingot.git.diffs.tree_changes import EMPTY_TREE, has_too_many_changes
 from ingot.git.history.commits import Commit
 
 MAX_BYTES = 256 * 2**20
@@ -34,9 +34,15 @@ def patch_between(repository: Repository, old: str | None, new: str) -> bytes:
     patch = _patch_cache.get(key)
     if patch is None:
         try:
-            args = _diff_arguments(old, new)
-            patch = run_git(args, repository.path, config=[MAX_TEXT_BYTES], max_bytes=MAX_PATCH_BYTES).out
-        except GitOutputTooLarge:
+            _require_bounded_changes(repository, old, new)
+            patch = run_git(
+                _diff_arguments(old, new),
+                repository.path,
+                config=[MAX_TEXT_BYTES],
+                max_bytes=MAX_PATCH_BYTES,
+                max_memory=MAX_MEMORY,
+            ).out
+        except (GitLimitReached, TreeTooLarge):
             raise Invalid("The changes are too large to be sent as one patch") from None
         _cache_patch(key, [patch])
     return patch
@@ -49,6 +55,7 @@ def stream_diff(repository: Repository, old: str | None, new: str) -> Generator[
     if patch is not None:
         yield patch
         return
+    _require_bounded_changes(repository, old, new)
     pieces: list[bytes] = []
     size = 0
     for piece in _stream(repository, _diff_arguments(old, new)):
@@ -58,6 +65,12 @@ def stream_diff(repository: Repository, old: str | None, new: str) -> Generator[
         yield piece
     if size <= _MAX_CACHED_BYTES:
         _cache_patch(key, pieces)
+
+
+def _require_bounded_changes(repository: Repository, old: str | None, new: str) -> None:
+    """Raise ``TreeTooLarge`` if git could not compare the commits within its limits."""
+    if has_too_many_changes(repository, old, new):
+        raise TreeTooLarge("diff-tree")
 
 
 def _cache_patch(key: tuple[str, str | None, str], pieces: Sequence[bytes]) -> None:
@@ -82,6 +95,7 @@ def stream_mails(repository: Repository, since: str | None, head: str) -> Genera
 
 def stream_commit_mail(repository: Repository, commit: Commit) -> Generator[bytes, None, None]:
     """Stream a commit as an email; a merge is compared with its first parent (``format-patch`` would omit it)."""
+    _require_bounded_changes(repository, commit.parents[0] if commit.parents else None, commit.oid)
     if len(commit.parents) < 2:
         return _stream(repository, [*_MAIL_OPTIONS, "--root", "--max-count=1", commit.oid, "--"])
     show = ["show", "--format=email", "--patch-with-stat", "--binary", "-m", "--first-parent"]

@@ -2,16 +2,22 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
 from ingot.cache import BoundedCache, declare_cache
-from ingot.git.core.command import run_git
+from ingot.git.core.command import MAX_OUTPUT_BYTES, run_git
+from ingot.git.core.errors import GitLimitReached, GitOutputTooLarge
 from ingot.git.core.repository import Repository
+from ingot.git.diffs.tree_changes import has_too_many_changes
 from ingot.git.history.commits import Commit
+from ingot.log import log_failure
 
 MAX_TEXT_BYTES = ("core.bigFileThreshold", "32m")
 """Larger files are treated as binary: comparing them by line would take a multiple of their size in memory."""
+_SECONDS = 20.0
+_MAX_MEMORY = 2**30
 _OID = re.compile(rb"[0-9a-f]{40}")
 
 
@@ -32,24 +38,56 @@ _STATS_BYTES = 250
 
 
 def commit_stats(repository: Repository, commits: Sequence[Commit]) -> list[CommitStats]:
-    """Return the line counts of each commit in order; one process computes all that are not cached."""
+    """Return the line counts of each commit in order; one process computes all that are not cached.
+
+    The counts of a commit that changes more files than git may compare are zero.
+    """
     repository_key = str(repository.path)
     stats = {commit.oid: _stats_cache.get((repository_key, commit.oid)) for commit in commits}
     uncached = [commit for commit in commits if stats[commit.oid] is None]
     if uncached:
-        computed = _compute(repository, uncached)
-        for commit in uncached:
-            key = repository_key, commit.oid
-            stats[commit.oid] = _stats_cache.put(key, computed.get(commit.oid, CommitStats()), _STATS_BYTES)
+        for oid, computed in _compute(repository, uncached).items():
+            stats[oid] = _stats_cache.put((repository_key, oid), computed, _STATS_BYTES)
     return [stats[commit.oid] or CommitStats() for commit in commits]
 
 
 def _compute(repository: Repository, commits: Sequence[Commit]) -> dict[str, CommitStats]:
+    """Return the stats of all commits, or of the first ones as far as git gets within its limits."""
+    stats: dict[str, CommitStats] = {}
     # With one parent given, git compares a merge with that parent only.
-    lines = [" ".join([commit.oid, *commit.parents[:1]]) for commit in commits]
+    lines: dict[str, str] = {}
+    for commit in commits:
+        if has_too_many_changes(repository, commit.parents[0] if commit.parents else None, commit.oid):
+            stats[commit.oid] = CommitStats()
+        else:
+            lines[commit.oid] = " ".join([commit.oid, *commit.parents[:1]])
+    if not lines:
+        return stats
     args = ["diff-tree", "--stdin", "--root", "-r", "-M", "--numstat", "-z", "--no-ext-diff", "--no-textconv"]
-    counted = run_git(args, repository.path, "\n".join([*lines, ""]).encode(), config=[MAX_TEXT_BYTES])
-    return _sum_numstat(counted.out)
+    output = bytearray()
+    try:
+        run_git(
+            args,
+            repository.path,
+            "\n".join([*lines.values(), ""]).encode(),
+            timeout=_SECONDS,
+            config=[MAX_TEXT_BYTES],
+            max_memory=_MAX_MEMORY,
+            on_stdout=partial(_collect, output),
+        )
+    except GitLimitReached as error:
+        log_failure("commit stats not complete", error)
+        complete = list(_sum_numstat(bytes(output[: output.rfind(b"\0") + 1])).items())[:-1]
+        # The others are computed when they are requested again, unless the first one alone exceeds the limits.
+        return stats | (dict(complete) or {next(iter(lines)): CommitStats()})
+    # A commit without changes is not in the output.
+    return stats | dict.fromkeys(lines, CommitStats()) | _sum_numstat(bytes(output))
+
+
+def _collect(output: bytearray, piece: bytes) -> None:
+    output += piece
+    if len(output) > MAX_OUTPUT_BYTES:
+        raise GitOutputTooLarge("diff-tree", 0, "")
 
 
 def _sum_numstat(listed: bytes) -> dict[str, CommitStats]:

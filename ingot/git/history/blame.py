@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitOutputTooLarge, GitTimeout
+from ingot.git.core.errors import GitLimitReached
 from ingot.git.core.paths import path_argument
 from ingot.git.core.repository import Repository
 
@@ -56,7 +56,7 @@ def blame(
             timeout=_TIMEOUT_SECONDS,
             max_bytes=_MAX_OUTPUT_BYTES,
         )
-    except (GitTimeout, GitOutputTooLarge) as error:
+    except GitLimitReached as error:
         raise BlameTooLarge from error
     return _parse_output(result.out)
 

@@ -23,6 +23,7 @@ _SLOW_LOOKUPS_BEFORE_WALK = 8
 _MAX_REPOSITORIES = 1_000
 _MAX_TREE_BYTES = 16 * 2**20
 _WALK_SECONDS = 20.0
+_MAX_MEMORY = 2**30
 _PATH_BYTES = 130
 """Memory of a path besides its bytes."""
 _LOG_COMMAND = (
@@ -87,7 +88,11 @@ def find_tree_commits(repository: Repository, commit: str) -> LastCommitsByPath:
     """Find the last commit of every file and folder at a commit, except those that are too far back."""
     walk = _TreeWalk(repository, commit)
     end = monotonic() + _WALK_SECONDS
-    with closing(stream_git([*_LOG_COMMAND, commit, "--"], repository.path)) as pieces:
+    # The limits matter if a commit of the history has billions of files, which git lists in memory.
+    log = stream_git(
+        [*_LOG_COMMAND, commit, "--"], repository.path, max_memory=_MAX_MEMORY, max_cpu_seconds=int(_WALK_SECONDS)
+    )
+    with closing(log) as pieces:
         for step in _parse_changes(pieces):
             walk.take(step)
             if not walk.left or monotonic() > end:

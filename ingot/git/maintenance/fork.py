@@ -179,5 +179,6 @@ def _fetch(source: Path, folder: Path, missing: set[bytes]) -> None:
         folder,
         b"".join(b"+" + name + b":" + name + b"\n" for name in sorted(remaining)),
         timeout=600.0,
+        max_memory=None,
         env={"GIT_ALLOW_PROTOCOL": "file"},
     )

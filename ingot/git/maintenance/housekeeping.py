@@ -13,13 +13,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitError, GitTimeout
+from ingot.git.core.errors import GitError, GitLimitReached, GitTimeout
+from ingot.log import log_failure
 
 STALE_SECONDS = 6 * 3600
 """Longer than any transfer may take."""
 STALE_LOCK_SECONDS = 3600
 """git holds locks only briefly; a killed process leaves its lock file, which would block later changes."""
 TIMEOUT_SECONDS = 1800.0
+_MIN_FILTER_SECONDS = 30.0
+_FILTERED_BYTES_PER_SECOND = 2**20
+"""Size of packs per second of the time that the filters may take."""
 
 _TEMPORARY_FILE = ("tmp_", "incoming-", ".tmp-")
 
@@ -42,14 +46,29 @@ def run_housekeeping(path: Path) -> bool:
         except BlockingIOError:
             return False
         prune_temporary(path)
-        run_git(["pack-refs", "--all", "--prune"], path, timeout=TIMEOUT_SECONDS)
+        run_git(["pack-refs", "--all", "--prune"], path, timeout=TIMEOUT_SECONDS, max_memory=None)
         _repack(path)
-        run_git(
-            ["commit-graph", "write", "--reachable", "--changed-paths", "--no-progress"], path, timeout=TIMEOUT_SECONDS
-        )
+        _write_commit_graph(path)
     finally:
         os.close(descriptor)
     return True
+
+
+def _write_commit_graph(path: Path) -> None:
+    """Write the commit graph with Bloom filters of changed paths, or without them if these take too long.
+
+    A few objects can describe a commit with billions of folders, all of which git reads for its filter.
+    """
+    command = ["commit-graph", "write", "--reachable", "--no-progress"]
+    size = sum(pack.stat().st_size for pack in path.glob("objects/pack/*.pack"))
+    seconds = min(TIMEOUT_SECONDS, _MIN_FILTER_SECONDS + size / _FILTERED_BYTES_PER_SECOND)
+    try:
+        run_git([*command, "--changed-paths"], path, timeout=seconds)
+    except GitLimitReached as error:
+        log_failure("commit graph written without filters", error)
+        # Of the killed process; no other one writes a commit graph meanwhile.
+        (path / "objects" / "info" / "commit-graph.lock").unlink(missing_ok=True)
+        run_git([*command, "--no-changed-paths"], path, timeout=TIMEOUT_SECONDS, max_memory=None)
 
 
 def prune_temporary(path: Path, now: float | None = None) -> list[Path]:
@@ -86,7 +105,7 @@ def remove_temporary(leftover: Path) -> None:
 def _repack(path: Path) -> None:
     for attempt, options in enumerate(_REPACK_COMMANDS, 1):
         try:
-            run_git(["repack", "-d", "-q", *options], path, timeout=TIMEOUT_SECONDS)
+            run_git(["repack", "-d", "-q", *options], path, timeout=TIMEOUT_SECONDS, max_memory=None)
         except GitTimeout:
             raise
         except GitError:

@@ -80,7 +80,12 @@ def _refs_with_missing_objects(path: Path, refs: dict[bytes, str]) -> list[bytes
     oids = sorted(set(refs.values()))
     revisions = "".join(f"{oid}\n" for oid in oids).encode()
     result = run_git(
-        ["cat-file", "--batch-check=%(objectname)", "--buffer"], path, revisions, 600.0, config=_NO_SHORTCUT_FILES
+        ["cat-file", "--batch-check=%(objectname)", "--buffer"],
+        path,
+        revisions,
+        600.0,
+        config=_NO_SHORTCUT_FILES,
+        max_memory=None,
     )
     existing = {line[:_OID_LENGTH].decode() for line in result.out.splitlines() if len(line) == _OID_LENGTH}
     return [name for name, oid in refs.items() if oid not in existing]
@@ -94,6 +99,7 @@ def _check_connectivity(path: Path, refs: dict[bytes, str]) -> None:
         revisions,
         CONNECTIVITY_SECONDS,
         config=_NO_SHORTCUT_FILES,
+        max_memory=None,
     )
 
 

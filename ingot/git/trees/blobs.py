@@ -19,8 +19,8 @@ _START_BYTES = 8000
 """Number of bytes that git checks for a zero byte to detect binary files."""
 _ID = re.compile(r"[0-9a-f]{4,40}", re.IGNORECASE)
 _OID_LENGTH = 40
-# Otherwise git would load the blob into memory, up to 512 MB.
-_STREAMED = (("core.bigFileThreshold", "1m"),)
+STREAMED_BLOBS = ("core.bigFileThreshold", "1m")
+"""Otherwise git would load a blob of up to 512 MB into memory."""
 
 _digest_cache: BoundedCache[str, str] = declare_cache("blob-digests", share=1)
 _start_cache: BoundedCache[str, bytes] = declare_cache("blob-starts", share=1)
@@ -68,7 +68,7 @@ def stream_blob(blob: Blob, start: int, stop: int) -> Generator[bytes, None, Non
     """Stream the bytes of a blob from ``start`` up to ``stop``."""
     if stop <= start:
         return
-    pieces = stream_git(["cat-file", "blob", blob.oid], blob.repository.path, config=_STREAMED)
+    pieces = stream_git(["cat-file", "blob", blob.oid], blob.repository.path, config=[STREAMED_BLOBS])
     yield from slice_stream(pieces, start, stop)
 
 

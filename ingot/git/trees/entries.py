@@ -57,6 +57,10 @@ class ParsedTree(NamedTuple):
         """Return the ids of the direct subtrees."""
         return [self.entry(offset, b"").oid for offset in self.folders]
 
+    def raw_entries(self) -> set[tuple[bytes, bytes, bytes]]:
+        """Return the mode, name and binary id of each entry."""
+        return set(_NAME_AND_OID.findall(self.raw))
+
     def named(self, name: bytes) -> TreeEntry | None:
         """Return the entry with this name, or None."""
         pattern = b" " + name + b"\0"

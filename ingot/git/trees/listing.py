@@ -8,24 +8,18 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.trees.entries import FOLDER, ParsedTree, TreeEntry, entry_or_none, read_tree, tree_id
+from ingot.git.trees.totals import SubtreeTotals, subtree_totals
 from ingot.offload import require_blocking_allowed
 
 if TYPE_CHECKING:
     import pygit2
 
-MAX_FOLDERS = 200_000
 _SLOW_FOLDER_COUNT = 2_000
 _KINDS = range(3)
 _FOLDERS = 0
-_ENTRY_BYTES = 300
-
-
-class TooManyFolders(Exception):
-    """A recursive list would have to read more distinct folders than ``MAX_FOLDERS``."""
 
 
 class TreePage(NamedTuple):
@@ -33,11 +27,6 @@ class TreePage(NamedTuple):
 
     entries: list[TreeEntry]
     total: int
-
-
-SubtreeTotals = dict[str, tuple[int, int, int]]
-"""Numbers of folders, files and submodules anywhere below each tree."""
-_total_cache: BoundedCache[str, SubtreeTotals] = declare_cache("tree-totals", share=4)
 
 
 def list_tree(
@@ -72,7 +61,7 @@ def _list_children(handle: "pygit2.Repository", root: str, path: bytes, start: i
 
 
 def _list_recursive(handle: "pygit2.Repository", root: str, path: bytes, start: int, size: int) -> TreePage:
-    totals = _subtree_totals(handle, root)
+    totals = subtree_totals(handle, root)
     if totals[root][_FOLDERS] > _SLOW_FOLDER_COUNT:
         require_blocking_allowed()
     entries: list[TreeEntry] = []
@@ -84,39 +73,6 @@ def _list_recursive(handle: "pygit2.Repository", root: str, path: bytes, start: 
             entries += islice(_walk_entries(handle, totals, kind, root, path, skipped), size - len(entries))
         total += count
     return TreePage(entries, total)
-
-
-def _subtree_totals(handle: "pygit2.Repository", root: str) -> SubtreeTotals:
-    cached = _total_cache.get(root)
-    if cached is not None:
-        return cached
-    require_blocking_allowed()
-    done: SubtreeTotals = {}
-    waiting = [root]
-    while waiting:
-        oid = waiting[-1]
-        if oid in done:
-            waiting.pop()
-            continue
-        tree = read_tree(handle, oid)
-        below = tree.folder_ids()
-        pending = {each for each in below if each not in done}
-        if pending:
-            waiting.extend(pending)
-        else:
-            done[oid] = _add_totals(tree, [done[each] for each in below])
-            waiting.pop()
-        if len(done) + len(waiting) > MAX_FOLDERS:
-            raise TooManyFolders
-    return _total_cache.put(root, done, 200 + _ENTRY_BYTES * len(done))
-
-
-def _add_totals(tree: ParsedTree, below: list[tuple[int, int, int]]) -> tuple[int, int, int]:
-    return (
-        len(tree.folders) + sum(each[0] for each in below),
-        len(tree.files) + sum(each[1] for each in below),
-        len(tree.modules) + sum(each[2] for each in below),
-    )
 
 
 class _WalkLevel:

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable
+from time import monotonic
 from typing import NamedTuple
 
 from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitError, GitTimeout
+from ingot.git.core.errors import GitError, GitLimitReached, TreeTooLarge
 from ingot.git.core.repository import Repository
 from ingot.git.history.log import BUFFERED_OUTPUT, CASE_FOLDING
+from ingot.git.trees.totals import require_bounded_commit
 
 MAX_MATCHES = 1_000
 MAX_NAME_MATCHES = 200
@@ -17,6 +19,8 @@ _CONTEXT = 2
 _MAX_LINE_LENGTH = 16 * 1024
 _PARTS = 3
 _TIMEOUT_SECONDS = 10.0
+_RETRY_SECONDS = 60.0
+"""Time after a timeout in which the same search is refused at once."""
 _MATCH_BYTES = 200
 _NO_MATCH_STATUS = 1
 _HUNK_SEPARATOR = b"--"
@@ -26,7 +30,7 @@ Accept = Callable[[bytes], bool]
 
 
 class SearchTimeout(Exception):
-    """The search ran into its timeout."""
+    """The search ran into its timeout, or would search too many files."""
 
 
 class CodeMatch(NamedTuple):
@@ -90,19 +94,25 @@ class _MatchParser:
             raise SearchLimitReached
 
 
-_search_cache: BoundedCache[tuple[str, str, str, object], list[CodeMatch]] = declare_cache("code-search", share=1)
+_SearchKey = tuple[str, str, str, object]
+# Instead of the matches, the time of a timeout.
+_search_cache: BoundedCache[_SearchKey, list[CodeMatch] | float] = declare_cache("code-search", share=1)
 
 
 def search_files(repository: Repository, commit: str, text: str, accept: Accept, key: object) -> list[CodeMatch]:
     """Find a text in the contents and paths of a commit's files, ignoring case.
 
-    ``accept`` filters by path; ``key`` identifies that filter in the cache, which serves the next pages.
+    ``accept`` filters by path; ``key`` identifies that filter in the cache, which serves the next pages. Raise
+    ``SearchTimeout`` if it takes too long.
     """
     cache_key = str(repository.path), commit, text, key
     cached = _search_cache.get(cache_key)
-    if cached is not None:
+    if isinstance(cached, list):
         return cached
+    if cached is not None and monotonic() - cached < _RETRY_SECONDS:
+        raise SearchTimeout
     try:
+        require_bounded_commit(repository, commit)
         matches = _by_content(repository, commit, text, accept) if text else []
         listed = {match.path for match in matches}
         matches += [
@@ -110,10 +120,12 @@ def search_files(repository: Repository, commit: str, text: str, accept: Accept,
             for path in _by_name(repository, commit, text, accept, MAX_NAME_MATCHES)
             if path not in listed
         ]
-    except GitTimeout as error:
+    except (GitLimitReached, TreeTooLarge) as error:
+        _search_cache.put(cache_key, monotonic(), 4 * len(text) + 500)
         raise SearchTimeout from error
     size = sum(_MATCH_BYTES + len(match.path) + len(match.lines) for match in matches)
-    return _search_cache.put(cache_key, matches, size + 4 * len(text) + 500)
+    _search_cache.put(cache_key, matches, size + 4 * len(text) + 500)
+    return matches
 
 
 def _by_content(repository: Repository, commit: str, text: str, accept: Accept) -> list[CodeMatch]:

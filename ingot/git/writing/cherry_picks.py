@@ -7,10 +7,15 @@ from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Commit, commit_or_none
 from ingot.git.trees.depth import require_shallow_tree
+from ingot.git.trees.totals import require_bounded_tree
 from ingot.git.writing.new_objects import write_object
 
 if TYPE_CHECKING:
     import pygit2
+
+
+_MAX_ENTRIES = 500_000
+"""Maximum number of files and folders of a tree that is merged in the memory of this process."""
 
 
 class PickConflict(Exception):
@@ -42,9 +47,11 @@ def _parent_tree(repository: Repository, commit: Commit) -> str:
 
 
 def _write_merged(repository: Repository, base: str, onto: Commit, other: str) -> str:
-    # libgit2 writes trees recursively, and an overflow of its stack would end this process.
+    # libgit2 writes trees recursively, and an overflow of its stack would end this process; so would a list of all
+    # files if a few objects describe billions of them.
     for tree in (base, onto.tree, other):
         require_shallow_tree(repository, tree)
+        require_bounded_tree(repository, tree, _MAX_ENTRIES)
     handle = open_repository(repository.path)
     try:
         return _merge(handle, base, onto, other)

@@ -6,6 +6,7 @@ from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError
 from ingot.git.core.layout import MERGE_REQUEST_REFS
 from ingot.git.core.repository import Repository
+from ingot.git.diffs.tree_changes import has_too_many_changes
 from ingot.git.history.commits import NO_OID, commit_or_none
 from ingot.git.history.log import BUFFERED_OUTPUT
 from ingot.git.writing.pinned_commits import pin_ref
@@ -44,6 +45,7 @@ def _fetch(source: Repository, target: Repository, oid: str) -> None:
         ],
         target.path,
         timeout=_FETCH_SECONDS,
+        max_memory=None,
         env={"GIT_ALLOW_PROTOCOL": "file"},
     )
 
@@ -86,6 +88,8 @@ def delete_head_ref(repository: Repository, iid: int) -> None:
 
 def count_files(repository: Repository, old: str, new: str) -> str:
     """Return the number of changed files as displayed text."""
+    if has_too_many_changes(repository, old, new):
+        return f"{MAX_COUNTED_FILES}+"
     args = ["diff-tree", "-r", "-M", "--name-only", "-z", old, new, "--"]
     count = run_git(args, repository.path, env=BUFFERED_OUTPUT).out.count(b"\0")
     return str(count) if count <= MAX_COUNTED_FILES else f"{MAX_COUNTED_FILES}+"

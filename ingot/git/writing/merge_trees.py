@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ingot.git.core.command import Config, run_git
 from ingot.git.core.errors import GitError, git_error
 from ingot.git.core.repository import Repository
+from ingot.git.trees.totals import require_bounded_commit
 
 _TIMEOUT_SECONDS = 120.0
 _CLEAN, _CONFLICTS = 0, 1
@@ -24,10 +25,11 @@ class MergeConflict(Exception):
 
 
 def write_merged_tree(repository: Repository, ours: str, theirs: str) -> str:
-    """Merge two commits and return the tree, written durably; raise ``MergeConflict``.
+    """Merge two commits and return the tree, written durably; raise ``MergeConflict`` or ``TreeTooLarge``.
 
     Unrelated histories are not merged, as in git: that is nearly always a mistake.
     """
+    _require_bounded(repository, ours, theirs)
     try:
         return _merge(repository, ours, theirs)
     except GitError:
@@ -36,7 +38,8 @@ def write_merged_tree(repository: Repository, ours: str, theirs: str) -> str:
 
 
 def can_merge(repository: Repository, ours: str, theirs: str) -> bool:
-    """Return whether two commits can be merged, without leaving objects behind."""
+    """Return whether two commits can be merged, without leaving objects behind; raise ``TreeTooLarge``."""
+    _require_bounded(repository, ours, theirs)
     # Named like the quarantine of a push, so that housekeeping also removes the leftovers of a killed process.
     quarantine = repository.path / "objects" / f"incoming-{secrets.token_hex(8)}"
     quarantine.mkdir()
@@ -51,6 +54,14 @@ def can_merge(repository: Repository, ours: str, theirs: str) -> bool:
     finally:
         shutil.rmtree(quarantine, ignore_errors=True)
     return True
+
+
+def _require_bounded(repository: Repository, *commits: str) -> None:
+    for commit in commits:
+        try:
+            require_bounded_commit(repository, commit)
+        except KeyError:
+            pass  # An object is missing, which git reports.
 
 
 def _merge(

@@ -3,7 +3,7 @@
 from ingot.core.access.scopes import READ_SCOPES
 from ingot.core.api.responses import encode
 from ingot.core.api.routes import Call, RawResponse, Routes, StreamedResponse
-from ingot.repositories.content import json_response_with_content, normalize_path
+from ingot.repositories.content import json_response_with_content, normalize_path, require_json_size
 from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path
 from ingot.repositories.files import queries
 from ingot.repositories.files.params import GetBlame, GetFile
@@ -37,6 +37,7 @@ def _file(call: Call, context: RepositoryContext, ref: str) -> RepositoryFile:
 def get_file(call: Call, context: RepositoryContext, params: GetFile) -> RawResponse | StreamedResponse:
     """Get a file with its content; the headers contain the metadata."""
     file = _file(call, context, params.ref)
+    require_json_size(file.blob)
     view = file_view(file, params.ref)
     return json_response_with_content(view, file.blob, view_headers(view))
 

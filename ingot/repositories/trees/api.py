@@ -2,7 +2,7 @@
 
 from ingot.core.api.routes import Call, ContentResponse, RawResponse, Routes, StreamedResponse
 from ingot.core.db.paging import Listing, Page
-from ingot.repositories.content import blob_response, json_response_with_content, normalize_path
+from ingot.repositories.content import blob_response, json_response_with_content, normalize_path, require_json_size
 from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path
 from ingot.repositories.trees import queries
 from ingot.repositories.trees.params import ArchiveExtension, GetArchive, GetArchiveAs, ListTree
@@ -27,6 +27,7 @@ def list_tree(call: Call, context: RepositoryContext, params: ListTree, page: Pa
 def get_blob(call: Call, context: RepositoryContext) -> RawResponse | StreamedResponse:
     """Get a blob by its id."""
     blob = queries.find_blob(context.repository, call.path["sha"])
+    require_json_size(blob)
     return json_response_with_content(blob_view(blob), blob)
 
 

@@ -11,7 +11,8 @@ from ingot.git.history.commits import commit_id_or_none
 from ingot.git.trees.blobs import Blob, blob_id_or_none, read_blob
 from ingot.git.trees.depth import require_shallow_commit
 from ingot.git.trees.entries import TreeEntry, entry_or_none
-from ingot.git.trees.listing import TooManyFolders, list_tree
+from ingot.git.trees.listing import list_tree
+from ingot.git.trees.totals import TooManyFolders, require_bounded_commit
 from ingot.repositories.trees.params import ListTree
 
 
@@ -60,11 +61,15 @@ def find_blob(repository: Repository, name: str) -> Blob:
 
 
 def find_archive_source(repository: Repository, ref: str | None, path: str) -> ArchiveSource:
-    """Return the commit and path to archive; raise NotFound if either does not exist."""
+    """Return the commit and path to archive; raise NotFound if either does not exist.
+
+    Raise Invalid if the commit has too many files.
+    """
     commit = commit_id_or_none(repository, ref or "HEAD")
     if commit is None:
         raise NotFound("File")
     require_shallow_commit(repository, commit)
+    require_bounded_commit(repository, commit)  # With a path too: git reads all folders for their attributes.
     ref = (ref or repository.head_branch()).removeprefix("refs/heads/").removeprefix("refs/tags/")
     if not path:
         return ArchiveSource(commit, ref, b"")

@@ -13,7 +13,8 @@ from ingot.git.history.commits import branch_tip, commit_id_or_none, decode_text
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.blobs import Blob, read_blob, stream_blob
 from ingot.git.trees.entries import entry_or_none
-from ingot.git.trees.listing import TooManyFolders, list_tree
+from ingot.git.trees.listing import list_tree
+from ingot.git.trees.totals import TooManyFolders
 from ingot.offload import require_blocking_allowed
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project, project_wikis

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ingot.git.core.repository import Repository
-from ingot.git.diffs.diffs import EMPTY_TREE
+from ingot.git.diffs.tree_changes import EMPTY_TREE
 from ingot.git.history.commits import Commit, branch_tip, read_commits
 from ingot.git.history.log import count_between
 from ingot.git.history.merge_bases import merge_base_or_none
