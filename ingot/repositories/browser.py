@@ -153,6 +153,12 @@ def last_commit(repository: Repository, commit: str, path: str, project_url: str
     return commit_view(read_commits(repository, [oid])[0], project_url)
 
 
+def commits_by_ids(repository: Repository, oids: Collection[str], project_url: str) -> dict[str, CommitView]:
+    """Return commits by id, without those that are missing."""
+    found = {oid: git_commit_or_none(repository, oid) for oid in set(oids)}
+    return {oid: commit_view(commit, project_url) for oid, commit in found.items() if commit is not None}
+
+
 def list_history(
     repository: Repository, location: ResolvedPath, author: str, message: str, page: Page, project_url: str
 ) -> Listing[CommitView]:

@@ -10,12 +10,13 @@ from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.repositories.commits import api as commits_api
+from ingot.repositories import browser
 from ingot.repositories.commits.views import CommitView
 from ingot.repositories.statuses import api as statuses_api
 from ingot.repositories.trees import api as trees_api
 from ingot.web.ci.log_excerpts import failed_job_excerpts
 from ingot.web.ci.sections import ci_page
+from ingot.web.code.location import readable_code
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field
 from ingot.web.projects.context import ProjectContext, project_context
@@ -202,14 +203,9 @@ def _test_total(parent: ProjectContext, pipeline_id: int) -> int:
 
 def _commits_of(parent: ProjectContext, shas: list[str]) -> dict[str, CommitView]:
     """Return the commits of pipelines by id, without those that the user may not see or that were removed."""
-    commits: dict[str, CommitView] = {}
-    if parent.may(trees_api.list_tree):
-        for sha in set(shas):
-            try:
-                commits[sha] = parent.ask(commits_api.get_commit, {"stats": "false"}, sha=sha)
-            except NotFound:  # Removed by a force push.
-                continue
-    return commits
+    if not parent.may(trees_api.list_tree):
+        return {}
+    return browser.commits_by_ids(readable_code(parent).repository, shas, parent.project.web_url)
 
 
 def _pipeline_form(

@@ -6,6 +6,7 @@ import pytest
 
 from tests.ci.runner_client import RunnerJob
 from tests.client import Make
+from tests.factories import statements_of
 from tests.web.browser import forms_of
 from tests.web.ci.scene import CiScene
 
@@ -120,3 +121,13 @@ def test_reporters_see_pipelines_without_actions(scene: CiScene, make: Make, tai
     assert page.status_code == 200
     assert [form.action for form in forms_of(page) if scene.path in form.action and form.method == "post"] == []
     assert browser.get(f"{scene.path}/-/pipelines/new").status_code == 404
+
+
+def test_list_takes_a_fixed_number_of_statements(scene: CiScene, make: Make) -> None:
+    browser, address = scene.browser(), f"{scene.path}/-/pipelines"
+    scene.commit("job: {script: [x]}")
+    few = statements_of(make, lambda: browser.get(address))
+    for _ in range(4):
+        made = make.api.post(f"{scene.project.url}/pipeline", scene.owner, ref="main")
+        assert made.status_code == 201
+    assert statements_of(make, lambda: browser.get(address)) <= few
