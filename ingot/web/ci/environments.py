@@ -34,7 +34,7 @@ def show_environment(visit: Visit) -> PageResponse:
     return _page(project_context(visit))
 
 
-@pages.post("/:path/-/environments/:environment/stop")
+@pages.post("/:path/-/environments/:environment/stop", notice="Environment stopped.")
 def stop_environment(visit: Visit) -> PageResponse:
     """Stop an environment."""
     parent = project_context(visit)
@@ -45,7 +45,7 @@ def stop_environment(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/environments/{_environment_id(visit)}")
 
 
-@pages.delete("/:path/-/environments/:environment")
+@pages.delete("/:path/-/environments/:environment", notice="Environment deleted.")
 def delete_environment(visit: Visit) -> PageResponse:
     """Delete a stopped environment."""
     parent = project_context(visit)

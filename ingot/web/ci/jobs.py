@@ -88,31 +88,31 @@ def show_raw_log(visit: Visit) -> PageResponse:
     return FileResponse(stream_as_file(trace.pieces(0, trace.size)), trace.size, trace.content_type, headers)
 
 
-@pages.post("/:path/-/jobs/:id/retry")
+@pages.post("/:path/-/jobs/:id/retry", notice="Job retried.")
 def retry_job(visit: Visit) -> PageResponse:
     """Run a finished job again."""
     return _change(visit, jobs_api.retry_job)
 
 
-@pages.post("/:path/-/jobs/:id/cancel")
+@pages.post("/:path/-/jobs/:id/cancel", notice="Job canceled.")
 def cancel_job(visit: Visit) -> PageResponse:
     """Cancel a job."""
     return _change(visit, jobs_api.cancel_job)
 
 
-@pages.post("/:path/-/jobs/:id/play")
+@pages.post("/:path/-/jobs/:id/play", notice="Job started.")
 def play_job(visit: Visit) -> PageResponse:
     """Start a manual or delayed job."""
     return _change(visit, jobs_api.play_job, {"job_variables_attributes": form_variables(visit)})
 
 
-@pages.post("/:path/-/jobs/:id/erase")
+@pages.post("/:path/-/jobs/:id/erase", notice="Job erased.")
 def erase_job(visit: Visit) -> PageResponse:
     """Delete the log and the artifacts of a job."""
     return _change(visit, jobs_api.erase_job)
 
 
-@pages.post("/:path/-/jobs/:id/artifacts/keep")
+@pages.post("/:path/-/jobs/:id/artifacts/keep", notice="The artifacts are kept.")
 def keep_artifacts(visit: Visit) -> PageResponse:
     """Keep the artifacts of a job, which would otherwise expire."""
     return _change(visit, jobs_api.keep_job_artifacts)

@@ -72,7 +72,7 @@ def show_pipeline_form(visit: Visit) -> PageResponse:
     return _pipeline_form(parent, ref, [])
 
 
-@pages.post("/:path/-/pipelines")
+@pages.post("/:path/-/pipelines", notice="Pipeline created.")
 def create_pipeline(visit: Visit) -> PageResponse:
     """Create a pipeline and show it."""
     parent = project_context(visit)
@@ -118,19 +118,19 @@ def show_pipeline_tests(visit: Visit, db: Connection) -> PageResponse:
     return _pipeline_page(parent, db, "tests", {"report": report, "suite": suite})
 
 
-@pages.post("/:path/-/pipelines/:id/retry")
+@pages.post("/:path/-/pipelines/:id/retry", notice="Pipeline retried.")
 def retry_pipeline(visit: Visit) -> PageResponse:
     """Retry the failed and canceled jobs of a pipeline."""
     return _change(visit, pipelines_api.retry_pipeline)
 
 
-@pages.post("/:path/-/pipelines/:id/cancel")
+@pages.post("/:path/-/pipelines/:id/cancel", notice="Pipeline canceled.")
 def cancel_pipeline(visit: Visit) -> PageResponse:
     """Cancel the jobs of a pipeline that have not ended."""
     return _change(visit, pipelines_api.cancel_pipeline)
 
 
-@pages.delete("/:path/-/pipelines/:id")
+@pages.delete("/:path/-/pipelines/:id", notice="Pipeline deleted.")
 def delete_pipeline(visit: Visit) -> PageResponse:
     """Delete a pipeline."""
     parent = project_context(visit)

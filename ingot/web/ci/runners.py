@@ -36,11 +36,15 @@ def _declare_pages(prefix: str, find_collection: Callable[[Visit], RunnerCollect
     pages.post(prefix)(on(_create))
     pages.get(f"{prefix}/new")(on(_show_form))
     pages.get(f"{prefix}/:runner/edit")(on(_show))
-    pages.put(f"{prefix}/:runner")(on(_edit))
-    pages.delete(f"{prefix}/:runner")(on(_delete))
-    pages.post(f"{prefix}/:runner/pause")(on(lambda collection: _set_paused(collection, paused=True)))
-    pages.post(f"{prefix}/:runner/resume")(on(lambda collection: _set_paused(collection, paused=False)))
-    pages.post(f"{prefix}/reset_registration_token")(on(_reset_registration_token))
+    pages.put(f"{prefix}/:runner", notice="Runner saved.")(on(_edit))
+    pages.delete(f"{prefix}/:runner", notice="Runner removed.")(on(_delete))
+    pages.post(f"{prefix}/:runner/pause", notice="Runner paused.")(
+        on(lambda collection: _set_paused(collection, paused=True))
+    )
+    pages.post(f"{prefix}/:runner/resume", notice="Runner resumed.")(
+        on(lambda collection: _set_paused(collection, paused=False))
+    )
+    pages.post(f"{prefix}/reset_registration_token", notice="Registration token reset.")(on(_reset_registration_token))
 
 
 def _list(
@@ -188,13 +192,13 @@ def _runner_id(visit: Visit) -> str:
     return number
 
 
-@pages.post("/:path/-/runners/enable")
+@pages.post("/:path/-/runners/enable", notice="Runner enabled for this project.")
 def enable_runner(visit: Visit) -> PageResponse:
     """Make a runner of another project available to this one."""
     return _change_assignment(visit, text_field(visit.request.form, "runner_id"), assign=True)
 
 
-@pages.post("/:path/-/runners/:runner/disable")
+@pages.post("/:path/-/runners/:runner/disable", notice="Runner disabled for this project.")
 def disable_runner(visit: Visit) -> PageResponse:
     """Make a runner of another project unavailable to this one."""
     return _change_assignment(visit, visit.request.path["runner"], assign=False)

@@ -38,7 +38,7 @@ def show_schedule_form(visit: Visit) -> PageResponse:
     return _form(parent, None, {"description": "", **typed}, [])
 
 
-@pages.post("/:path/-/pipeline_schedules")
+@pages.post("/:path/-/pipeline_schedules", notice="Schedule added.")
 def create_schedule(visit: Visit) -> PageResponse:
     """Create a schedule with its variables."""
     parent, typed, variables = _submitted(visit)
@@ -59,7 +59,7 @@ def show_schedule(visit: Visit) -> PageResponse:
     return _form(parent, schedule, typed, _variables_of(schedule))
 
 
-@pages.put("/:path/-/pipeline_schedules/:schedule")
+@pages.put("/:path/-/pipeline_schedules/:schedule", notice="Schedule saved.")
 def edit_schedule(visit: Visit) -> PageResponse:
     """Change a schedule and its variables."""
     parent, typed, variables = _submitted(visit)
@@ -72,19 +72,19 @@ def edit_schedule(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{parent.url}/-/pipeline_schedules")
 
 
-@pages.post("/:path/-/pipeline_schedules/:schedule/play")
+@pages.post("/:path/-/pipeline_schedules/:schedule/play", notice="Pipeline created.")
 def play_schedule(visit: Visit) -> PageResponse:
     """Run a schedule now."""
     return _act(visit, schedules_api.play_schedule)
 
 
-@pages.post("/:path/-/pipeline_schedules/:schedule/take_ownership")
+@pages.post("/:path/-/pipeline_schedules/:schedule/take_ownership", notice="You own the schedule now.")
 def take_schedule(visit: Visit) -> PageResponse:
     """Take ownership of a schedule, so that its pipelines run as the current user."""
     return _act(visit, schedules_api.take_schedule)
 
 
-@pages.delete("/:path/-/pipeline_schedules/:schedule")
+@pages.delete("/:path/-/pipeline_schedules/:schedule", notice="Schedule deleted.")
 def delete_schedule(visit: Visit) -> PageResponse:
     """Delete a schedule."""
     return _act(visit, schedules_api.delete_schedule)

@@ -86,7 +86,7 @@ def _tabs(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
         tabs.append(("issues", f"{url}/-/issues", "Issues", _open_issues(parent)))
     if parent.may(merge_requests_api.list_project_merge_requests):
         tabs.append(("merge_requests", f"{url}/-/merge_requests", "Merge requests", _open_merge_requests(parent)))
-    if project.jobs_enabled and parent.may(statuses_api.list_pipelines):
+    if parent.project.jobs_enabled and parent.may(statuses_api.list_pipelines):
         tabs.append(("pipelines", f"{url}/-/pipelines", "Pipelines", None))
     if parent.may(wikis_api.list_pages):
         tabs.append(("wiki", f"{url}/-/wikis", "Wiki", None))
