@@ -185,7 +185,7 @@ def _classify_error(error: Exception) -> tuple[str, int, str, int]:
     if isinstance(error, GitLimitReached):
         return "git limit reached", 503, f"503 Service Unavailable - {GIT_LIMIT_REACHED}", FULL_RETRY_AFTER_SECONDS
     if is_unreadable_error(error):
-        return "repository unreadable", 503, UNREADABLE_ERRORS, 0
+        return "repository unreadable", 503, UNREADABLE_ERRORS, FULL_RETRY_AFTER_SECONDS
     return "fault", 500, "500 Internal Server Error", 0
 
 

@@ -182,4 +182,5 @@ def test_a_missing_repository_of_an_existing_project_is_no_404(instance: Instanc
     answer = httpx.get(f"{instance.url}/api/v4{project.url}/repository/tree", headers={"PRIVATE-TOKEN": owner.token})
     assert answer.status_code == 503
     assert "cannot be read" in answer.json()["message"]
+    assert answer.headers["retry-after"].isdigit()
     assert httpx.get(f"{instance.url}/{project.path}/-/tree/master").status_code == 503
