@@ -1,5 +1,6 @@
 """Validation of configurations in the context of a project."""
 
+from contextlib import closing
 from typing import Any
 
 import msgspec
@@ -66,7 +67,8 @@ def lint_project_config(database: Database, store: RepositoryStore, lint: Projec
             text = reader.text_or_none(path)
             if text is None:
                 return _invalid([f"Please provide content of {path}"])
-        config = read_config(text, source, context)
+        with closing(source):
+            config = read_config(text, source, context)
         plan = plan_pipeline(config, context) if lint.dry_run else None
     except ConfigError as error:
         return _invalid([mask_values(message, context.masked_values) for message in error.messages])

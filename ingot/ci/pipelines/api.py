@@ -68,7 +68,7 @@ def retry_pipeline(call: Call, project: Project) -> PipelineView:
 def cancel_pipeline(call: Call, project: Project) -> PipelineView:
     """Cancel the jobs of a pipeline that have not ended."""
     pipeline = _pipeline_in_path(call, project)
-    service.cancel_pipeline(call.db, pipeline)
+    service.cancel_pipeline(call.db, call.actor, pipeline)
     return _view(call, call.db, project, pipeline.id)
 
 

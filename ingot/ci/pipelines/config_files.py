@@ -8,11 +8,10 @@ from ingot.ci.config.globs import path_matcher
 from ingot.ci.config.includes import FileSource
 from ingot.ci.config.yaml_loader import MAX_BYTES
 from ingot.ci.pipelines.ports import CiEnvironment
+from ingot.ci.pipelines.remote_files import RemoteFiles
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.outgoing.client import send
-from ingot.core.outgoing.errors import OutgoingError
 from ingot.errors import NotFound
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
@@ -28,8 +27,6 @@ from ingot.projects.projects.tables import Project
 from ingot.repositories.templates.queries import find_template
 
 TEMPLATE_SUFFIX = ".gitlab-ci.yml"
-REMOTE_SECONDS = 10.0
-_OK = 200
 _WILDCARDS = "*"
 
 
@@ -88,13 +85,24 @@ class FileReader:
 
 
 class CommitFiles:
-    """Source of included files for a configuration in a commit; a user's permissions decide about other projects."""
+    """Source of included files for a configuration in a commit; a user's permissions decide about other projects.
 
-    def __init__(self, database: Database, store: RepositoryStore, actor: Actor, reader: FileReader) -> None:
+    It has to be closed, since few configurations with remote files are read at a time.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        store: RepositoryStore,
+        actor: Actor,
+        reader: FileReader,
+        remote_files: RemoteFiles | None = None,
+    ) -> None:
         self._database = database
         self._store = store
         self._actor = actor
         self._reader = reader
+        self._remote_files = remote_files or RemoteFiles(database.ports[CiEnvironment].guard, actor.user_id)
         self.included: list[IncludedFile] = []
         self.read_elsewhere = False
         """Whether a file came from another project or server, or was found by a pattern."""
@@ -133,24 +141,18 @@ class CommitFiles:
         if text is None:
             raise ConfigError(f"Project `{path}` file `{file}` does not exist!")
         self.included.append(IncludedFile("file", file, {"project": path, "ref": ref or project.default_branch}))
-        return text, CommitFiles(self._database, self._store, self._actor, reader)
+        return text, CommitFiles(self._database, self._store, self._actor, reader, self._remote_files)
 
     def remote(self, url: str) -> str:
         """Return the text behind a URL; the guard refuses local and private addresses."""
         self.read_elsewhere = True
-        try:
-            pinned = self._database.ports[CiEnvironment].guard.pin(url)
-            response = send(pinned, deadline_seconds=REMOTE_SECONDS, max_bytes=MAX_BYTES)
-        except OutgoingError as error:
-            raise ConfigError(f"Remote file `{url}` could not be fetched: {error.reason}") from error
-        if response.status != _OK:
-            raise ConfigError(
-                f"Remote file `{url}` could not be fetched because of HTTP code `{response.status}` error!"
-            )
-        if response.truncated:
-            raise ConfigError(f"Remote file `{url}` is larger than {MAX_BYTES // 2**20} MiB")
+        text = self._remote_files.fetch(url)
         self.included.append(IncludedFile("remote", url, {}))
-        return response.body.decode(errors="replace")
+        return text
+
+    def close(self) -> None:
+        """Let another configuration fetch remote files."""
+        self._remote_files.close()
 
     def template(self, name: str) -> str:
         """Return a template of this instance."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -224,18 +225,18 @@ def read_project_config(
     """Return the validated configuration of a commit, from the place that the project names; raise ConfigError."""
     path = project.ci_config_path or predefined.DEFAULT_CONFIG_PATH
     reader = FileReader(repository, context.sha)
-    source = CommitFiles(database, store, actor, reader)
-    if path.startswith(("http://", "https://")):
-        return read_config(source.remote(path), source, context)
-    file, at, place = path.partition("@")
-    if at:
-        other, _, ref = place.partition(":")
-        text, inner = source.project(other, ref or None, file)
-        return read_config(text, inner, context)
-    oid = reader.blob_id_or_none(path)
-    if oid is None:
-        raise PipelineRefused(f"Missing {path} file")
-    return read_cached_config(reader, source, path, oid, context)
+    with closing(CommitFiles(database, store, actor, reader)) as source:
+        if path.startswith(("http://", "https://")):
+            return read_config(source.remote(path), source, context)
+        file, at, place = path.partition("@")
+        if at:
+            other, _, ref = place.partition(":")
+            text, inner = source.project(other, ref or None, file)
+            return read_config(text, inner, context)
+        oid = reader.blob_id_or_none(path)
+        if oid is None:
+            raise PipelineRefused(f"Missing {path} file")
+        return read_cached_config(reader, source, path, oid, context)
 
 
 def _read_inputs(db: Connection, request: PipelineRequest) -> _Inputs:

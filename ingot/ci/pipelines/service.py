@@ -71,13 +71,12 @@ def retry_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
         advance_pipeline(db, pipeline, [*copies, *skipped])
 
 
-def cancel_pipeline(db: Connection, pipeline: Pipeline) -> None:
+def cancel_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
     """Cancel every job of a pipeline that has not ended."""
-    locked = lock_pipeline_by_id(db, pipeline.id)
-    if locked is not None:
-        cancelable = [job for job in jobs_of_pipeline(db, locked.id) if job.status in CANCELABLE]
-        if cancelable:
-            cancel_jobs(db, locked, cancelable)
+    locked = _locked_pipeline(db, actor, pipeline.id)
+    cancelable = [job for job in jobs_of_pipeline(db, locked.id) if job.status in CANCELABLE]
+    if cancelable:
+        cancel_jobs(db, locked, cancelable)
 
 
 def delete_pipeline(db: Connection, pipeline: Pipeline) -> None:

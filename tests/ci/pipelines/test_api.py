@@ -122,7 +122,8 @@ def test_protected_branches(api: Api, make: Make) -> None:
     assert refused.status_code == 400
     assert "do not have sufficient permission to run a pipeline on 'main'" in refused.text
     (pipeline,) = list_pipelines(make, project)
-    assert api.post(f"{project.url}/pipelines/{pipeline['id']}/retry", developer).status_code == 403
+    for action in ("retry", "cancel"):
+        assert api.post(f"{project.url}/pipelines/{pipeline['id']}/{action}", developer).status_code == 403
     assert api.post(f"{project.url}/pipeline", make.root, ref="main").status_code == 201
 
 

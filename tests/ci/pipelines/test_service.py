@@ -76,7 +76,7 @@ def test_retry_and_cancel_a_pipeline(make: Make) -> None:
     rows = PipelineRows(make, "a 0", "b 0", "c 1")
     rows.process()
     rows.start("a")
-    rows.write(lambda db: service.cancel_pipeline(db, rows.pipeline()))
+    rows.write(lambda db: service.cancel_pipeline(db, _root(make), rows.pipeline()))
     assert rows.statuses() == "canceled canceled canceled canceled"
     rows.write(lambda db: service.retry_pipeline(db, _root(make), rows.pipeline()))
     assert rows.statuses() == "pending pending created pending"
