@@ -19,8 +19,8 @@ from ingot.runner.worker import RunnerRejected, RunnerWorker
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.description = (
-        "Execute jobs in a shell, as the user who starts this command. Jobs can read everything that this user can, so "
+    parser.epilog = (
+        "Jobs run as the user who starts this command. They can read everything that this user can, so "
         "use it for projects of people whom you trust, and for tests; gitlab-runner executes jobs in containers."
     )
     parser.add_argument("--url", metavar="URL", required=True, help="address of the server")

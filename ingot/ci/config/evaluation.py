@@ -1,10 +1,11 @@
 """Evaluation of rules and of ``only`` and ``except`` for one pipeline."""
 
 from collections import ChainMap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol, cast
 
+from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.expressions import InvalidExpression, parse_expression
 from ingot.ci.config.globs import matches_any
 from ingot.ci.config.patterns import is_pattern, pattern_matcher, split_project
@@ -24,6 +25,10 @@ _SOURCES = {
     "chat": "chat",
 }
 _DEFAULT_REFS = ("branches", "tags")
+MAX_WORK = 20_000_000
+"""Maximum number of characters that the rules of a configuration compare; a second or two of time."""
+_WORK_OF_PATH = 4
+"""Path patterns are searched faster than the slowest expressions."""
 
 
 class RuleContext(Protocol):
@@ -63,10 +68,43 @@ class RuleContext(Protocol):
         ...
 
 
+class _Work:
+    """Work of all rules of a configuration, which may contain many expressions with long values."""
+
+    def __init__(self) -> None:
+        self._left = MAX_WORK
+
+    def add(self, amount: int) -> None:
+        """Count work; raise ConfigError if there is too much."""
+        self._left -= amount
+        if self._left < 0:
+            raise ConfigError("The rules of the configuration take too long to evaluate")
+
+
+class _CountedVariables(Mapping[str, str]):
+    """Variables whose length counts as work whenever one is read."""
+
+    def __init__(self, variables: Mapping[str, str], work: _Work) -> None:
+        self._variables = variables
+        self._work = work
+
+    def __getitem__(self, name: str) -> str:
+        value = self._variables[name]
+        self._work.add(len(value))
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+
 class RuleScope:
     """The context of a pipeline with the variables of a job, for the rules of that job.
 
-    Scopes that are made from each other share the results of path patterns, which many jobs have in common.
+    Scopes that are made from each other share the results of path patterns, which many jobs have in common, and the
+    limit of work.
     """
 
     def __init__(
@@ -74,15 +112,17 @@ class RuleScope:
         context: RuleContext,
         variables: Mapping[str, ConfigVariable],
         path_results: dict[tuple[str, ...], bool] | None = None,
+        work: _Work | None = None,
     ) -> None:
         self._context = context
         self._file_variables = variables
         self._path_results: dict[tuple[str, ...], bool] = {} if path_results is None else path_results
+        self._work = work or _Work()
 
     def with_variables(self, variables: Mapping[str, ConfigVariable]) -> "RuleScope":
         """Return the scope of a job."""
         same = variables is self._file_variables
-        return self if same else RuleScope(self._context, variables, self._path_results)
+        return self if same else RuleScope(self._context, variables, self._path_results, self._work)
 
     @cached_property
     def variables(self) -> Mapping[str, str]:
@@ -98,11 +138,19 @@ class RuleScope:
         return next((rule for rule in rules if self._holds(rule)), None)
 
     def _holds(self, rule: Rule) -> bool:
-        if rule.condition is not None and not evaluate(rule.condition, self.variables):
+        if rule.condition is not None and not self._evaluate(rule.condition):
             return False
         if rule.changes is not None and not self._has_changed(rule.changes, rule.compare_to):
             return False
         return rule.exists is None or self._has_file(rule.exists)
+
+    def _evaluate(self, condition: str) -> bool:
+        self._work.add(len(condition))
+        return evaluate(condition, _CountedVariables(self.variables, self._work))
+
+    def _matches_paths(self, patterns: Sequence[str], paths: Collection[str]) -> bool:
+        self._work.add(_WORK_OF_PATH * len(paths))
+        return matches_any(patterns, paths)
 
     def _expanded(self, patterns: Sequence[str]) -> tuple[str, ...]:
         return tuple(expand_text(pattern, self.variables, keep_unknown=True) for pattern in patterns)
@@ -113,14 +161,14 @@ class RuleScope:
         key = ("changes", base or "", *expanded)
         if key not in self._path_results:
             paths = self._context.changed_paths(base)
-            self._path_results[key] = paths is None or matches_any(expanded, paths)
+            self._path_results[key] = paths is None or self._matches_paths(expanded, paths)
         return self._path_results[key]
 
     def _has_file(self, patterns: Sequence[str]) -> bool:
         expanded = self._expanded(patterns)
         key = ("exists", *expanded)
         if key not in self._path_results:
-            self._path_results[key] = matches_any(expanded, self._context.file_paths())
+            self._path_results[key] = self._matches_paths(expanded, self._context.file_paths())
         return self._path_results[key]
 
     def is_selected(self, only: RefPolicy | None, excluded: RefPolicy | None) -> bool:
@@ -144,7 +192,7 @@ class RuleScope:
         )
 
     def _any_expression(self, conditions: Sequence[str]) -> bool:
-        return any(evaluate(condition, self.variables) for condition in conditions)
+        return any(self._evaluate(condition) for condition in conditions)
 
     def _matches_refs(self, refs: Sequence[str]) -> bool:
         return any(_matches_ref(ref, self._context) for ref in refs)

@@ -101,7 +101,7 @@ class _Inputs(NamedTuple):
     other_variables: dict[str, str]
     """Variables of the user, instance, groups and project."""
     masked_values: tuple[str, ...]
-    """Values that must not be shown in error messages."""
+    """Values that must not be shown in error messages and names."""
 
 
 class _PipelineFacts(NamedTuple):
@@ -167,8 +167,14 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
     if not plan.jobs:
         raise PipelineRefused(NO_JOBS)
     files = FileReader(facts.repository, request.sha)
-    rows = job_rows(plan, rules.variables, files.blob_id_or_none, protected=inputs.protected)
-    return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, rules.variables))
+    rows = job_rows(
+        plan,
+        rules.variables,
+        files.blob_id_or_none,
+        protected=inputs.protected,
+        mask=partial(mask_values, values=rules.masked_values),
+    )
+    return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, rules))
 
 
 def rule_context_of(database: Database, store: RepositoryStore, request: PipelineRequest) -> CommitContext:
@@ -206,11 +212,12 @@ def _skipped(request: PipelineRequest, inputs: _Inputs, context: dict[str, str])
     return PipelineDraft("skipped", None, context, inputs.protected, None, [], None)
 
 
-def _name(plan: PipelinePlan, variables: Mapping[str, str]) -> str | None:
+def _name(plan: PipelinePlan, rules: CommitContext) -> str | None:
     if plan.name is None:
         return None
     own = {name: each.value for name, each in plan.variables.items()}
-    name = expand_text(plan.name, ExpandedVariables({**own, **variables}))
+    name = expand_text(plan.name, ExpandedVariables({**own, **rules.variables}))
+    name = mask_values(name, rules.masked_values)  # Readers of pipelines may not read variables.
     return name.strip()[:MAX_NAME_LENGTH] or None
 
 

@@ -47,11 +47,17 @@ class JobRow(NamedTuple):
 
 
 def job_rows(
-    plan: PipelinePlan, variables: Mapping[str, str], file_id: Callable[[str], str | None], *, protected: bool
+    plan: PipelinePlan,
+    variables: Mapping[str, str],
+    file_id: Callable[[str], str | None],
+    *,
+    protected: bool,
+    mask: Callable[[str], str],
 ) -> list[JobRow]:
     """Return the columns of the jobs of a plan.
 
-    ``variables`` are all those that do not come from the file; ``file_id`` returns the id of a file of the commit.
+    ``variables`` are all those that do not come from the file; ``file_id`` returns the id of a file of the commit;
+    ``mask`` hides the values of masked variables.
     """
     indexes = {stage: index for index, stage in enumerate(plan.stages)}
     encoded: dict[int, str] = {}
@@ -66,7 +72,12 @@ def job_rows(
 
     return [
         _job_row(
-            _with_cache_keys(job, file_id), indexes[job.spec.stage], variables, variables_json(job.variables), protected
+            _with_cache_keys(job, file_id),
+            indexes[job.spec.stage],
+            variables,
+            variables_json(job.variables),
+            protected,
+            mask,
         )
         for job in plan.jobs
     ]
@@ -91,13 +102,18 @@ def _cache_key(key: Mapping[str, Any], file_id: Callable[[str], str | None]) -> 
 
 
 def _job_row(
-    job: PlannedJob, stage_index: int, variables: Mapping[str, str], variables_json: str, protected: bool
+    job: PlannedJob,
+    stage_index: int,
+    variables: Mapping[str, str],
+    variables_json: str,
+    protected: bool,
+    mask: Callable[[str], str],
 ) -> JobRow:
     spec = job.spec
     environment, resource_group, tags = spec.environment, spec.resource_group, spec.tags
     if environment is not None or "$" in f"{resource_group}{tags}":
         expanded = _job_scope(job, variables)
-        environment = environment and _expanded_environment(environment, expanded)
+        environment = environment and _expanded_environment(environment, expanded, mask)
         resource_group = resource_group and expand_text(resource_group, expanded)
         tags = tuple(tag for tag in (expand_text(tag, expanded) for tag in tags) if tag)
     row = {
@@ -141,11 +157,14 @@ class _KnownVariables:
         return self._variables.get(name, f"${{{name}}}")
 
 
-def _expanded_environment(environment: JobEnvironment, variables: Mapping[str, str]) -> JobEnvironment:
+def _expanded_environment(
+    environment: JobEnvironment, variables: Mapping[str, str], mask: Callable[[str], str]
+) -> JobEnvironment:
+    """Insert variables; masked values stay hidden, because reporters see environments but not variables."""
     # The rest is known when the job ends: the slug of the environment, and variables that the job reports.
     known = cast("Mapping[str, str]", _KnownVariables(variables))
-    url = environment.url and expand_text(environment.url, known)
-    return msgspec.structs.replace(environment, name=expand_text(environment.name, variables), url=url)
+    url = environment.url and mask(expand_text(environment.url, known))
+    return msgspec.structs.replace(environment, name=mask(expand_text(environment.name, variables)), url=url)
 
 
 def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:

@@ -8,7 +8,7 @@ class PipelineVariableParams(Params):
     """A variable for a new pipeline."""
 
     key: str
-    value: str = ""
+    value: str
     variable_type: VariableType = "env_var"
 
 

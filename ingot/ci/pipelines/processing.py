@@ -120,6 +120,11 @@ def start_job(db: Connection, job: CiJob, runner: Runner, *, cancel_gracefully: 
     return token
 
 
+def requeue_job(db: Connection, job: CiJob) -> None:
+    """Queue a running job again that its runner has not received; its token becomes invalid."""
+    change_job(db, job, "pending", runner_id=None, sealed_token=None, token_digest=None, contacted_at=None)
+
+
 def finish_job(
     db: Connection,
     job: CiJob,

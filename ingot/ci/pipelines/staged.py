@@ -1,6 +1,6 @@
 """Creation of pipelines for the API and the pages."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.ci.pipelines.insertion import GivenVariable
@@ -12,6 +12,7 @@ from ingot.git.history.commits import branch_tip, tag_tip
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.code_access import project_repository
 from ingot.projects.projects.tables import Project
+from ingot.projects.variables.service import key_errors
 from ingot.repositories.pipelines.tables import Pipeline
 
 MAX_VARIABLES = 200
@@ -29,15 +30,22 @@ def resolve_ref(repository: Repository, ref: str) -> tuple[str, bool, str] | Non
     return None if tip is None else (name, True, tip)
 
 
-def given_variables(sent: Iterable[PipelineVariableParams]) -> tuple[GivenVariable, ...]:
-    """Return the variables of a request; raise Invalid if there are too many or two have the same key."""
-    given = tuple(GivenVariable(each.key, each.value, each.variable_type) for each in sent)
-    if len(given) > MAX_VARIABLES:
+def check_variables(keys: Collection[str]) -> None:
+    """Raise Invalid if the variables of a request are too many or a key is not valid."""
+    if len(keys) > MAX_VARIABLES:
         raise Invalid(base=[f"A pipeline can have {MAX_VARIABLES} variables at most"])
+    for key in keys:
+        errors = key_errors(key)
+        if errors:
+            raise Invalid(**errors)
+
+
+def given_variables(sent: Iterable[PipelineVariableParams]) -> tuple[GivenVariable, ...]:
+    """Return the variables of a request; raise Invalid if they are not valid or two have the same key."""
+    given = tuple(GivenVariable(each.key, each.value, each.variable_type) for each in sent)
+    check_variables([each.key for each in given])
     if len({each.key for each in given}) < len(given):
         raise Invalid(base=["Duplicate variable name"])
-    if not all(each.key for each in given):
-        raise Invalid(base=["Variable names can't be blank"])
     return given
 
 

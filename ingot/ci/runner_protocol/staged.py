@@ -5,7 +5,7 @@ from typing import NamedTuple, get_args
 
 from ingot.ci.job_records.queries import lock_job, options_of
 from ingot.ci.job_records.tables import CiJob, FailureReason
-from ingot.ci.pipelines.processing import change_job, finish_job
+from ingot.ci.pipelines.processing import change_job, finish_job, requeue_job
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.runner_protocol.params import RequestJob, UpdateJob
 from ingot.ci.runner_protocol.payload import JobPayload, job_payload
@@ -171,7 +171,7 @@ def return_job(db: Connection, job_id: int) -> None:
     """Queue a job again whose runner disconnected before it got the job."""
     job = lock_job(db, job_id)
     if job is not None and job.status == "running":
-        change_job(db, job, "pending", runner_id=None, sealed_token=None, token_digest=None, contacted_at=None)
+        requeue_job(db, job)
 
 
 def _known_reason(reason: str | None) -> FailureReason:

@@ -9,7 +9,7 @@ from ingot.ci.job_records.queries import job_by_token
 from ingot.ci.job_tokens.queries import allows_job_token
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.ci.pipelines.insertion import GivenVariable
-from ingot.ci.pipelines.staged import MAX_VARIABLES, NO_REFERENCE, resolve_ref
+from ingot.ci.pipelines.staged import NO_REFERENCE, check_variables, resolve_ref
 from ingot.ci.triggers.params import TriggerPipeline
 from ingot.ci.triggers.queries import trigger_by_token
 from ingot.ci.triggers.service import record_use
@@ -40,8 +40,7 @@ def trigger_pipeline(
     """Create a pipeline in the name of the token's owner; raise Invalid if there is nothing to run."""
     origin = database.read(partial(_find_origin, project_name=project_name, token=params.token))
     given = params.variables or {}
-    if len(given) > MAX_VARIABLES:
-        raise Invalid(base=[f"A pipeline can have {MAX_VARIABLES} variables at most"])
+    check_variables(given)
     resolved = resolve_ref(project_repository(store, origin.project), params.ref)
     if resolved is None:
         raise Invalid(base=[NO_REFERENCE])

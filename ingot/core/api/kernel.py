@@ -291,11 +291,17 @@ class Kernel:
             return work()
 
         future = executor.submit(begin)
-        expiry = loop.call_later(QUEUE_SECONDS, future.cancel)
+        expired = False
+
+        def expire() -> None:
+            nonlocal expired
+            expired = future.cancel()
+
+        expiry = loop.call_later(QUEUE_SECONDS, expire)
         try:
             return await asyncio.wrap_future(future, loop=loop)
         except asyncio.CancelledError:
-            if monotonic() - queued_at < QUEUE_SECONDS:
+            if not expired:  # The request itself was canceled.
                 raise
             raise Unavailable("Too many calls are waiting") from None
         finally:

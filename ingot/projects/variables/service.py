@@ -31,7 +31,7 @@ def create_variable(db: Connection, owner: VariableOwner, params: CreateVariable
         "masked": params.masked or params.masked_and_hidden,
         "hidden": params.masked_and_hidden,
     }
-    errors = _key_error(key) | _variable_errors(columns, params.value)
+    errors = key_errors(key) | _variable_errors(columns, params.value)
     if not errors and variable_or_none(db, owner, key, ScopeFilter(scope)) is not None:
         errors = {"key": [f"({key}) has already been taken"]}
     if errors:
@@ -75,7 +75,8 @@ def delete_variable(db: Connection, variable: Variable) -> None:
     db.delete(variables, variable.id)
 
 
-def _key_error(key: str) -> dict[str, list[str]]:
+def key_errors(key: str) -> dict[str, list[str]]:
+    """Return the errors of a variable's key."""
     if not key:
         return {"key": ["can't be blank"]}
     if len(key) > MAX_LENGTH:

@@ -1,5 +1,7 @@
 """Selection of jobs by ``rules``, ``workflow:rules``, ``only`` and ``except``."""
 
+from time import monotonic
+
 import pytest
 
 from ingot.ci.config.compiler import plan_pipeline, read_config
@@ -251,3 +253,20 @@ def test_needs_of_jobs_that_are_not_in_the_pipeline() -> None:
     assert with_job["b"].needs == (Need("a", artifacts=False, optional=True),)
     assert plan("b: {script: [x], needs: [{job: missing, optional: true}]}")["b"].needs == ()
     assert plan("b: {script: [x], needs: [{pipeline: $UP, job: x}]}")["b"].needs == ()
+
+
+@pytest.mark.parametrize("rule", ["{if: '$A =~ /(a*)*(a*)*b/'}", "{exists: [$CI_NODE]}"])
+def test_work_of_all_rules_is_limited(rule: str) -> None:
+    """Attack: many rules search a long value or many paths."""
+    names = "\n".join(
+        f"job{number}: {{script: x, variables: {{CI_NODE: 'x{number}'}}, rules: [{rule}, {{when: always}}]}}"
+        for number in range(40)
+    )
+    text = f"variables: {{A: {'a' * 600_000}}}\n{names}\n"
+    paths = ["folder/file"] * 150_000
+    begin = monotonic()
+    with pytest.raises(ConfigError, match="take too long to evaluate"):
+        plan(text, paths=paths)
+    assert monotonic() - begin < 20
+    few = text.partition("job20")[0]
+    assert len(plan(few, paths=paths)) == 20

@@ -10,6 +10,7 @@ import pytest
 from ingot.runner.worker import RunnerWorker
 from tests.ci.own_runner.conftest import AddJob
 from tests.ci.own_runner.protocol_server import TOKEN, ProtocolServer
+from tests.server.process import is_alive, until
 
 
 def test_a_job_runs_its_script_in_a_checkout(runner: RunnerWorker, add_job: AddJob) -> None:
@@ -127,7 +128,7 @@ def test_a_canceled_job_is_killed(runner: RunnerWorker, add_job: AddJob, tmp_pat
     runner.run_once()
     assert (job.final["state"], job.final["failure_reason"]) == ("failed", "job_canceled")
     assert "after" not in job.text
-    assert not _alive(int(marker.read_text()))
+    until("its end", lambda: not is_alive(int(marker.read_text())))
 
 
 def test_a_canceling_job_runs_its_after_script(runner: RunnerWorker, add_job: AddJob) -> None:
@@ -153,7 +154,7 @@ def test_a_background_process_does_not_hold_the_job_open(runner: RunnerWorker, a
     job = add_job([f"sleep 300 & echo $! > {tmp_path}/pid"])
     runner.run_once()
     assert job.final["state"] == "success"
-    assert not _alive(int((tmp_path / "pid").read_text()))
+    until("its end", lambda: not is_alive(int((tmp_path / "pid").read_text())))
 
 
 def test_unknown_failure_reasons_are_not_sent(runner: RunnerWorker, add_job: AddJob) -> None:
@@ -231,11 +232,3 @@ def test_concurrent_jobs_have_work_trees_of_their_own(runner: RunnerWorker, add_
     for thread in threads:
         thread.join()
     assert [job.final["state"] for job in jobs] == ["success"] * 2
-
-
-def _alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False
-    return state.rpartition(")")[2].split()[0] != "Z"

@@ -64,7 +64,14 @@ def test_run_a_pipeline_with_variables(api: Api, make: Make, project: Project) -
         ({"ref": "broken"}, None),
         ({"ref": "empty"}, {"base": ["No stages / jobs for this pipeline."]}),
         ({"ref": "filtered"}, {"base": ["Pipeline filtered out by workflow rules."]}),
-        ({"ref": "main", "variables": [{"key": "A"}, {"key": "A"}]}, {"base": ["Duplicate variable name"]}),
+        ({"ref": "main", "variables": [{"key": "A", "value": ""}] * 2}, {"base": ["Duplicate variable name"]}),
+        ({"ref": "main", "variables": [{"key": "A"}]}, None),
+        (
+            {"ref": "main", "variables": [{"key": "a-b;touch x", "value": "1"}]},
+            {"key": ["can contain only letters, digits and '_'."]},
+        ),
+        ({"ref": "main", "variables": [{"key": "A" * 256, "value": "1"}]}, None),
+        ({"ref": "main", "variables": [{"key": "", "value": "1"}]}, {"key": ["can't be blank"]}),
         ({}, '400 (Bad request) "ref" not given'),
     ],
 )

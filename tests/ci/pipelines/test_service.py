@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ingot.accounts.users.actors import active_actor
-from ingot.ci.job_records.tables import JobOptions
+from ingot.ci.job_records.tables import JobOptions, ci_jobs
 from ingot.ci.pipelines import maintenance, service
 from ingot.core.access.actor import Actor
 from ingot.core.db.times import add_duration
@@ -122,10 +122,32 @@ def test_jobs_of_dead_runners_fail(
     rows = PipelineRows(make, "a 0", "b 1")
     rows.process()
     rows.start("a")
+    _report(make, monkeypatch, rows)
     _pass_time(make, monkeypatch, **time)
     maintenance.drop_stuck_jobs(rows.database, None)
     assert rows.job("a").failure_reason == reason
     assert rows.statuses() == ("running created running" if reason is None else "failed skipped failed")
+
+
+def _report(make: Make, monkeypatch: pytest.MonkeyPatch, rows: PipelineRows) -> None:
+    """Let a second pass, and record that the runner has reported about the job."""
+    _pass_time(make, monkeypatch, seconds=1)
+    rows.write(lambda db: db.update(ci_jobs, rows.job("a").id, contacted_at=db.now))
+
+
+def test_a_job_that_its_runner_has_not_received_is_queued_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a crash of the server between the choice of the job and its response."""
+    rows = PipelineRows(make, "a 0", "b 1")
+    rows.process()
+    rows.start("a")
+    _pass_time(make, monkeypatch, seconds=100)
+    maintenance.drop_stuck_jobs(rows.database, None)
+    assert rows.statuses() == "running created running"
+    _pass_time(make, monkeypatch, seconds=130)
+    rows.write(maintenance.enqueue_stuck_job_search)
+    maintenance.drop_stuck_jobs(rows.database, None)
+    assert rows.statuses() == "pending created pending"
+    assert (rows.job("a").runner_id, rows.job("a").token_digest) == (None, None)
 
 
 def test_jobs_that_no_runner_takes_fail_after_a_day(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

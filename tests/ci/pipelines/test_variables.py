@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.ci.pipelines.files import commit_files
+from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.ci.runner_client import RunnerJob, project_runner
 from tests.client import Api, Make
 from tests.factories import Group, Project, make_group, make_project
@@ -225,3 +225,26 @@ def test_developers_do_not_start_jobs_of_protected_branches(api: Api, make: Make
     (job,) = api.get(f"{project.url}/pipelines/{pipeline['id']}/jobs", make.root).json()
     assert api.post(f"{project.url}/jobs/{job['id']}/play", developer).status_code == 403
     assert api.post(f"{project.url}/jobs/{job['id']}/play", make.root).status_code == 200
+
+
+def test_names_do_not_show_masked_or_protected_values(api: Api, make: Make) -> None:
+    """Attack: a guest reads a masked value in the name of a pipeline, or a reporter in an environment."""
+    project = make_project(make)
+    _set(api, make, project, "HIDDEN", "masked-value", masked=True)
+    _set(api, make, project, "GUARDED", "protected-value", protected=True)
+    text = """
+workflow: {name: "n $HIDDEN $GUARDED"}
+named: {script: make, environment: {name: e-$HIDDEN}}
+linked: {script: make, environment: {name: "e$GUARDED", url: "http://x.example.com/$HIDDEN/$GUARDED"}}
+"""
+    commit_files(make, project, {"README": "text"})
+    commit_files(make, project, {".gitlab-ci.yml": text}, branch="feature", start_branch="main")
+    pipeline = list_pipelines(make, project)[0]
+    assert api.get(f"{project.url}/pipelines/{pipeline['id']}", make.root).json()["name"] == "n [MASKED]"
+    assert sorted(project_runner(make, project.id).run_all()) == ["linked", "named"]
+    environments = api.get(f"{project.url}/environments", make.root)
+    assert [each["name"] for each in environments.json()] == ["e"]
+    jobs = api.get(f"{project.url}/pipelines/{pipeline['id']}/jobs", make.root)
+    for shown in (environments.text, jobs.text):
+        assert "masked-value" not in shown
+        assert "protected-value" not in shown

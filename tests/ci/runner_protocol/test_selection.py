@@ -102,7 +102,7 @@ def test_runners_of_the_instance_serve_projects_in_turn(make: Make, api: Api) ->
     assert taken == [many.id, few.id, many.id, few.id, many.id, many.id]
 
 
-def test_the_oldest_job_is_first(make: Make) -> None:
+def test_the_oldest_job_is_taken_first(make: Make) -> None:
     project = ci_project(make, jobs_config(5))
     assert project_runner(make, project.id).run_all() == [f"job-{number}" for number in range(5)]
 

@@ -53,6 +53,7 @@ def test_refused_triggers(api: Api, make: Make) -> None:
     assert api.post(path, token=token, ref="missing").json() == {"message": {"base": ["Reference not found"]}}
     assert api.post(path, token=token).status_code == 400
     assert api.post(path, token=token, ref="main", variables={"A": {"b": "c"}}).status_code == 400
+    assert api.post(path, token=token, ref="main", variables={"a b": "x"}).status_code == 400
     empty = make_project(make)
     commit_files(make, empty, {"README.md": "text"})
     refused = api.post(f"{empty.url}/trigger/pipeline", token=_token(make, empty), ref="main")
