@@ -25,7 +25,7 @@ MAX_REFERENCES_PER_BATCH = 50
 
 
 # The HTML depends only on the text and its resolved links, so readers with equal links share an entry.
-_html_cache: BoundedCache[tuple[LinkContext, str, Hashable], str] = declare_cache("markdown-html", share=4)
+_html_cache: BoundedCache[tuple[LinkContext, str, Hashable], str] = declare_cache("markdown-html", share=5)
 _reference_cache: BoundedCache[tuple[LinkContext, str], tuple[Reference, ...]] = declare_cache(
     "markdown-references", share=2
 )

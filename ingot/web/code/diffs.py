@@ -27,7 +27,7 @@ _MAX_HIGHLIGHTED_PER_PAGE = 40_000
 _MAX_INLINE_LENGTH = 4_000
 _ROW_BYTES = 300
 """Estimated memory of a row besides its HTML."""
-_row_cache: BoundedCache["_RowCacheKey", list[DiffRow]] = declare_cache("diff-rows", share=4)
+_row_cache: BoundedCache["_RowCacheKey", list[DiffRow]] = declare_cache("diff-rows", share=5)
 
 CommentableLines = Literal["no", "changed", "any"]
 LineSlots = Mapping[tuple[str, int | None, int | None], Any]

@@ -24,7 +24,7 @@ _LINK = "120000"
 _SHORT_SECONDS = 0.03
 _EMPTY_CELLS = "<td></td><td></td>"
 _Key = tuple[str, str, str, str, bytes, int]
-_folder_cache: BoundedCache[_Key, tuple[str, Markup]] = declare_cache("folder-rows", share=3)
+_folder_cache: BoundedCache[_Key, tuple[str, Markup]] = declare_cache("folder-rows", share=4)
 
 
 class EntryRows(NamedTuple):
