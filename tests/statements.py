@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import current_thread
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -11,6 +12,8 @@ from ingot.core.db.database import Database
 _POLLS = ("PRAGMA data_version", "SELECT 1")
 """Statements by which a watch polls for changes or checks its connection."""
 _QUERIES = re.compile(r"\s*(select|with|insert|update|delete)\b", re.IGNORECASE)
+_MONITOR = "queue monitor"
+"""Thread that follows all commits once a runner has polled; no request causes its statements."""
 _counters: "WeakKeyDictionary[Database, StatementCounter]" = WeakKeyDictionary()
 
 
@@ -49,6 +52,8 @@ class _CountedConnection:
         self._counter = counter
 
     def execute(self, statement: str, *values: Any, **options: Any) -> Any:
+        if current_thread().name == _MONITOR:
+            return self._raw.execute(statement, *values, **options)
         self._counter.note(statement)
         if self._counter.cold and statement == self._counter.version_statement:
             return _NewVersion()

@@ -149,10 +149,12 @@ def test_triggers(project: Project) -> None:
 
 
 def test_runners(client: Gitlab, project: Project, group: Group) -> None:
-    assert client.runners.list(get_all=True) == []
-    assert client.runners.all(scope="shared", get_all=True) == []
-    assert client.runners_all.list(tag_list=["a", "b"], get_all=True) == []
-    assert project.runners.list(get_all=True) == []
-    assert group.runners.list(get_all=True) == []
+    assert client.runners_all.list(tag_list=["no", "such tag"], get_all=True) == []
+    assert group.runners.list(type="group_type", get_all=True) == []
+    created = client.http_post("/user/runners", post_data={"runner_type": "project_type", "project_id": project.id})
+    assert isinstance(created, dict)
+    runner = client.runners.get(created["id"])
+    assert [each.id for each in project.runners.list(type="project_type", get_all=True)] == [runner.id]
+    runner.delete()
     with pytest.raises(GitlabGetError):
-        client.runners.get(1)
+        client.runners.get(created["id"])

@@ -57,7 +57,7 @@ def test_an_empty_list_of_projects_names_its_filters(search: str, topic: str, te
     page = PageRequest(Origin("http://localhost", "http://localhost", "127.0.0.1", ""), "/explore", {}, {}, {})
     visit = SimpleNamespace(request=page, headers=PageHeaders(), viewer=SimpleNamespace(csrf=""))
 
-    shown = template.render(visit=visit, user=None, broadcasts=[], to_do=0, projects=listing, **filters)
+    shown = template.render(visit=visit, user=None, broadcasts=[], to_do=0, notice="", projects=listing, **filters)
 
     assert text in shown
     assert ("matches" in shown) is bool(search)

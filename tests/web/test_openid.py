@@ -217,6 +217,8 @@ def test_deleting_a_user_deletes_their_applications(
 
 def _has_no_access(client: httpx.Client, project: Project) -> None:
     for endpoint in all_endpoints():
+        if endpoint.runner_call:  # Users' credentials are ignored there.
+            continue
         path = re.sub(r":\w+", "999999999", endpoint.path)
         answer = client.request(endpoint.method, f"/api/v4{path}")
         assert answer.status_code == 403 or (endpoint.open and endpoint.method == "GET"), endpoint.path

@@ -86,7 +86,7 @@ class OriginResolver:
         scheme: str = scope["scheme"]
         host = headers.get(b"host", b"")
         if not host:
-            if scope["http_version"] == "1.1":
+            if scope.get("http_version") == "1.1":
                 raise InvalidHost
             host = self._fallback
         if len(headers) != len(scope["headers"]) and _is_repeated(scope["headers"], b"host"):

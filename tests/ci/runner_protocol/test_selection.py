@@ -97,7 +97,7 @@ def test_runners_of_the_instance_serve_projects_in_turn(make: Make, api: Api) ->
     few = ci_project(make, jobs_config(2, tags=[tag]))
     for project in (many, few):
         assert api.put(project.url, make.root, shared_runners_enabled=True).status_code == 200
-    runner = make_runner(make, tag_list=[tag])
+    runner = make_runner(make, tag_list=[tag], run_untagged=False)
     taken = [runner.must_take().payload["job_info"]["project_id"] for _ in range(6)]
     assert taken == [many.id, few.id, many.id, few.id, many.id, many.id]
 
