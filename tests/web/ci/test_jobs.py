@@ -18,6 +18,12 @@ def _tail(page: httpx.Response) -> str:
     return match[1].replace("&amp;", "&")
 
 
+def test_a_job_that_no_online_runner_accepts_has_a_notice(scene: CiScene) -> None:
+    number = scene.commit(f"job: {{script: [x], tags: [{scene.make.name('tag')}]}}")
+    page = scene.browser().get(f"{scene.path}/-/jobs/{scene.job_ids(number)['job']}").text
+    assert "No online runner" in page
+
+
 def test_log_follows_a_running_job(scene: CiScene) -> None:
     number = scene.commit("job: {script: [x]}")
     address = f"{scene.path}/-/jobs/{scene.job_ids(number)['job']}"
