@@ -19,6 +19,7 @@ from bench.load import get, requests_per_second
 from bench.merge_requests import REQUESTS, fill_merge_requests, measure_merge_requests
 from bench.namespace_data import fill_namespaces
 from bench.pages import PASSWORD, fill_pages, measure_pages
+from bench.pipelines import measure_pipelines
 from bench.process import first_visit_ratio, idle_figures, start_seconds
 from bench.projects import SLOWEST, measure
 from bench.repositories import fill_projects, measure_git, measure_reads, measure_single_calls
@@ -214,6 +215,7 @@ def _measure_ci(folder: Path, seconds: float) -> None:
             _line(*finding)
     with _serving("app", settings.data, "") as (port, pid):
         for finding in (
+            *measure_pipelines(port),
             *measure_held_polls(port),
             *measure_artifacts(port, pid, start_job(port), folder, seconds),
         ):
