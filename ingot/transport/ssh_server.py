@@ -1,5 +1,6 @@
 """Built-in SSH server for git, on asyncssh."""
 
+import logging
 import socket
 from time import monotonic
 
@@ -73,6 +74,8 @@ class SshServer:
 
     async def listen(self, listener: socket.socket) -> asyncssh.SSHAcceptor:
         """Serve on an open socket, until the result is closed."""
+        # Its information about a connection takes ten lines; the session is logged in one.
+        asyncssh.set_log_level(logging.WARNING)
         return await asyncssh.listen(
             sock=listener,
             server_factory=lambda: _Connection(self),
