@@ -8,6 +8,7 @@ import random
 import shutil
 from pathlib import Path
 
+import httpx
 import pytest
 
 from ingot.git.maintenance.integrity import find_problems
@@ -100,7 +101,12 @@ def test_flipped_bytes(server: Server, damaged: Remote, tmp_path: Path) -> None:
 
 def _check_reads(server: Server, damaged: Remote) -> None:
     for path in READS:
-        answer = server.call("GET", f"/projects/{damaged.id}/{path}")
+        try:
+            answer = server.call("GET", f"/projects/{damaged.id}/{path}")
+        except httpx.RemoteProtocolError:
+            # An archive is sent while git creates it; it is cut off, so that the client notices that it is incomplete.
+            assert path == "repository/archive.tar.gz"
+            continue
         assert answer.status_code in (200, 404, 503), f"{path}: {answer.status_code} {answer.text}"
         assert answer.status_code != 503 or UNREADABLE in answer.json()["message"], answer.text
     assert server.call("GET", f"/projects/{damaged.id}").status_code == 200
