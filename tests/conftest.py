@@ -27,6 +27,7 @@ from ingot.transport.ssh_server import SshServer
 from ingot.transport.ssh_sessions import SshSessions
 from tests.client import Api, Make, User
 from tests.http_transport import share_certificates
+from tests.leftovers import remove_leftovers
 from tests.roles import UsersByRole
 from tests.statements import count_statements
 
@@ -107,6 +108,9 @@ class Instance:
         self._mails |= dict.fromkeys(sorted(new, key=lambda file: file.stat().st_mtime_ns))
 
 
+_INSTANCE = pytest.StashKey[Instance]()
+
+
 @pytest.fixture(scope="session")
 def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield an empty string for SQLite, otherwise the URL of a PostgreSQL server of this test process."""
@@ -124,7 +128,9 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Instance]:
+def instance(
+    tmp_path_factory: pytest.TempPathFactory, database_url: str, pytestconfig: pytest.Config
+) -> Iterator[Instance]:
     """Yield a running instance."""
     data: Path = tmp_path_factory.mktemp("data")
     listener, ssh_listener = open_socket("127.0.0.1", 0), open_socket("127.0.0.1", 0)
@@ -170,7 +176,10 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
-    yield Instance(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log, ssh)
+    running = Instance(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log, ssh)
+    pytestconfig.stash[_INSTANCE] = running
+    yield running
+    del pytestconfig.stash[_INSTANCE]
     server.should_exit = True
     thread.join(10)
     sessions.close()
@@ -178,6 +187,15 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
         beacon.close()
     app.close()
     patch.undo()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_leftovers(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Remove runners, queued jobs and system hooks after each file, if it or an earlier one used the instance."""
+    yield
+    running = pytestconfig.stash.get(_INSTANCE, None)
+    if running is not None:
+        remove_leftovers(running.app.database)
 
 
 @pytest.fixture(scope="session")

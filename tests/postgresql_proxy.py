@@ -107,8 +107,8 @@ class PostgresqlProxy:
             server = socket.socket(socket.AF_UNIX)
             server.connect(self._upstream)
             connection = _ProxiedConnection(self, client, server)
-            self._connections.append(connection)
             connection.start()
+            self._connections.append(connection)
 
     def cut(self) -> None:
         """Close all connections; new ones work."""

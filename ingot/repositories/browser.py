@@ -1,7 +1,7 @@
 """Reads of a repository for the code pages: refs and paths in URLs, folders, files, history and diffs."""
 
 import os
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from ingot.core.db.paging import Listing, Page
@@ -9,7 +9,7 @@ from ingot.errors import NotFound
 from ingot.git.core.paths import path_encodings, path_error
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import diff_between
-from ingot.git.diffs.patches import stream_commit_diff, stream_commit_mail
+from ingot.git.diffs.patches import PatchContent, read_commit_diff, read_commit_mail
 from ingot.git.history.blame import MAX_LINES
 from ingot.git.history.commits import branch_tip, commit_id_or_none, read_commits
 from ingot.git.history.commits import commit_or_none as git_commit_or_none
@@ -199,10 +199,10 @@ def commit_diff(repository: Repository, name: str) -> CommitDiff:
     return CommitDiff(commit.oid, [diff_view(change) for change in changes])
 
 
-def stream_patch(repository: Repository, name: str, suffix: Literal["patch", "diff"]) -> Generator[bytes, None, None]:
-    """Return a commit as a mail or as a diff, piece by piece."""
+def read_patch(repository: Repository, name: str, suffix: Literal["patch", "diff"]) -> PatchContent:
+    """Return a commit as a mail or as a diff."""
     commit = find_commit(repository, name)
-    return (stream_commit_mail if suffix == "patch" else stream_commit_diff)(repository, commit)
+    return (read_commit_mail if suffix == "patch" else read_commit_diff)(repository, commit)
 
 
 def free_branch_name(repository: Repository, stem: str, numbers: Sequence[int]) -> str:

@@ -346,7 +346,8 @@ def test_a_file_is_found_by_a_part_of_its_path(
     assert "cover the first 2 files" in browser.get(code("find_file/master")).text
 
 
-def test_every_url_of_the_api_is_valid(browser: Browser, api: Api, make: Make, code: CodePages) -> None:
+def test_every_url_of_the_api_is_valid(browser: Browser, api: Api, make: Make, instance: Instance) -> None:
+    code = CodePages(instance, make)
     url = code.project.url
     api.post(f"{url}/statuses/{code.second}", make.root, state="failed", name="<b>", ref="master")
     made = api.post(f"{url}/releases", make.root, tag_name="v/2", description="**New**").json()

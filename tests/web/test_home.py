@@ -106,6 +106,8 @@ def test_static_files_are_cacheable(browser: Browser) -> None:
 
     assert "immutable" in browser.get(address).headers["cache-control"]
     assert browser.get("/assets/..%2Fdoor.py").status_code == 404
+    icon = browser.get("/favicon.ico")
+    assert (icon.headers["content-type"], "public" in icon.headers["cache-control"]) == ("image/svg+xml", True)
 
 
 def test_size_of_a_page_without_content(browser: Browser, person: User, make: Make) -> None:

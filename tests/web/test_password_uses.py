@@ -90,7 +90,9 @@ def test_every_use_in_every_state(
 
     granted = by_password(instance.url, person)
     assert granted.status_code == (200 if accepted else 401)
-    assert accepted or granted.json()["error"] == "invalid_grant"
+    if reason is not None:
+        assert granted.json()["error"] == "invalid_grant"
+        assert (reason or "The provided authorization grant is invalid") in granted.json()["error_description"]
 
     url = over_http(instance, project, person, PASSWORD)
     for command in (["ls-remote", url], ["push", url, f"HEAD:refs/heads/{make.name('branch')}"]):

@@ -46,8 +46,11 @@ def test_git_applies_patches(make: Make, owner: User, project: Project, browser:
 
     mails, diff = browser.get(f"{page}.patch"), browser.get(f"{page}.diff")
 
-    for answer in (mails, diff):
+    for answer, ending in ((mails, "patch"), (diff, "diff")):
         assert answer.status_code == 200
+        again = browser.get(f"{page}.{ending}")
+        assert again.content == answer.content
+        assert again.headers["content-length"] == str(len(answer.content)), "From the cache, as a whole."
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
         assert answer.headers["x-content-type-options"] == "nosniff"
     assert mails.text.count("Subject: [PATCH ") == 2
@@ -121,7 +124,7 @@ def test_a_too_large_patch_is_truncated(tmp_path: Path, monkeypatch: pytest.Monk
     _git(tmp_path, "commit", "-q", "-m", "one")
     head = _git(tmp_path, "rev-parse", "HEAD").strip()
     repository = Repository(tmp_path / ".git")
-    assert b"".join(patches.stream_diff(repository, None, head)).count(b"+a\n") == 100
+    assert b"".join(patches.read_diff(repository, None, head)).count(b"+a\n") == 100
     monkeypatch.setattr(patches, "MAX_BYTES", 100)
     with pytest.raises(GitOutputTooLarge):
-        b"".join(patches.stream_mails(repository, None, head))
+        b"".join(patches.read_mails(repository, None, head))

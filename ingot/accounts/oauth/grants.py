@@ -19,12 +19,12 @@ _CLIENT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 _MAX_NONCE_LENGTH = 1000
 
 
-def invalid_grant_error(status: int = 400) -> InvalidGrantError:
-    """Return the error for an unusable grant; it does not reveal the reason."""
-    return InvalidGrantError(
-        "The provided authorization grant is invalid, expired, revoked, or was issued to another client.",
-        status_code=status,
-    )
+_UNUSABLE = "The provided authorization grant is invalid, expired, revoked, or was issued to another client."
+
+
+def invalid_grant_error(status: int = 400, reason: str = "") -> InvalidGrantError:
+    """Return the error for an unusable grant; without a reason it does not reveal what is wrong."""
+    return InvalidGrantError(reason or _UNUSABLE, status_code=status)
 
 
 def _active_user(grant: Any, user_id: int) -> User:
@@ -101,7 +101,7 @@ class PasswordGrant(grants.ResourceOwnerPasswordCredentialsGrant):  # type: igno
     def authenticate_user(self, username: str, password: str) -> User:  # noqa: ARG002 - Checked ahead.
         """Return the user whose password was verified before the transaction began."""
         if self.server.authenticated_user is None:
-            raise invalid_grant_error(401)
+            raise invalid_grant_error(401, self.server.password_refusal)
         user: User = self.server.authenticated_user
         return user
 

@@ -84,8 +84,11 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # The library has 
         base: str,
         authenticated_user: User | None = None,
         signed_in_at: Timestamp | None = None,
+        password_refusal: str = "",
     ) -> None:
         super().__init__(scopes_supported=list(OAUTH_SCOPES))
+        self.password_refusal = password_refusal
+        """Why a correct password does not suffice; empty if it is wrong."""
         self.signed_in_at = signed_in_at or db.now
         self.db = db
         self.data = data

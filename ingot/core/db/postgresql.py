@@ -17,7 +17,8 @@ from ingot.core.db.stalls import MonitoredConnection, StallMonitor, on_event_loo
 from ingot.errors import Unavailable
 from ingot.log import log_failure
 
-CONNECT_SECONDS = 5
+CONNECT_SECONDS = 3
+"""Limit in a thread. A request may wait for a statement on the event loop first, and must be answered within 5 s."""
 INLINE_CONNECT_SECONDS = 2
 """Limit on an event loop, and for probes; the driver accepts no less."""
 RECONNECT_SECONDS = 1.0

@@ -20,7 +20,7 @@ from ingot.offload import require_blocking_allowed
 
 INLINE_SECONDS = 1.0
 """Limit of a statement on an event loop."""
-SLOW_SECONDS = 2.0
+SLOW_SECONDS = 1.5
 """Time after which a statement makes the monitor probe the server."""
 PROBE_SECONDS = 1.0
 """Pause between two probes of a stalled server."""

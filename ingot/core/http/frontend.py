@@ -157,8 +157,10 @@ class HttpFrontend:
             # The exact text that monitoring scripts written for GitLab expect.
             await send_response(send, trace, status, [(b"content-type", b"text/plain")], b"GitLab OK\n")
         else:
-            body = _health_body(state, healthy)
-            await send_response(send, trace, status, [(b"content-type", b"application/json")], body)
+            response_headers = [(b"content-type", b"application/json")]
+            if not healthy:
+                response_headers.append((b"retry-after", b"%d" % _RETRY_SECONDS))
+            await send_response(send, trace, status, response_headers, _health_body(state, healthy))
         return True
 
 

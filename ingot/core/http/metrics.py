@@ -4,7 +4,7 @@ import asyncio
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ MAX_SERIES = 5_000
 
 It bounds memory and the size of a scrape even if a label should ever contain something that clients choose.
 """
+QUEUE_SECONDS = 1.0
+"""Time after which a scrape does without the figures of the job queue, because the database does not answer."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 UNMATCHED = "unmatched"
 """Route of requests that match no declared route."""
@@ -56,6 +58,9 @@ class Metrics:
         self._write_scheduled = False
         # One thread, so that scrapes neither block the event loop nor occupy the threads of other requests.
         self._thread = ThreadPoolExecutor(1, "metrics")
+        # Another one for the database, for which scrapes must not wait long.
+        self._queue_thread = ThreadPoolExecutor(1, "queue metrics")
+        self._queue_read: Future[QueueStats] | None = None
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -71,8 +76,9 @@ class Metrics:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self.render)
 
     def close(self) -> None:
-        """Wait for the thread."""
+        """Wait for the threads."""
         self._thread.shutdown()
+        self._queue_thread.shutdown()
 
     def render(self) -> bytes:
         """Return the figures of all workers, including those that have ended, in the text format of Prometheus."""
@@ -103,9 +109,13 @@ class Metrics:
         return generate_latest(registry)
 
     def _queue(self) -> QueueStats | None:
+        if self._jobs is None:
+            return None
+        if self._queue_read is None or self._queue_read.done():
+            self._queue_read = self._queue_thread.submit(self._jobs)
         try:
-            return self._jobs() if self._jobs is not None else None
-        except Unavailable:
+            return self._queue_read.result(QUEUE_SECONDS)
+        except (Unavailable, TimeoutError):
             # The other figures are needed most when the database does not answer; readiness and the log report that.
             return None
 

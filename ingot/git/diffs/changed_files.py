@@ -57,11 +57,11 @@ def changed_files_by_commit(repository: Repository, commits: Sequence[Commit]) -
 
 def changed_files_between(repository: Repository, old: str, new: str) -> list[PathChange]:
     """Return the files that differ between two commits; zeros denote the empty tree."""
-    if new != NO_OID and has_too_many_changes(repository, None if old == NO_OID else old, new):
-        return _first_changes(repository, None if old == NO_OID else old, new)
-    trees = [EMPTY_TREE if oid == NO_OID else oid for oid in (old, new)]
-    args = ["diff-tree", "-r", "-z", "--raw", "-M", "--no-abbrev", *trees, "--"]
+    changed = _listed_if_too_many(repository, old, new)
+    if changed is not None:
+        return changed
     changed = []
+    args = ["diff-tree", "-r", "-z", "--raw", "-M", "--no-abbrev", *_trees(old, new), "--"]
     fields = iter(_read_fields(repository, args, None))
     for field in fields:
         path = next(fields, None)
@@ -74,11 +74,23 @@ def changed_files_between(repository: Repository, old: str, new: str) -> list[Pa
 
 def changed_paths_between(repository: Repository, old: str, new: str) -> list[str]:
     """Return the paths that differ between two commits, of a renamed file both; zeros denote the empty tree."""
-    if has_too_many_changes(repository, None if old == NO_OID else old, new):
-        return [decode_text(change.path) for change in _first_changes(repository, None if old == NO_OID else old, new)]
-    trees = [EMPTY_TREE if oid == NO_OID else oid for oid in (old, new)]
-    args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees, "--"]
+    listed = _listed_if_too_many(repository, old, new)
+    if listed is not None:
+        return [decode_text(change.path) for change in listed]
+    args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", *_trees(old, new), "--"]
     return [decode_text(path) for path in _read_fields(repository, args, None)]
+
+
+def _trees(*oids: str) -> list[str]:
+    return [EMPTY_TREE if oid == NO_OID else oid for oid in oids]
+
+
+def _listed_if_too_many(repository: Repository, old: str, new: str) -> list[PathChange] | None:
+    """Return the first changes if git may not compare the commits; None if it may."""
+    before = None if old == NO_OID else old
+    if new == NO_OID or not has_too_many_changes(repository, before, new):
+        return None
+    return _first_changes(repository, before, new)
 
 
 def _first_changes(repository: Repository, old: str | None, new: str) -> list[PathChange]:

@@ -1,7 +1,8 @@
-"""Patches of commits in the formats of ``git diff`` and ``git format-patch``, streamed while they are generated."""
+"""Patches of commits in the formats of ``git diff`` and ``git format-patch``, cached or streamed from git."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import closing
+from typing import Literal, NamedTuple
 
 from ingot.cache import BoundedCache, declare_cache
 from ingot.errors import Invalid
@@ -20,9 +21,23 @@ MAX_MEMORY = 512 * 2**20
 MAX_PATCH_BYTES = 32 * 2**20
 """Limit of a patch that is sent as one response of the API."""
 _MAX_CACHED_BYTES = 512 * 1024
-_patch_cache: BoundedCache[tuple[str, str | None, str], bytes] = declare_cache("patches", share=4)
 _DIFF_OPTIONS = ("-M", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 _MAIL_OPTIONS = ("format-patch", "--stdout", "--signature=Ingot", *_DIFF_OPTIONS)
+
+PatchContent = bytes | Generator[bytes, None, None]
+"""A whole patch from the cache, or the pieces of one that git generates while it is sent."""
+
+
+class _PatchKey(NamedTuple):
+    """Identity of a patch, whose content never changes."""
+
+    repository: str
+    format: Literal["diff", "mails"]
+    old: str | None
+    new: str
+
+
+_patch_cache: BoundedCache[_PatchKey, bytes] = declare_cache("patches", share=4)
 
 
 def patch_between(repository: Repository, old: str | None, new: str) -> bytes:
@@ -30,7 +45,7 @@ def patch_between(repository: Repository, old: str | None, new: str) -> bytes:
 
     Raises ``Invalid`` if it is too large for one response.
     """
-    key = str(repository.path), old, new
+    key = _PatchKey(str(repository.path), "diff", old, new)
     patch = _patch_cache.get(key)
     if patch is None:
         try:
@@ -44,27 +59,39 @@ def patch_between(repository: Repository, old: str | None, new: str) -> bytes:
             ).out
         except (GitLimitReached, TreeTooLarge):
             raise Invalid("The changes are too large to be sent as one patch") from None
-        _cache_patch(key, [patch])
+        _cache_patch(key, patch)
     return patch
 
 
-def stream_diff(repository: Repository, old: str | None, new: str) -> Generator[bytes, None, None]:
-    """Stream the diff between two commits, or from the empty tree, in the format of ``git diff``."""
-    key = str(repository.path), old, new
+def read_diff(repository: Repository, old: str | None, new: str) -> PatchContent:
+    """Return the diff between two commits, or from the empty tree, in the format of ``git diff``."""
+
+    def pieces() -> Generator[bytes, None, None]:
+        _require_bounded_changes(repository, old, new)
+        yield from _stream(repository, _diff_arguments(old, new))
+
+    return _cached_or_streamed(_PatchKey(str(repository.path), "diff", old, new), pieces())
+
+
+def read_mails(repository: Repository, since: str | None, head: str) -> PatchContent:
+    """Return the commits that ``head`` has and ``since`` has not as emails, oldest first, without merges."""
+    args = [*_MAIL_OPTIONS, *([f"{since}..{head}"] if since else ["--root", head]), "--"]
+    return _cached_or_streamed(_PatchKey(str(repository.path), "mails", since, head), _stream(repository, args))
+
+
+def _cached_or_streamed(key: _PatchKey, pieces: Generator[bytes, None, None]) -> PatchContent:
     patch = _patch_cache.get(key)
-    if patch is not None:
-        yield patch
-        return
-    _require_bounded_changes(repository, old, new)
-    pieces: list[bytes] = []
-    size = 0
-    for piece in _stream(repository, _diff_arguments(old, new)):
-        size += len(piece)
-        if size <= _MAX_CACHED_BYTES:
-            pieces.append(piece)
-        yield piece
-    if size <= _MAX_CACHED_BYTES:
-        _cache_patch(key, pieces)
+    return _stream_and_cache(key, pieces) if patch is None else patch
+
+
+def _stream_and_cache(key: _PatchKey, pieces: Generator[bytes, None, None]) -> Generator[bytes, None, None]:
+    patch = bytearray()
+    with closing(pieces):
+        for piece in pieces:
+            if len(patch) <= _MAX_CACHED_BYTES:
+                patch += piece
+            yield piece
+    _cache_patch(key, bytes(patch))
 
 
 def _require_bounded_changes(repository: Repository, old: str | None, new: str) -> None:
@@ -73,8 +100,7 @@ def _require_bounded_changes(repository: Repository, old: str | None, new: str) 
         raise TreeTooLarge("diff-tree")
 
 
-def _cache_patch(key: tuple[str, str | None, str], pieces: Sequence[bytes]) -> None:
-    patch = b"".join(pieces)
+def _cache_patch(key: _PatchKey, patch: bytes) -> None:
     if len(patch) <= _MAX_CACHED_BYTES:
         _patch_cache.put(key, patch, len(patch) + 400)
 
@@ -83,18 +109,13 @@ def _diff_arguments(old: str | None, new: str) -> list[str]:
     return ["diff-tree", "-r", "-p", *_DIFF_OPTIONS, old or EMPTY_TREE, new, "--"]
 
 
-def stream_commit_diff(repository: Repository, commit: Commit) -> Generator[bytes, None, None]:
-    """Stream the diff of a commit against its first parent."""
-    return stream_diff(repository, commit.parents[0] if commit.parents else None, commit.oid)
+def read_commit_diff(repository: Repository, commit: Commit) -> PatchContent:
+    """Return the diff of a commit against its first parent."""
+    return read_diff(repository, commit.parents[0] if commit.parents else None, commit.oid)
 
 
-def stream_mails(repository: Repository, since: str | None, head: str) -> Generator[bytes, None, None]:
-    """Stream the commits that ``head`` has and ``since`` has not as emails, oldest first, without merges."""
-    return _stream(repository, [*_MAIL_OPTIONS, *([f"{since}..{head}"] if since else ["--root", head]), "--"])
-
-
-def stream_commit_mail(repository: Repository, commit: Commit) -> Generator[bytes, None, None]:
-    """Stream a commit as an email; a merge is compared with its first parent (``format-patch`` would omit it)."""
+def read_commit_mail(repository: Repository, commit: Commit) -> PatchContent:
+    """Return a commit as an email; a merge is compared with its first parent (``format-patch`` would omit it)."""
     _require_bounded_changes(repository, commit.parents[0] if commit.parents else None, commit.oid)
     if len(commit.parents) < 2:
         return _stream(repository, [*_MAIL_OPTIONS, "--root", "--max-count=1", commit.oid, "--"])

@@ -31,7 +31,7 @@ def show_commit(visit: Visit, db: Connection) -> PageResponse:
     name = visit.request.path["sha"]
     if browser.commit_or_none(code.repository, name) is not None:  # A branch or tag has this name.
         return _commit_page(parent, db)
-    return patch_response(name, browser.stream_patch(code.repository, suffixed.name, suffixed.ending))
+    return patch_response(name, browser.read_patch(code.repository, suffixed.name, suffixed.ending))
 
 
 @pages.get("/:path/-/commit/:sha/refs", open=True)

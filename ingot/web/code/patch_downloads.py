@@ -1,12 +1,12 @@
 """URLs with the suffix ``.patch`` or ``.diff``: patches as text for programs that apply them."""
 
 import re
-from collections.abc import Generator
 from typing import Literal, NamedTuple, cast
 
+from ingot.git.diffs.patches import PatchContent
 from ingot.web.file_response import stream_as_file
 from ingot.web.files.uploads import file_response_headers
-from ingot.web.page_routes import FileResponse, PageResponse
+from ingot.web.page_routes import BytesResponse, FileResponse, PageResponse
 
 PatchSuffix = Literal["patch", "diff"]
 _SUFFIXED = re.compile(r"(.+)\.(patch|diff)")
@@ -25,8 +25,9 @@ def split_suffix(name: str) -> SuffixedName | None:
     return SuffixedName(match[1], cast("PatchSuffix", match[2])) if match else None
 
 
-def patch_response(name: str, pieces: Generator[bytes, None, None]) -> PageResponse:
-    """Stream a patch as text that a browser displays."""
-    return FileResponse(
-        stream_as_file(pieces), None, "text/plain; charset=utf-8", file_response_headers(name, shown=True)
-    )
+def patch_response(name: str, patch: PatchContent) -> PageResponse:
+    """Send a patch as text that a browser displays; one that is not in memory is streamed."""
+    kind, headers = "text/plain; charset=utf-8", file_response_headers(name, shown=True)
+    if isinstance(patch, bytes):
+        return BytesResponse(patch, kind, headers)
+    return FileResponse(stream_as_file(patch), None, kind, headers)

@@ -28,10 +28,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
     """Declare the discussion routes below the page of a kind of subject."""
     pages, find = PageRoutes(), discussable_finder(kind)
     route = kind.route
-    discussion_route, note_route = (
-        f"{route}/discussions/:discussion_id",
-        f"{route}/discussions/:discussion_id/notes/:note_id",
-    )
+    discussion_route = f"{route}/discussions/:discussion_id"
 
     @pages.post(f"{route}/notes", notice="Comment added.")
     def write_note(visit: Visit) -> PageResponse:
@@ -77,6 +74,39 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
             )
         return _redirect_back(discussable, written)
 
+    _note_pages(pages, kind)
+    if (resolve_discussion := kind.resolve) is not None:
+
+        @pages.put(
+            discussion_route, notice=notice_by_field("resolved", {"true": "Thread resolved."}, "Thread reopened.")
+        )
+        def resolve(visit: Visit) -> PageResponse:
+            """Resolve a discussion, or reopen it."""
+            discussable = find(visit)
+            params = {"resolved": visit.request.form.get("resolved")}
+            resolved = discussable.ask(resolve_discussion, params, discussion_id=visit.request.path["discussion_id"])
+            return _redirect_back(discussable, resolved.notes[0])
+
+    if kind.awards is not None:
+
+        @pages.get(f"{route}/award_emoji")
+        def show_emoji(visit: Visit) -> PageResponse:
+            """Show the emoji picker."""
+            return _emoji_picker(find(visit), str(visit.request.query.get("note_id") or ""))
+
+        @pages.post(f"{route}/award_emoji", notice="Reaction changed.")
+        def toggle_award(visit: Visit) -> PageResponse:
+            """Add the viewer's award of an emoji or remove it."""
+            return _toggle_award(find(visit))
+
+    if kind.planned is not None:
+        _subscription_pages(pages, kind, kind.planned)
+    return pages
+
+
+def _note_pages(pages: PageRoutes, kind: DiscussableKind) -> None:
+    find, note_route = discussable_finder(kind), f"{kind.route}/discussions/:discussion_id/notes/:note_id"
+
     @pages.get(f"{note_route}/edit")
     def show_note_form(visit: Visit) -> PageResponse:
         """Show the form for editing a note."""
@@ -114,34 +144,6 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
         discussable = find(visit)
         discussable.ask(kind.discussions.delete_note, **_note_path(visit))
         return _redirect_back(discussable)
-
-    if (resolve_discussion := kind.resolve) is not None:
-
-        @pages.put(
-            discussion_route, notice=notice_by_field("resolved", {"true": "Thread resolved."}, "Thread reopened.")
-        )
-        def resolve(visit: Visit) -> PageResponse:
-            """Resolve a discussion, or reopen it."""
-            discussable = find(visit)
-            params = {"resolved": visit.request.form.get("resolved")}
-            resolved = discussable.ask(resolve_discussion, params, discussion_id=visit.request.path["discussion_id"])
-            return _redirect_back(discussable, resolved.notes[0])
-
-    if kind.awards is not None:
-
-        @pages.get(f"{route}/award_emoji")
-        def show_emoji(visit: Visit) -> PageResponse:
-            """Show the emoji picker."""
-            return _emoji_picker(find(visit), str(visit.request.query.get("note_id") or ""))
-
-        @pages.post(f"{route}/award_emoji", notice="Reaction changed.")
-        def toggle_award(visit: Visit) -> PageResponse:
-            """Add the viewer's award of an emoji or remove it."""
-            return _toggle_award(find(visit))
-
-    if kind.planned is not None:
-        _subscription_pages(pages, kind, kind.planned)
-    return pages
 
 
 def _subscription_pages(pages: PageRoutes, kind: DiscussableKind, planned: PlannedHandlers) -> None:

@@ -22,6 +22,8 @@ LAYOUT_FILES = ("ingot.css", "ingot.js", "ingot.svg", "htmx.min.js")
 """Files that every page uses."""
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _PREFIX = b"/assets/"
+_ICON_PATH = b"/favicon.ico"
+"""Path at which clients look for an icon that do not read the page's link to it."""
 _CACHE_FOREVER: Header = (b"cache-control", b"public, max-age=31536000, immutable")
 _CACHE_ONE_HOUR: Header = (b"cache-control", b"public, max-age=3600")
 
@@ -78,6 +80,8 @@ class StaticFiles:
 
 
 def _requested_name(request: Request) -> str:
+    if request.path == _ICON_PATH:
+        return "ingot.svg"
     return request.path.removeprefix(_PREFIX).decode("latin-1") if request.path.startswith(_PREFIX) else ""
 
 

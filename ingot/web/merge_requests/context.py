@@ -31,7 +31,12 @@ class MergeRequestContext:
         self.visit = parent.visit
         self.discussable = discussable_in(parent, MERGE_REQUEST, iid)
         self.lookup = self.discussable.find(merge_requests_api.get_merge_request)
-        self.view: MergeRequestDetailView = self.discussable.ask(merge_requests_api.get_merge_request)
+
+    @cached_property
+    def view(self) -> MergeRequestDetailView:
+        """Return the view of the API."""
+        view: MergeRequestDetailView = self.discussable.ask(merge_requests_api.get_merge_request)
+        return view
 
     @property
     def url(self) -> str:

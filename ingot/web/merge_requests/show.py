@@ -5,7 +5,7 @@ from typing import Any
 from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.merge_requests.policy import may_take_part
-from ingot.collaboration.merge_requests.versions.views import stream_changes
+from ingot.collaboration.merge_requests.versions.views import read_changes
 from ingot.core.db.connection import Connection
 from ingot.web.code.patch_downloads import patch_response, split_suffix
 from ingot.web.discussions.discussable import MERGE_REQUEST
@@ -25,8 +25,8 @@ def show_merge_request(visit: Visit, db: Connection) -> PageResponse:
     if suffixed is None:
         return overview_page(merge_request_context(visit))
     merge_request = merge_request_context(visit, suffixed.name)
-    pieces = stream_changes(db, merge_request.repository, merge_request.lookup.merge_request, suffixed.ending)
-    return patch_response(visit.request.path[MERGE_REQUEST.path_parameter], pieces)
+    patch = read_changes(db, merge_request.repository, merge_request.lookup.merge_request, suffixed.ending)
+    return patch_response(visit.request.path[MERGE_REQUEST.path_parameter], patch)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/box", open=True)

@@ -29,15 +29,18 @@ def issue_token(visit: Visit) -> PageResponse:
 
     params = request_params(visit)
     user: User | None = None
+    refusal = ""
     if params.get("grant_type") == "password":
         try:
             user = _user_by_password(visit, params)
+        except Unauthenticated as error:
+            refusal = error.reason
         except Throttled as error:
             text = {"error": "invalid_grant", "error_description": "Too many attempts. Retry later."}
             return JsonResponse(text, 429, [(b"retry-after", b"%d" % error.retry_after)])
 
     def work(db: Connection) -> Any:
-        exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base, user)
+        exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base, user, password_refusal=refusal)
         status, body, headers = exchange.issue_token(OAuthRequest("POST", params, visit.headers.authorization))
         if status == 200:
             body["created_at"] = _seconds(db.now)
@@ -46,15 +49,12 @@ def issue_token(visit: Visit) -> PageResponse:
     return _json_response(*visit.database.write(work))
 
 
-def _user_by_password(visit: Visit, params: dict[str, str]) -> User | None:
-    """Return the user with this password; None if it is wrong or does not suffice."""
+def _user_by_password(visit: Visit, params: dict[str, str]) -> User:
+    """Return the user with this password; raise Unauthenticated if it is wrong or does not suffice."""
     origin = visit.request.origin
     login, password = params.get("username", ""), params.get("password", "")
     attempt = PasswordAttempt("oauth", login, password, origin.ip, origin.user_agent)
-    try:
-        return check_password(visit.database, visit.settings, attempt)
-    except Unauthenticated:
-        return None
+    return check_password(visit.database, visit.settings, attempt)
 
 
 @pages.post("/oauth/revoke", open=True, csrf_exempt=True, for_api_clients=True)

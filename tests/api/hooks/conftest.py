@@ -42,18 +42,25 @@ def clock() -> Clock:
 
 
 @pytest.fixture(scope="module")
-def dispatcher(instance: Instance, clock: Clock) -> Iterator[HookDispatcher]:
-    """Yield a dispatcher that delivers the server's events; local addresses are allowed, also for saving hooks."""
-    runner = instance.app.kernel._runner
-    allowed, before = replace(instance.settings, allow_local_requests=True), runner.settings
-    runner.settings = allowed
+def running_dispatcher(instance: Instance, clock: Clock) -> Iterator[HookDispatcher]:
+    """Yield a dispatcher that delivers the server's events, also to local addresses."""
     database = open_database(instance.settings, clock)
+    allowed = replace(instance.settings, allow_local_requests=True)
     dispatcher = hook_dispatcher(allowed, database, Log("json", instance.log))
     dispatcher.start()
     yield dispatcher
     assert dispatcher.stop()
-    runner.settings = before
     database.close()
+
+
+@pytest.fixture
+def dispatcher(
+    instance: Instance, running_dispatcher: HookDispatcher, monkeypatch: pytest.MonkeyPatch
+) -> HookDispatcher:
+    """Return a running dispatcher; during the test, hooks with local addresses can be saved."""
+    allowed = replace(instance.settings, allow_local_requests=True)
+    monkeypatch.setattr(instance.app.kernel._runner, "settings", allowed)
+    return running_dispatcher
 
 
 class HookedProject:

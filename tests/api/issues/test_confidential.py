@@ -15,6 +15,8 @@ from tests.factories import Group, Project, make_group, make_project
 OUTSIDERS = ["stranger", "external", "guest"]
 INSIDERS = ["author", "assignee", "reporter", "developer", "administrator"]
 SECRET = "unspeakable"
+LABEL = "test-confidential"
+"""Label that no other test uses, because administrators list the issues of all projects."""
 # All parameters that any endpoint requires, so that each call reaches the lookup of the issue.
 BODY: dict[str, Any] = {
     "title": "x",
@@ -81,7 +83,7 @@ def setup(make: Make) -> ConfidentialIssueSetup:
     plain = make_issue(make, project, make.root, title="plain")
     issue = make_issue(make, project, people["author"], title=SECRET, description=SECRET, confidential=True)
     base = f"/projects/{project.id}/issues/{issue['iid']}"
-    sent = {"assignee_ids": [people["assignee"].id], "labels": "hush", "milestone_id": milestone["id"]}
+    sent = {"assignee_ids": [people["assignee"].id], "labels": LABEL, "milestone_id": milestone["id"]}
     assert make.api.put(base, make.root, **sent).status_code == 200
     linked = {"target_project_id": project.id, "target_issue_iid": plain["iid"]}
     assert make.api.post(f"{base}/links", make.root, **linked).status_code == 201
@@ -130,7 +132,7 @@ def _lists(setup: ConfidentialIssueSetup) -> list[str]:
         f"search={SECRET}",
         f"search={SECRET[:2]}",
         f"iids[]={setup.issue['iid']}",
-        "labels=hush",
+        f"labels={LABEL}",
         f"milestone={setup.milestone['title']}",
         "confidential=true",
         f"author_username={setup.people['author'].username}",
@@ -157,7 +159,7 @@ def test_lists(api: Api, setup: ConfidentialIssueSetup) -> None:
 
 def test_counts(api: Api, setup: ConfidentialIssueSetup) -> None:
     paths = [f"/projects/{setup.project.id}/issues_statistics", f"/groups/{setup.group.id}/issues_statistics"]
-    for path in [*paths, "/issues_statistics?scope=all&labels=hush"]:
+    for path in [*paths, f"/issues_statistics?scope=all&labels={LABEL}"]:
         for name, caller in setup.people.items():
             everything = api.request("GET", path, caller).json()["statistics"]["counts"]["all"]
             assert everything == (name in INSIDERS) + ("labels" not in path), (path, name)

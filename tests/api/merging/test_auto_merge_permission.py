@@ -60,6 +60,10 @@ def test_nothing_is_merged(api: Api, make: Make, instance: Instance, how: str, v
     assert (shown["state"], shown["merge_when_pipeline_succeeds"]) == ("opened", False)
     assert shown["merge_error"] == REASON
     assert tip(api, project, owner)["id"] == before
+    (note,) = api.get(f"{url(project, merge_request)}/notes", owner).json()
+    text = "aborted the automatic merge because the user who scheduled the merge may no longer merge it"
+    assert (note["body"], note["system"]) == (text, True)
+    assert note["author"]["id"] == user.id or how == "deleted"
 
 
 def test_a_share_that_ended(api: Api, make: Make, instance: Instance) -> None:

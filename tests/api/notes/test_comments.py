@@ -76,9 +76,9 @@ def test_archived_projects_accept_no_comments(instance: Instance, api: Api, make
     assert api.get(where, roles.reporter).json() == []
 
 
-def test_all_fields(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
-    project, commits = commented
-    where = f"/projects/{project.id}/repository/commits/{commits[4]}/comments"
+def test_all_fields(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    where = f"/projects/{project.id}/repository/commits/{fill(instance, project)[4]}/comments"
     first = api.post(where, roles.reporter, note="Größe 📏 <b>")
     assert first.status_code == 201, first.text
     written = first.json()

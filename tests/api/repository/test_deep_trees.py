@@ -67,7 +67,7 @@ def test_archives_are_refused_before_they_begin(api: Api, deep: DeepProject) -> 
 
 
 def test_lists_go_to_the_bottom(api: Api, deep: DeepProject) -> None:
-    asked = {"ref": "deep", "recursive": True, "per_page": 10}
+    asked = {"ref": deep.tips["deep"], "recursive": True, "per_page": 10}
     first = api.get(f"{deep.url}/tree", deep.owner, **asked)
     assert [entry["path"] for entry in first.json()[:3]] == ["d", "d/d", "d/d/d"]
     assert first.headers["x-total"] == str(DEEP + 1)

@@ -3,9 +3,9 @@
 from typing import Any
 
 from ingot.projects.services.registry import Integration, Property
-from tests.api.hooks.conftest import clock, dispatcher, receiver
+from tests.api.hooks.conftest import clock, dispatcher, receiver, running_dispatcher
 
-__all__ = ["clock", "dispatcher", "receiver"]
+__all__ = ["clock", "dispatcher", "receiver", "running_dispatcher"]
 SECRET = "s3cr3t-of-the-service"
 
 

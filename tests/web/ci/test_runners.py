@@ -2,20 +2,10 @@
 
 import re
 
-import pytest
-
 from tests.ci.runner_client import make_runner, project_runner
 from tests.client import Make
 from tests.factories import make_group, make_project
 from tests.web.ci.scene import CiScene
-
-
-@pytest.fixture(autouse=True)
-def no_other_runners(make: Make) -> None:
-    """Delete the runners of other tests, which would fill the first page of the lists."""
-    while runners := make.api.get("/runners/all", make.root, per_page=100).json():
-        for runner in runners:
-            make.api.delete(f"/runners/{runner['id']}", make.root)
 
 
 def test_runner_is_created_with_a_token_that_is_shown_once(scene: CiScene) -> None:

@@ -8,7 +8,7 @@ from ingot.collaboration.merge_requests.discussions import system_note_texts
 from ingot.collaboration.merge_requests.discussions.follow_up_issues import open_discussions_or_none
 from ingot.collaboration.merge_requests.discussions.service import resolve_whole_discussion
 from ingot.collaboration.merge_requests.discussions.system_notes import record_changes, record_opening
-from ingot.collaboration.merge_requests.events import MergeRequestChanged
+from ingot.collaboration.merge_requests.events import MergeFailed, MergeRequestChanged
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_merge_requests_from
 from ingot.collaboration.merge_requests.service import subject_of
@@ -67,6 +67,14 @@ def record_change(db: Connection, event: MergeRequestChanged) -> None:
         record_opening(db, event, merge_request)
     else:
         record_changes(db, event, merge_request)
+
+
+@subscriptions.on(MergeFailed)
+def record_aborted_merge(db: Connection, event: MergeFailed) -> None:
+    """Add a system note that says why a scheduled merge did not happen."""
+    merge_request = merge_request_by_id(db, event.merge_request_id)
+    text = system_note_texts.auto_merge_aborted(merge_request.merge_error or "it failed")
+    add_system_note(db, event.merge_user_id or merge_request.author_id, subject_of(merge_request), text, "merge")
 
 
 @subscriptions.on(VersionCollected)

@@ -41,6 +41,11 @@ def draft_changed(draft: bool) -> str:
     return "marked this merge request as **draft**" if draft else "marked this merge request as **ready**"
 
 
+def auto_merge_aborted(reason: str) -> str:
+    """Return the text for a scheduled merge that was impossible; the reason is a sentence."""
+    return f"aborted the automatic merge because {reason[:1].lower()}{reason[1:].removesuffix('.')}"
+
+
 def lock_changed(locked: bool) -> str:
     """Return the text for a locked or unlocked discussion."""
     return "locked this merge request" if locked else "unlocked this merge request"

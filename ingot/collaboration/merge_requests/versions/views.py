@@ -1,6 +1,6 @@
 """Response structs of versions and changes."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from ingot.collaboration.merge_requests.queries import latest_version
@@ -18,7 +18,7 @@ from ingot.core.db.paging import Page
 from ingot.core.db.times import Timestamp
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import Diff, diff_between
-from ingot.git.diffs.patches import stream_diff, stream_mails
+from ingot.git.diffs.patches import PatchContent, read_diff, read_mails
 from ingot.git.history.commits import Commit
 from ingot.repositories.commits.views import CommitView, DiffView, commit_view, diff_view
 
@@ -129,11 +129,11 @@ def version_diffs(repository: Repository, version: PushedVersion, since: PushedV
     return diff_views(diff_between(repository, since.head_oid, version.head_oid))
 
 
-def stream_changes(
+def read_changes(
     db: Connection, repository: Repository, merge_request: MergeRequest, ending: Literal["patch", "diff"]
-) -> Generator[bytes, None, None]:
-    """Return what a merge request brings now as mails or as one diff, piece by piece."""
+) -> PatchContent:
+    """Return the current changes of a merge request as mails or as one diff."""
     span = current_commit_range(db, repository, merge_request)
     if ending == "patch":
-        return stream_mails(repository, span.start_oid, span.head_oid)
-    return stream_diff(repository, span.base_oid, span.head_oid)
+        return read_mails(repository, span.start_oid, span.head_oid)
+    return read_diff(repository, span.base_oid, span.head_oid)

@@ -1,0 +1,46 @@
+"""Removal of what a test file leaves in the shared instance and what would affect every other project."""
+
+from sqlalchemy import ColumnElement, Table, delete, select
+
+from ingot.ci.job_records.queries import jobs_by_ids
+from ingot.ci.job_records.tables import ci_queue
+from ingot.ci.pipelines.service import cancel_job
+from ingot.ci.runners.queries import runner_or_none
+from ingot.ci.runners.service import delete_runner
+from ingot.ci.runners.tables import runners
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.jobs.tables import jobs
+from ingot.integrations.webhooks.queries import SYSTEM
+from ingot.integrations.webhooks.tables import hooks
+
+
+def remove_leftovers(database: Database) -> None:
+    """Cancel pending CI jobs, and delete all runners, system hooks and queued background jobs.
+
+    The next file that runs the queue would otherwise run the background jobs of all files before it.
+    """
+    if database.read(_has_leftovers):
+        database.write(_remove)
+
+
+def _ids(db: Connection, table: Table, condition: ColumnElement[bool] | None = None) -> list[int]:
+    key = table.primary_key.columns[0]
+    return [row[0] for row in db.rows(select(key) if condition is None else select(key).where(condition))]
+
+
+def _has_leftovers(db: Connection) -> bool:
+    return bool(_ids(db, ci_queue) or _ids(db, runners) or _ids(db, hooks, SYSTEM) or _ids(db, jobs))
+
+
+def _remove(db: Connection) -> None:
+    # A canceled job may let jobs of a later stage start.
+    while job_ids := _ids(db, ci_queue):
+        for job in jobs_by_ids(db, job_ids):
+            cancel_job(db, job)
+    for runner_id in _ids(db, runners):
+        if runner := runner_or_none(db, runner_id):
+            delete_runner(db, runner)
+    for hook_id in _ids(db, hooks, SYSTEM):
+        db.delete(hooks, hook_id)
+    db.run(delete(jobs))
