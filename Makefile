@@ -37,11 +37,16 @@ test-sqlite: setup
 	@sh scripts/openssh
 	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),--ignore=tests/conventions)
 
-# Tests that hardly use the database run on SQLite only, and so do the fault tests and those of git's protocol, which take
-# longest. T=PATH runs any test on PostgreSQL too.
+# Tests that hardly use the database run on SQLite only: those of git, of request bodies and of outgoing connections, and
+# those of clients, whose calls tests/api makes too. So do the fault tests and those of git's protocol, which take longest.
+# T=PATH runs any test on PostgreSQL too.
 RUN_ONCE := tests/ci tests/git tests/transport tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
-	$(addprefix tests/api/kernel/test_,every_scope.py openapi.py parameters.py secrets.py) \
-	$(addprefix tests/server/test_,commands.py demo.py progress.py readme.py serve.py supervisor.py drain.py)
+	tests/clients tests/api/lint tests/api/markdown tests/api/templates tests/api/notifications/test_mail_encryption.py \
+	$(addprefix tests/api/kernel/test_,bodies.py body_budget.py cors.py every_refused_credential.py every_scope.py large_bodies.py multipart.py openapi.py parameters.py secrets.py) \
+	$(addprefix tests/api/hooks/test_,guard.py slow_receivers.py tls.py) \
+	$(addprefix tests/api/projects/test_import_,hostile.py refused.py) \
+	$(addprefix tests/api/repository/test_,archive.py blame.py blobs.py compare.py deep_trees.py diff.py get_file.py raw_file.py tree.py tree_bombs.py) \
+	$(addprefix tests/server/test_,commands.py demo.py drain.py http.py origin.py progress.py readme.py serve.py supervisor.py)
 
 test-postgresql: setup
 	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))

@@ -1,6 +1,7 @@
 """Shared fixtures: one server per test process, on a loopback port, with a real database and HTTP client."""
 
 import asyncio
+import gc
 import io
 import os
 import shutil
@@ -35,6 +36,8 @@ ROOT_TOKEN = "root-token-of-the-tests"
 ROOT_PASSWORD = "root-password-of-the-tests"
 
 
+# Modules and items of the whole suite live until the end; looking for garbage among them costs a twentieth of the run.
+gc.disable()
 # A busy machine may need longer than the default five seconds, and no test measures response times.
 DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 60.0
 share_certificates()
@@ -77,6 +80,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the slowest files, so that no process is left with one of them at the end."""
     items.sort(key=lambda item: not any(part in item.path.as_posix() for part in SLOWEST_FILES))
+
+
+def pytest_collection_finish() -> None:
+    """Exclude all that exists now from the search for garbage, and begin with it."""
+    gc.freeze()
+    gc.enable()
 
 
 class Instance:

@@ -16,6 +16,7 @@ import tempfile
 import time
 import traceback
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -203,11 +204,7 @@ def _become(order: dict[str, Any], streams: list[int]) -> None:
     sys.argv = [order["module"], *order["arguments"]]
     code = 0
     try:
-        if order["module"] == "ingot":
-            from ingot.cli.main import main
-        else:
-            from tests.jobs.process import main
-        main()
+        import_module("ingot.cli.main" if order["module"] == "ingot" else order["module"]).main()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1 if end.code else 0
         if isinstance(end.code, str):

@@ -3,26 +3,16 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ingot.core.migrations.run import SCRIPTS, newest_revision
-from tests.server.process import ROOT, Server, environment, ingot, serving, until
+from tests import fork_server
+from tests.faults.newer_version import SCRIPTS_VARIABLE
+from tests.server.process import Server, environment, ingot, serving, until
 
-# The commands with a copy of the migrations that has one more: a newer version of Ingot.
-NEWER_VERSION = """
-import sys
-from pathlib import Path
-from ingot.core.migrations import run
-run.SCRIPTS = Path(sys.argv[1])
-sys.argv[1:] = sys.argv[2:]
-from ingot.cli.main import main
-main()
-"""
 SCRIPT = '''"""Adds a table, fills it, and stops in the middle for as long as it is told to."""
 
 import time
@@ -47,6 +37,30 @@ def upgrade() -> None:
 '''
 
 
+class Migration:
+    """Running migration, and its output."""
+
+    def __init__(self, module: str, output: Path, *options: str, **more: str) -> None:
+        self._output = output
+        with output.open("wb") as file:
+            streams = {"stdout": file.fileno(), "stderr": file.fileno()}
+            self._process = fork_server.start(
+                module, "migrate", *options, **streams, env=environment(**more), new_session=True
+            )
+
+    def kill(self) -> None:
+        """Kill it, unless it has ended."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait(60)
+
+    def finish(self) -> str:
+        """Wait for its success, and return its output."""
+        status = self._process.wait(60)
+        assert status == 0, self._output.read_text()
+        return self._output.read_text()
+
+
 class NewerVersion:
     """Runner of commands of the newer version on one instance."""
 
@@ -54,9 +68,8 @@ class NewerVersion:
         self.folder = folder
         shutil.copytree(SCRIPTS, folder, ignore=shutil.ignore_patterns("__pycache__"))
         (folder / "9000_add_later_table.py").write_text(SCRIPT.format(before=newest_revision()))
-        self._options = ["--data", str(server.data)]
-        self._options += ["--database-url", server.database_url] if server.database_url else []
-        self._started: list[subprocess.Popen[str]] = []
+        self._options = _options(server)
+        self._started: list[Migration] = []
 
     def pause_in_the_middle(self) -> None:
         """Make the migration pause from now on."""
@@ -73,74 +86,49 @@ class NewerVersion:
         except FileNotFoundError:
             return 0
 
-    def migrate(self) -> subprocess.Popen[str]:
+    def migrate(self) -> Migration:
         """Start a migration."""
-        process = subprocess.Popen(
-            [sys.executable, "-c", NEWER_VERSION, str(self.folder), "migrate", *self._options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment(),
-            cwd=ROOT,
-            start_new_session=True,
-        )
-        self._started.append(process)
-        return process
+        output, scripts = self.folder / f"output-{len(self._started)}", {SCRIPTS_VARIABLE: str(self.folder)}
+        self._started.append(Migration("tests.faults.newer_version", output, *self._options, **scripts))
+        return self._started[-1]
 
     def clean_up(self) -> None:
         """Kill remaining processes."""
-        for process in self._started:
-            _kill(process)
+        for migration in self._started:
+            migration.kill()
+
+
+def _options(server: Server) -> list[str]:
+    return ["--data", str(server.data), *(["--database-url", server.database_url] if server.database_url else [])]
 
 
 @pytest.fixture
-def newer(stopped: Server, tmp_path: Path) -> Iterator[NewerVersion]:
-    """Yield a newer version, and an instance of the current one with a user."""
-    with serving(stopped.data, stopped.database_url) as server:
-        sent = {"username": "kept", "name": "Kept", "email": "kept@example.org", "force_random_password": True}
-        assert server.call("POST", "/users", json=sent).status_code == 201
-        assert server.stop() == 0
-    newer = NewerVersion(tmp_path / "versions", stopped)
+def newer(server: Server, tmp_path: Path) -> Iterator[NewerVersion]:
+    """Yield a newer version, and an instance of the current one with a user, which is stopped."""
+    sent = {"username": "kept", "name": "Kept", "email": "kept@example.org", "force_random_password": True}
+    assert server.call("POST", "/users", json=sent).status_code == 201
+    assert server.stop() == 0
+    newer = NewerVersion(tmp_path / "versions", server)
     yield newer
     newer.clean_up()
 
 
-def _kill(process: subprocess.Popen[str]) -> None:
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait(60)
-    if process.stdout is not None:
-        process.stdout.close()
-
-
-def _finished(process: subprocess.Popen[str]) -> str:
-    output, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, output
-    return output
-
-
-def _tables(server: Server) -> str:
-    """Return the tables that the current version sees."""
-    options = ["--database-url", server.database_url] if server.database_url else []
-    return ingot("doctor", "--data", server.data, *options).stdout
-
-
-def test_a_killed_migration_starts_over(newer: NewerVersion, stopped: Server) -> None:
+def test_a_killed_migration_starts_over(newer: NewerVersion, server: Server) -> None:
     newer.pause_in_the_middle()
     killed = newer.migrate()
     until("the middle of the migration", lambda: newer.times_reached() == 1)
-    _kill(killed)
+    killed.kill()
 
     # The migration left nothing, so the old version can still serve.
-    assert _tables(stopped) == "No problems found.\n"
-    with serving(stopped.data, stopped.database_url) as server:
-        assert len(server.call("GET", "/users?username=kept").json()) == 1
-        assert server.stop() == 0
+    assert ingot("doctor", *_options(server)).stdout == "No problems found.\n"
+    with serving(server.data, server.database_url) as old:
+        assert len(old.call("GET", "/users?username=kept").json()) == 1
+        assert old.stop() == 0
 
     newer.resume()
-    assert "The database is at revision 9000." in _finished(newer.migrate())
+    assert "The database is at revision 9000." in newer.migrate().finish()
     assert newer.times_reached() == 2
-    assert "The database is at revision 9000." in _finished(newer.migrate())
+    assert "The database is at revision 9000." in newer.migrate().finish()
     assert newer.times_reached() == 2
 
 
@@ -151,9 +139,9 @@ def test_a_killed_first_start_starts_over(stopped: Server, tmp_path: Path) -> No
     try:
         killed = newer.migrate()
         until("the middle of the migration", lambda: newer.times_reached() == 1)
-        _kill(killed)
+        killed.kill()
         newer.resume()
-        assert "Sign in as root with the password" in _finished(newer.migrate())
+        assert "Sign in as root with the password" in newer.migrate().finish()
     finally:
         newer.clean_up()
 
@@ -164,27 +152,22 @@ def test_concurrent_migrations_run_once(newer: NewerVersion) -> None:
     until("the middle of the migration", lambda: newer.times_reached() == 1)
     second = newer.migrate()
     newer.resume()
-    assert "The database is at revision 9000." in _finished(first)
-    assert "The database is at revision 9000." in _finished(second)
+    assert "The database is at revision 9000." in first.finish()
+    assert "The database is at revision 9000." in second.finish()
     assert newer.times_reached() == 1
 
 
-def test_concurrent_first_starts_create_one_instance(data_folder: Path, empty_database: str) -> None:
-    options = ["--data", str(data_folder), *(["--database-url", empty_database] if empty_database else [])]
-    command = [sys.executable, "-m", "ingot", "migrate", *options]
-    both = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment())
-        for _ in range(2)
-    ]
-    outputs = [_finished(process) for process in both]
+def test_concurrent_first_starts_create_one_instance(stopped: Server, tmp_path: Path) -> None:
+    options = _options(stopped)
+    both = [Migration("ingot", tmp_path / f"output-{number}", *options) for number in range(2)]
+    outputs = [migration.finish() for migration in both]
     assert sum("Sign in as root" in output for output in outputs) == 1
     assert ingot("doctor", *options).stdout == "No problems found.\n"
 
 
-def test_a_newer_schema_is_rejected(newer: NewerVersion, stopped: Server) -> None:
-    _finished(newer.migrate())
-    options = ["--data", str(stopped.data)]
-    options += ["--database-url", stopped.database_url] if stopped.database_url else []
+def test_a_newer_schema_is_rejected(newer: NewerVersion, server: Server) -> None:
+    newer.migrate().finish()
+    options = _options(server)
     for command in (
         ["serve", "--port", "0", "--ssh-port", "0"],
         ["migrate"],
@@ -198,5 +181,5 @@ def test_a_newer_schema_is_rejected(newer: NewerVersion, stopped: Server) -> Non
             f"ingot: The database is at revision 9000, newer than this version of Ingot knows ({newest_revision()}). "
             "Start the newer version again, or restore a backup made before the upgrade.\n"
         )
-    backup = ingot("backup", stopped.data.parent / "backup.tar.gz", *options)
+    backup = ingot("backup", server.data.parent / "backup.tar.gz", *options)
     assert backup.returncode == 1 and "Write the backup with the version that runs the server" in backup.stderr

@@ -3,7 +3,7 @@
 SIZE = 1_000_000
 
 KNOWN = ("images without an end", "insertions", "mentions in a row", "issues in a row", "backticks", "nested brackets")
-"""Payloads known from other forges, tried at full length; a third of the length is enough for the others."""
+"""Payloads known from other forges, which are tried at greater length than the others."""
 
 
 def _filled(piece: str, before: str = "", after: str = "") -> str:

@@ -27,7 +27,7 @@ from ingot.core.markup.tasks import count_tasks
 from tests.markup.hostile import KNOWN, PAYLOADS
 
 for name in sys.argv[1:]:
-    text = PAYLOADS[name] if name in KNOWN else PAYLOADS[name][:{longest}]
+    text = PAYLOADS[name][:{longest_known} if name in KNOWN else {longest}]
     assert len(extract_references(text, "https://h")) <= 1000
     closing_references(text, "https://h")
     count_tasks(text)
@@ -40,7 +40,8 @@ for name in sys.argv[1:]:
 @pytest.mark.parametrize("first", range(0, len(PAYLOADS), 9))
 def test_every_payload_is_rendered_within_its_limit(first: int) -> None:
     names = list(PAYLOADS)[first : first + 9]
-    program = PROGRAM.format(seconds=SECONDS_OF_CPU, longest=15_000 * LONGER)
+    limits = {"longest": 15_000 * LONGER, "longest_known": 100_000 * LONGER}
+    program = PROGRAM.format(seconds=SECONDS_OF_CPU, **limits)
     done = subprocess.run([sys.executable, "-c", program, *names], capture_output=True, text=True, check=False)
     assert done.returncode == 0, (names, done.stderr[-2000:])
 

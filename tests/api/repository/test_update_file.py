@@ -124,6 +124,7 @@ def test_a_constantly_moving_branch(api: Api, writable: WritableRepository, monk
         return made
 
     monkeypatch.setattr(staged, "commit_actions", always_push_first)
+    monkeypatch.setattr(staged, "PATIENCE_SECONDS", 0.5)
     for name in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{name}_NAME", "Pusher")
         monkeypatch.setenv(f"GIT_{name}_EMAIL", "push@example.org")
