@@ -28,11 +28,14 @@ from ingot.ci.artifacts.jobs import (
 from ingot.ci.artifacts.queries import artifact_summaries
 from ingot.ci.artifacts.service import DELETE_ARTIFACT_FILES
 from ingot.ci.artifacts.store import artifact_store_of
+from ingot.ci.downstream.jobs import DownstreamJobs
+from ingot.ci.downstream.subscribers import FOLLOW_DOWNSTREAM_PIPELINE
 from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_tokens.authentication import actor_by_job_token
 from ingot.ci.job_tokens.queries import allows_job_token
 from ingot.ci.jobs.jobs import SWEEP_TRACES, TraceJobs, enqueue_trace_sweep
 from ingot.ci.jobs.service import DELETE_TRACES, delete_job_files
+from ingot.ci.pipelines.hierarchy import CANCEL_PIPELINES
 from ingot.ci.pipelines.jobs import CREATE_PIPELINES, PipelineCreation, configured_refs
 from ingot.ci.pipelines.maintenance import (
     DROP_STUCK_JOBS,
@@ -45,7 +48,7 @@ from ingot.ci.pipelines.maintenance import (
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.project_settings import project_ci_settings
 from ingot.ci.pipelines.service import REMOVE_PIPELINE_REFS
-from ingot.ci.pipelines.transitions import START_DELAYED_JOB
+from ingot.ci.pipelines.transitions import START_DELAYED_JOB, START_DOWNSTREAM_PIPELINE
 from ingot.ci.runner_protocol.polls import RunnerPolls
 from ingot.ci.runners.registration import instance_registration_token
 from ingot.ci.schedules.jobs import CREATE_SCHEDULED_PIPELINE, ScheduleJobs, enqueue_overdue_schedules, run_schedule
@@ -307,6 +310,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
     store, files = projects.repository_store(settings), upload_files(settings)
     project_jobs, tracker = ProjectJobs(store, files), HeadTracker(store)
     artifact_jobs, trace_jobs = ArtifactJobs(artifact_store_of(settings)), TraceJobs(trace_store_of(settings))
+    downstream_jobs = DownstreamJobs(store, artifact_store_of(settings))
     guard, completion = (
         SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks),
         PayloadCompletion(database, store, log),
@@ -333,6 +337,9 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
             CREATE_PIPELINES: PipelineCreation(store).run,
             START_DELAYED_JOB: start_delayed_job,
+            START_DOWNSTREAM_PIPELINE: downstream_jobs.start,
+            FOLLOW_DOWNSTREAM_PIPELINE: downstream_jobs.follow,
+            CANCEL_PIPELINES: downstream_jobs.cancel,
             DROP_STUCK_JOBS: drop_stuck_jobs,
             REMOVE_PIPELINE_REFS: PipelineRefJob(store).run,
             RUN_SCHEDULE: run_schedule,

@@ -12,8 +12,9 @@ from ingot.ci.config.plan import PipelineConfig
 from ingot.ci.config.yaml_loader import YamlReference
 from ingot.ci.lint.views import IncludedFileView, ProjectLintView, linted_job_views, planned_job_views
 from ingot.ci.pipelines.config_files import CommitFiles, FileReader
-from ingot.ci.pipelines.creation import FILTERED, NO_JOBS, PipelineRefused, PipelineRequest, rule_context_of
+from ingot.ci.pipelines.creation import FILTERED, NO_JOBS, PipelineRequest, rule_context_of
 from ingot.ci.pipelines.predefined_variables import DEFAULT_CONFIG_PATH
+from ingot.ci.pipelines.project_config import PipelineRefused
 from ingot.ci.pipelines.rule_context import CommitContext, mask_values
 from ingot.ci.pipelines.staged import resolve_ref
 from ingot.core.access.actor import Actor

@@ -3,6 +3,7 @@
 from sqlalchemy import bindparam, func, select
 
 from ingot.ci.config.variables import expand_text
+from ingot.ci.job_records.dependencies import inherited_variables
 from ingot.ci.job_records.queries import options_of, reported_variables
 from ingot.ci.job_records.tables import CiJob
 from ingot.core.db.connection import Connection
@@ -78,6 +79,7 @@ def _usable_url(db: Connection, job: CiJob, environment: Environment) -> str | N
         "CI_JOB_ID": str(job.id),
         "CI_ENVIRONMENT_NAME": environment.name,
         "CI_ENVIRONMENT_SLUG": environment.slug,
+        **dict(inherited_variables(db, job)),
         **dict(reported_variables(db, job.id)),
     }
     url = expand_text((options_of(job).environment or {}).get("url") or "", variables)

@@ -129,6 +129,7 @@ def _job_row(
         "environment": None if environment is None else environment.name,
         "timeout": spec.timeout,
         "cancel_gracefully": False,
+        "bridge": spec.trigger is not None,
     }
     status = {"name": spec.name, "stage": spec.stage, "allow_failure": job.allow_failure}
     return JobRow(status, row, environment)
@@ -187,6 +188,7 @@ def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:
         environment=None if environment is None else _environment_options(environment),
         node=spec.node,
         start_in=job.start_in,
+        trigger=spec.trigger,
     )
 
 
