@@ -27,6 +27,7 @@ from ingot.ci.pipelines import api as pipelines
 from ingot.ci.pipelines.subscribers import subscriptions as ci_pipeline_subscriptions
 from ingot.ci.runner_protocol import api as runner_protocol
 from ingot.ci.runners import api as runners
+from ingot.ci.runners.subscribers import subscriptions as runner_subscriptions
 from ingot.ci.schedules import api as schedules
 from ingot.ci.schedules.subscribers import subscriptions as schedule_subscriptions
 from ingot.ci.triggers import api as triggers
@@ -208,6 +209,7 @@ SUBSCRIPTIONS = (
     pipeline_subscriptions,
     ci_pipeline_subscriptions,
     downstream_subscriptions,
+    runner_subscriptions,
     schedule_subscriptions,
     note_subscriptions,
     label_subscriptions,

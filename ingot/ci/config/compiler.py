@@ -13,6 +13,8 @@ from ingot.ci.config.job_specs import config_rules, config_variables, job_specs
 from ingot.ci.config.keywords import DEFAULT_KEYWORDS, DEFAULT_STAGES, GLOBAL_KEYWORDS
 from ingot.ci.config.merge import resolve_extends, resolve_references
 from ingot.ci.config.plan import (
+    FIRST_STAGE,
+    LAST_STAGE,
     ConfigVariable,
     JobSpec,
     Need,
@@ -25,7 +27,6 @@ from ingot.ci.config.plan import (
 )
 from ingot.ci.config.validation import Problems, cycle_errors, global_errors, job_errors, job_warnings, relation_errors
 
-FIRST_STAGE, LAST_STAGE = ".pre", ".post"
 MAX_JOBS = 2_000
 MAX_ERRORS = 50
 

@@ -169,7 +169,7 @@ def _trigger(value: Any) -> TriggerSpec | None:
         branch=value.get("branch"),
         include=() if include is None else tuple(flatten(include) or ()),
         inputs=value.get("inputs") or {},
-        depend=value.get("strategy") == "depend",
+        depend=value.get("strategy") is not None,
         yaml_variables=forward.get("yaml_variables") is not False,
         pipeline_variables=forward.get("pipeline_variables") is True,
     )

@@ -118,7 +118,7 @@ def _trigger_files(value: Any) -> Iterator[Problem]:
 
 
 _trigger_options: dict[str, Check] = {
-    "strategy": expect(lambda value: value == "depend", "should be depend"),
+    "strategy": one_of("depend", "mirror"),
     "forward": mapping({"yaml_variables": boolean, "pipeline_variables": boolean}),
 }
 _child_trigger = mapping({**_trigger_options, "include": _trigger_files})

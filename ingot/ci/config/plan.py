@@ -164,6 +164,9 @@ class PlannedJob(msgspec.Struct, frozen=True):
     interruptible: bool
 
 
+FIRST_STAGE, LAST_STAGE = ".pre", ".post"
+
+
 class PipelinePlan(msgspec.Struct, frozen=True):
     """Jobs and variables of a new pipeline."""
 
@@ -173,3 +176,8 @@ class PipelinePlan(msgspec.Struct, frozen=True):
     name: str | None = None
     on_new_commit: str | None = None
     on_job_failure: str | None = None
+
+    @property
+    def has_main_jobs(self) -> bool:
+        """Return whether the pipeline has jobs other than those of the first and last stage, which run around them."""
+        return any(job.spec.stage not in (FIRST_STAGE, LAST_STAGE) for job in self.jobs)

@@ -73,7 +73,7 @@ def lint_project_config(database: Database, store: RepositoryStore, lint: Projec
         plan = plan_pipeline(config, context) if lint.dry_run else None
     except ConfigError as error:
         return _invalid([mask_values(message, context.masked_values) for message in error.messages])
-    if lint.dry_run and (plan is None or not plan.jobs):
+    if lint.dry_run and (plan is None or not plan.has_main_jobs):
         return _invalid([FILTERED if plan is None else NO_JOBS])
     view = ProjectLintView(True, [], list(config.warnings), _merged_yaml(config), _included(source))
     if lint.include_jobs:

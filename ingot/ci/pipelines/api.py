@@ -9,8 +9,10 @@ from ingot.ci.pipelines.policy import PipelineSubject
 from ingot.ci.pipelines.queries import bridge_ids, settings_of
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
 from ingot.ci.pipelines.views import PipelineVariableView, pipeline_variable_views, status_job_views
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_read_merge_request
 from ingot.core.access.levels import Access
-from ingot.core.access.rules import require
+from ingot.core.access.rules import require, signed_in
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.connection import Connection
@@ -55,6 +57,23 @@ def create_pipeline(stage: StagedCall, project: Project, params: CreatePipeline)
     store = repository_store(stage.settings)
     pipeline = staged.run_pipeline(
         stage.database, store, project, stage.actor.user_id, params.ref, variables, source="api"
+    )
+    return stage.database.read(partial(_view, stage, project=project, pipeline_id=pipeline.id))
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/pipelines",
+    on=merge_request_in_path,
+    may=may_read_merge_request,
+    returns=PipelineView,
+    status=200,
+    staged=True,
+)
+def create_merge_request_pipeline(stage: StagedCall, lookup: MergeRequestLookup) -> PipelineView:
+    """Create a pipeline for the head of a merge request; the caller must be able to run pipelines in its project."""
+    require(signed_in(stage.actor))
+    project, pipeline = staged.run_merge_request_pipeline(
+        stage.database, repository_store(stage.settings), lookup.merge_request, stage.actor.user_id
     )
     return stage.database.read(partial(_view, stage, project=project, pipeline_id=pipeline.id))
 

@@ -83,6 +83,8 @@ class PipelineRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Create a skipped pipeline, as ``[ci skip]`` in the message of the commit does."""
     safety_job_id: int | None = None
     """Job that would repeat the request after a crash; it is withdrawn with the creation."""
+    problem: str | None = None
+    """Error because of which the pipeline fails at once, such as an invalid variable."""
     bridge_id: int | None = None
     """Job of another pipeline that starts this one."""
     configuration: GivenConfiguration = GivenConfiguration()
@@ -154,6 +156,8 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
     facts = _gather_facts(database, store, request)
     inputs, rules = facts.inputs, facts.rules
     stored = _stored_context(facts.context, request.project, database.ports[CiEnvironment])
+    if request.problem is not None:
+        return PipelineDraft("failed", request.problem, stored, inputs.protected, None, [], None)
     try:
         config = read_project_config(
             database, store, request.project, inputs.actor, facts.repository, rules, request.configuration
@@ -166,7 +170,7 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
         return PipelineDraft("failed", errors, stored, inputs.protected, None, [], None)
     if plan is None:
         raise PipelineRefused(FILTERED)
-    if not plan.jobs:
+    if not plan.has_main_jobs:
         raise PipelineRefused(NO_JOBS)
     files = FileReader(facts.repository, request.sha)
     rows = job_rows(

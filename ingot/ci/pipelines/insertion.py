@@ -165,7 +165,12 @@ def _expanded_environment(
     # The rest is known when the job ends: the slug of the environment, and variables that the job reports.
     known = cast("Mapping[str, str]", _KnownVariables(variables))
     url = environment.url and mask(expand_text(environment.url, known))
-    return msgspec.structs.replace(environment, name=mask(expand_text(environment.name, variables)), url=url)
+    return msgspec.structs.replace(
+        environment,
+        name=mask(expand_text(environment.name, variables)),
+        url=url,
+        auto_stop_in=environment.auto_stop_in and expand_text(environment.auto_stop_in, variables),
+    )
 
 
 def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:

@@ -21,7 +21,7 @@ from tests.ci.config.context import errors, plan
         ("script: [x]\n  trigger: y", "jobs:job config these keys cannot be used together: script, trigger"),
         ("trigger: [a]", "jobs:job:trigger config has to be either a string or a hash"),
         ("trigger: {branch: x}", "jobs:job:trigger config should have a value for: project"),
-        ("trigger: {project: x, strategy: wait}", "jobs:job:trigger:strategy config should be depend"),
+        ("trigger: {project: x, strategy: wait}", "jobs:job:trigger:strategy config should be one of: depend, mirror"),
         ("trigger: {include: x, branch: y}", "jobs:job:trigger config contains unknown keys: branch"),
         ("trigger: {include: [a, b, c, d]}", "jobs:job:trigger:include config is too long (maximum is 3)"),
         ("trigger: {include: []}", "jobs:job:trigger:include config can't be blank"),
