@@ -28,11 +28,16 @@ from ingot.ci.artifacts.jobs import (
 from ingot.ci.artifacts.queries import artifact_summaries
 from ingot.ci.artifacts.service import DELETE_ARTIFACT_FILES
 from ingot.ci.artifacts.store import artifact_store_of
+from ingot.ci.downstream.jobs import DownstreamJobs
+from ingot.ci.downstream.subscribers import FOLLOW_DOWNSTREAM_PIPELINE
+from ingot.ci.job_records.deployment_jobs import DeploymentJobViews
 from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_tokens.authentication import actor_by_job_token
 from ingot.ci.job_tokens.queries import allows_job_token
 from ingot.ci.jobs.jobs import SWEEP_TRACES, TraceJobs, enqueue_trace_sweep
 from ingot.ci.jobs.service import DELETE_TRACES, delete_job_files
+from ingot.ci.pipelines.auto_stop import STOP_ENVIRONMENTS, enqueue_environment_stops, stop_due_environments
+from ingot.ci.pipelines.hierarchy import CANCEL_PIPELINES
 from ingot.ci.pipelines.jobs import CREATE_PIPELINES, PipelineCreation, configured_refs
 from ingot.ci.pipelines.maintenance import (
     DROP_STUCK_JOBS,
@@ -45,7 +50,7 @@ from ingot.ci.pipelines.maintenance import (
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.project_settings import project_ci_settings
 from ingot.ci.pipelines.service import REMOVE_PIPELINE_REFS
-from ingot.ci.pipelines.transitions import START_DELAYED_JOB
+from ingot.ci.pipelines.transitions import START_DELAYED_JOB, START_DOWNSTREAM_PIPELINE
 from ingot.ci.runner_protocol.polls import RunnerPolls
 from ingot.ci.runners.registration import instance_registration_token
 from ingot.ci.schedules.jobs import CREATE_SCHEDULED_PIPELINE, ScheduleJobs, enqueue_overdue_schedules, run_schedule
@@ -107,6 +112,7 @@ from ingot.integrations.webhooks.service import delete_old_events
 from ingot.integrations.webhooks.subscribers import hook_subscriptions, push_hook_subscriptions
 from ingot.log import Log
 from ingot.projects.deploy_keys.queries import projects_of_key
+from ingot.projects.environments.ports import DeploymentJobs
 from ingot.projects.forks.jobs import ForkJobs
 from ingot.projects.forks.service import COPY_FORK, fail_lost_copies
 from ingot.projects.group_projects.queries import has_more_visible_project, storage_sizes
@@ -194,6 +200,7 @@ def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
         CiSettingsReader(project_ci_settings),
         CiEnvironment(settings.base_url, settings.reported_version, guard),
         RunnerRegistration(instance_registration_token),
+        DeploymentJobs(DeploymentJobViews(store, settings.base_url).views),
         KeyProjects(projects_of_key),
         GroupProjects(storage_sizes, has_more_visible_project),
         ReferenceLinks(find_links),
@@ -307,6 +314,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
     store, files = projects.repository_store(settings), upload_files(settings)
     project_jobs, tracker = ProjectJobs(store, files), HeadTracker(store)
     artifact_jobs, trace_jobs = ArtifactJobs(artifact_store_of(settings)), TraceJobs(trace_store_of(settings))
+    downstream_jobs = DownstreamJobs(store, artifact_store_of(settings))
     guard, completion = (
         SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks),
         PayloadCompletion(database, store, log),
@@ -333,7 +341,11 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
             CREATE_PIPELINES: PipelineCreation(store).run,
             START_DELAYED_JOB: start_delayed_job,
+            START_DOWNSTREAM_PIPELINE: downstream_jobs.start,
+            FOLLOW_DOWNSTREAM_PIPELINE: downstream_jobs.follow,
+            CANCEL_PIPELINES: downstream_jobs.cancel,
             DROP_STUCK_JOBS: drop_stuck_jobs,
+            STOP_ENVIRONMENTS: stop_due_environments,
             REMOVE_PIPELINE_REFS: PipelineRefJob(store).run,
             RUN_SCHEDULE: run_schedule,
             CREATE_SCHEDULED_PIPELINE: ScheduleJobs(store).create,
@@ -359,6 +371,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(600, fail_lost_copies),
             RecurringJob(60, enqueue_reconciliation),
             RecurringJob(60, enqueue_stuck_job_search),
+            RecurringJob(60, enqueue_environment_stops),
             RecurringJob(86_400, enqueue_old_ref_removal),
             RecurringJob(86_400, enqueue_upload_sweep),
             RecurringJob(86_400, enqueue_lfs_sweep),

@@ -18,6 +18,8 @@ from ingot.accounts.tokens import api as tokens
 from ingot.accounts.tokens.subscribers import subscriptions as token_subscriptions
 from ingot.accounts.users import api as users
 from ingot.ci.artifacts import api as artifacts
+from ingot.ci.downstream import api as downstream
+from ingot.ci.downstream.subscribers import subscriptions as downstream_subscriptions
 from ingot.ci.job_tokens import api as job_tokens
 from ingot.ci.jobs import api as jobs
 from ingot.ci.lint import api as lint
@@ -25,6 +27,7 @@ from ingot.ci.pipelines import api as pipelines
 from ingot.ci.pipelines.subscribers import subscriptions as ci_pipeline_subscriptions
 from ingot.ci.runner_protocol import api as runner_protocol
 from ingot.ci.runners import api as runners
+from ingot.ci.runners.subscribers import subscriptions as runner_subscriptions
 from ingot.ci.schedules import api as schedules
 from ingot.ci.schedules.subscribers import subscriptions as schedule_subscriptions
 from ingot.ci.triggers import api as triggers
@@ -163,6 +166,7 @@ ROUTE_MODULES = (
     lint,
     schedules,
     triggers,
+    downstream,
     runners,
     runner_protocol,
     instance,
@@ -204,6 +208,8 @@ SUBSCRIPTIONS = (
     ref_change_subscriptions,
     pipeline_subscriptions,
     ci_pipeline_subscriptions,
+    downstream_subscriptions,
+    runner_subscriptions,
     schedule_subscriptions,
     note_subscriptions,
     label_subscriptions,

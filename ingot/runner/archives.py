@@ -13,6 +13,9 @@ _FIRST_YEAR = 1980
 """Earlier times cannot be stored in a zip archive."""
 
 
+_GIT_FOLDER = ".git"
+
+
 class UnsafeArchive(Exception):
     """An archive whose files would lie outside of the target."""
 
@@ -59,11 +62,16 @@ def _extract_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, root: Path)
     name = PurePosixPath(entry.filename)
     if name.is_absolute() or ".." in name.parts or not name.parts:
         raise UnsafeArchive(f"{entry.filename!r} is not a path inside of the project")
+    if any(part.lower() == _GIT_FOLDER for part in name.parts):
+        # Hooks and settings of git would run commands in later jobs, which use the same clone.
+        raise UnsafeArchive(f"{entry.filename!r} would change the repository")
     path = root / name
     mode = entry.external_attr >> 16
     # A link that was extracted earlier must not lead the file out of the project.
     if not path.parent.resolve().is_relative_to(root):
         raise UnsafeArchive(f"{entry.filename!r} would be written outside of the project")
+    if _GIT_FOLDER in path.parent.resolve().relative_to(root).parts:
+        raise UnsafeArchive(f"{entry.filename!r} would change the repository")
     if entry.is_dir():
         path.mkdir(parents=True, exist_ok=True)
         return

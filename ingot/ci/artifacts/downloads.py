@@ -63,6 +63,15 @@ def entry_response(store: ArtifactStore, artifact: JobArtifact, path: str) -> Co
     )
 
 
+def read_entry(store: ArtifactStore, artifact: JobArtifact, path: str, limit: int) -> bytes:
+    """Return one file of an archive; raise NotFound or Invalid if there is none or if it is larger than the limit."""
+    response = entry_response(store, artifact, path)
+    size = response.size or 0
+    if size > limit:
+        raise Invalid("400 (Bad request) The file is too large")
+    return b"".join(response.pieces(0, size))
+
+
 def list_archive_folder(store: ArtifactStore, artifact: JobArtifact, path: str) -> list[FolderItem]:
     """Return the files and folders in a folder of an archive; raise NotFound if there is no such folder."""
     if path.strip("/") and not is_safe_path(path.strip("/")):

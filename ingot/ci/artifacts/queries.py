@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
 from ingot.ci.artifacts.tables import JobArtifact, job_artifacts
 from ingot.ci.job_records.ports import ArtifactSummary
 from ingot.ci.job_records.queries import JOBS
-from ingot.ci.job_records.tables import CiJob, ci_job_variables
+from ingot.ci.job_records.tables import CiJob
 from ingot.ci.pipelines.tables import ci_settings
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
@@ -95,11 +95,6 @@ _LATEST_OF_REF = (
     .order_by(pipelines.c.id.desc())
     .limit(1)
 )
-_DOTENV = (
-    select(ci_job_variables.c.key, ci_job_variables.c.sealed_value)
-    .where(in_list(ci_job_variables.c.job_id, "jobs"), ci_job_variables.c.source == "dotenv")
-    .order_by(ci_job_variables.c.job_id, ci_job_variables.c.id)
-)
 
 
 def artifact_or_none(db: Connection, job_id: int, file_type: str = "archive") -> JobArtifact | None:
@@ -150,13 +145,6 @@ def expired_artifacts(db: Connection, after: int) -> list[JobArtifact]:
 def latest_job_of_ref(db: Connection, project_id: int, ref: str, name: str) -> CiJob | None:
     """Return the job with a name of the newest successful pipeline of a branch or tag that has one."""
     return db.first(CiJob, _LATEST_OF_REF, project=project_id, ref=ref, name=name)
-
-
-def dotenv_variables(db: Connection, job_ids: Collection[int]) -> list[tuple[str, str]]:
-    """Return the variables that jobs have reported for later ones, in the order of the jobs' ids."""
-    if not job_ids:
-        return []
-    return [(key, db.vault.unseal(sealed)) for key, sealed in db.rows(_DOTENV, jobs=list(job_ids))]
 
 
 def existing_keys(db: Connection, keys: Collection[str]) -> set[str]:

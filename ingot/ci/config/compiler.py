@@ -13,6 +13,8 @@ from ingot.ci.config.job_specs import config_rules, config_variables, job_specs
 from ingot.ci.config.keywords import DEFAULT_KEYWORDS, DEFAULT_STAGES, GLOBAL_KEYWORDS
 from ingot.ci.config.merge import resolve_extends, resolve_references
 from ingot.ci.config.plan import (
+    FIRST_STAGE,
+    LAST_STAGE,
     ConfigVariable,
     JobSpec,
     Need,
@@ -25,15 +27,16 @@ from ingot.ci.config.plan import (
 )
 from ingot.ci.config.validation import Problems, cycle_errors, global_errors, job_errors, job_warnings, relation_errors
 
-FIRST_STAGE, LAST_STAGE = ".pre", ".post"
 MAX_JOBS = 2_000
 MAX_ERRORS = 50
 
 
-def read_config(text: str | bytes, source: FileSource, context: RuleContext) -> PipelineConfig:
+def read_config(
+    text: str | bytes, source: FileSource, context: RuleContext, inputs: Mapping[str, Any] | None = None
+) -> PipelineConfig:
     """Read, merge and validate a file; raise ConfigError with all errors that were found."""
     includes = Includes(context)
-    merged = includes.load(text, source)
+    merged = includes.load(text, source, inputs)
     resolved = resolve_references(resolve_extends(merged))
     jobs = {name: job for name, job in resolved.items() if name not in GLOBAL_KEYWORDS and not _is_hidden(name)}
     _raise_all(_errors(resolved, jobs))
@@ -63,10 +66,7 @@ def _validated(config: Mapping[str, Any], jobs: Mapping[str, Any], warnings: lis
     stages = _stages(config)
     variables = config_variables(config.get("variables"))
     specs = tuple(_specs(config, jobs, variables))
-    ignored = {name for name, job in jobs.items() if job.get("trigger") is not None}
-    _raise_all(relation_errors(specs, stages, ignored))
-    if ignored:
-        specs = tuple(_without_needs(spec, ignored) for spec in specs)
+    _raise_all(relation_errors(specs, stages))
     return PipelineConfig(stages, specs, variables, _workflow(config.get("workflow")), tuple(warnings), dict(config))
 
 
@@ -84,24 +84,11 @@ def _specs(
     defaults |= config.get("default") or {}
     count = 0
     for name, job in jobs.items():
-        if job.get("trigger") is not None:
-            continue
         for spec in job_specs(name, job, defaults, variables):
             count += 1
             if count > MAX_JOBS:
                 raise ConfigError(f"The configuration has more than {MAX_JOBS} jobs")
             yield spec
-
-
-def _without_needs(spec: JobSpec, names: set[str]) -> JobSpec:
-    """Return a job without its needs of jobs that are not created."""
-
-    def kept(needs: tuple[Need, ...] | None) -> tuple[Need, ...] | None:
-        return None if needs is None else tuple(need for need in needs if need.job not in names)
-
-    rules = spec.rules and tuple(msgspec.structs.replace(rule, needs=kept(rule.needs)) for rule in spec.rules)
-    dependencies = spec.dependencies and tuple(name for name in spec.dependencies if name not in names)
-    return msgspec.structs.replace(spec, needs=kept(spec.needs), rules=rules, dependencies=dependencies)
 
 
 def _workflow(value: Any) -> WorkflowSpec:

@@ -36,6 +36,10 @@ class FileSource(Protocol):
         """Return a template of this instance."""
         ...
 
+    def artifact(self, job: str, path: str) -> str:
+        """Return a file that a job of the parent pipeline has created."""
+        ...
+
 
 class _IncludedFile(NamedTuple):
     key: tuple[object, ...]
@@ -76,8 +80,11 @@ class Includes:
             if match is None or match.when == "never":
                 return
         kind = next(kind for kind in _KINDS if entry.get(kind) is not None)
-        if kind in ("component", "artifact"):
-            self.warnings.append(f"include:{kind} is not supported and was ignored")
+        if kind == "component":
+            self.warnings.append("include:component is not supported and was ignored")
+        elif kind == "artifact":
+            job, name = self._expanded(entry.get("job") or ""), self._expanded(entry["artifact"])
+            yield _IncludedFile((kind, job, name), name, source.artifact(job, name), source)
         elif kind == "project":
             yield from self._project_files(entry, source)
         else:

@@ -10,7 +10,16 @@ import msgspec
 from ingot.ci.config.checks import flatten
 from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.keywords import DEFAULT_KEYWORDS
-from ingot.ci.config.plan import ConfigVariable, JobEnvironment, JobSpec, Need, RefPolicy, Retry, Rule
+from ingot.ci.config.plan import (
+    ConfigVariable,
+    JobEnvironment,
+    JobSpec,
+    Need,
+    RefPolicy,
+    Retry,
+    Rule,
+    TriggerSpec,
+)
 
 _MATRIX_VALUE = re.compile(r"\$\[\[ *matrix\.([\w-]+) *\]\]")
 
@@ -149,6 +158,23 @@ def _retry(value: Any) -> Retry:
     return Retry(value or 0)
 
 
+def _trigger(value: Any) -> TriggerSpec | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return TriggerSpec(project=value)
+    forward, include = value.get("forward") or {}, value.get("include")
+    return TriggerSpec(
+        project=value.get("project"),
+        branch=value.get("branch"),
+        include=() if include is None else tuple(flatten(include) or ()),
+        inputs=value.get("inputs") or {},
+        depend=value.get("strategy") is not None,
+        yaml_variables=forward.get("yaml_variables") is not False,
+        pipeline_variables=forward.get("pipeline_variables") is True,
+    )
+
+
 def _with_defaults(job: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     inherited = (job.get("inherit") or {}).get("default", True)
     chosen = DEFAULT_KEYWORDS.keys() if inherited is True else set(inherited or ())
@@ -205,6 +231,7 @@ def job_specs(
         timeout=_seconds(job.get("timeout")),
         interruptible=bool(job.get("interruptible")),
         resource_group=job.get("resource_group"),
+        trigger=_trigger(job.get("trigger")),
         own_variables=frozenset(map(str, job.get("variables") or ())),
         inherited_variables=_inherited_names(job),
     )

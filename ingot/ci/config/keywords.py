@@ -81,6 +81,65 @@ def _are_stage_names(value: Any) -> bool:
     return names is not None and all(isinstance(name, str) for name in names)
 
 
+include_entry = mapping(
+    {
+        "local": string,
+        "project": string,
+        "file": string_or_strings,
+        "ref": string,
+        "remote": string,
+        "integrity": string,
+        "cache": anything,
+        "template": string,
+        "component": string,
+        "artifact": string,
+        "job": string,
+        "inputs": expect(lambda value: isinstance(value, dict), "should be a hash"),
+        "rules": _rules(mapping({**_conditions, "when": one_of("always", "never")})),
+    }
+)
+"""Check of one entry of ``include``."""
+
+_MAX_TRIGGER_FILES = 3
+
+
+def _trigger_files(value: Any) -> Iterator[Problem]:
+    """Check the files of a child pipeline."""
+    entries = value if isinstance(value, list) else [value]
+    if not entries:
+        yield "", "can't be blank"
+    if len(entries) > _MAX_TRIGGER_FILES:
+        yield "", f"is too long (maximum is {_MAX_TRIGGER_FILES})"
+    for entry in entries:
+        if not isinstance(entry, str):
+            yield from include_entry(entry)
+            if isinstance(entry, dict) and entry.get("artifact") is not None and not entry.get("job"):
+                yield "", "must specify the job where to fetch the artifact from"
+
+
+_trigger_options: dict[str, Check] = {
+    "strategy": one_of("depend", "mirror"),
+    "forward": mapping({"yaml_variables": boolean, "pipeline_variables": boolean}),
+}
+_child_trigger = mapping({**_trigger_options, "include": _trigger_files})
+_project_trigger = mapping(
+    {
+        **_trigger_options,
+        "project": string,
+        "branch": string,
+        "inputs": expect(lambda value: isinstance(value, dict), "should be a hash"),
+    },
+    required=("project",),
+)
+
+
+def _trigger_mapping(value: dict[str, Any]) -> Iterator[Problem]:
+    return (_child_trigger if value.get("include") is not None else _project_trigger)(value)
+
+
+trigger = either("has to be either a string or a hash", (str, anything), (dict, _trigger_mapping))
+
+
 _inherit = mapping(
     {
         name: either("should be a bool or array of strings", (bool, anything), (list, strings))
@@ -128,13 +187,33 @@ JOB_KEYWORDS: dict[str, Check] = {
     "resource_group": string,
     "parallel": value_checks.parallel,
     "inherit": _inherit,
-    "trigger": anything,
+    "trigger": trigger,
     "release": anything,
     "secrets": anything,
     "pages": anything,
     "publish": string,
     "dast_configuration": anything,
 }
+TRIGGER_JOB_KEYWORDS = frozenset(
+    {
+        "trigger",
+        "parallel",
+        "stage",
+        "only",
+        "except",
+        "rules",
+        "variables",
+        "inherit",
+        "allow_failure",
+        "when",
+        "needs",
+        "resource_group",
+        "environment",
+        "interruptible",
+    }
+)
+"""Keywords of jobs that start a pipeline; no runner executes them."""
+TRIGGER_JOB_WHEN = ("on_success", "on_failure", "always", "manual", "never")
 IGNORED_KEYWORDS = frozenset(
     {
         "run",
@@ -146,7 +225,6 @@ IGNORED_KEYWORDS = frozenset(
         "hooks",
         "id_tokens",
         "identity",
-        "trigger",
         "manual_confirmation",
     }
 )
@@ -163,21 +241,3 @@ GLOBAL_KEYWORDS: dict[str, Check] = {
     "include": anything,
     "spec": anything,
 }
-include_entry = mapping(
-    {
-        "local": string,
-        "project": string,
-        "file": string_or_strings,
-        "ref": string,
-        "remote": string,
-        "integrity": string,
-        "cache": anything,
-        "template": string,
-        "component": string,
-        "artifact": string,
-        "job": string,
-        "inputs": expect(lambda value: isinstance(value, dict), "should be a hash"),
-        "rules": _rules(mapping({**_conditions, "when": one_of("always", "never")})),
-    }
-)
-"""Check of one entry of ``include``."""

@@ -69,6 +69,22 @@ class Retry(msgspec.Struct, frozen=True):
     when: tuple[str, ...] = ("always",)
 
 
+class TriggerSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Pipeline that a job starts: one of another project, or a child pipeline whose files are given."""
+
+    project: str | None = None
+    branch: str | None = None
+    include: tuple[Any, ...] = ()
+    """Entries of ``include``; empty for a pipeline of another project."""
+    inputs: dict[str, Any] = {}
+    depend: bool = False
+    """Whether the job waits for the end of the pipeline and ends like it."""
+    yaml_variables: bool = True
+    """Whether the pipeline gets the variables of the job."""
+    pipeline_variables: bool = False
+    """Whether the pipeline gets the variables that were given to the pipeline of the job."""
+
+
 class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A job of the file."""
 
@@ -99,6 +115,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     timeout: int | None = None
     interruptible: bool = False
     resource_group: str | None = None
+    trigger: TriggerSpec | None = None
     node: tuple[int, int] | None = None
     """Index and number of the copies made by ``parallel``."""
     base_name: str
@@ -147,6 +164,9 @@ class PlannedJob(msgspec.Struct, frozen=True):
     interruptible: bool
 
 
+FIRST_STAGE, LAST_STAGE = ".pre", ".post"
+
+
 class PipelinePlan(msgspec.Struct, frozen=True):
     """Jobs and variables of a new pipeline."""
 
@@ -156,3 +176,8 @@ class PipelinePlan(msgspec.Struct, frozen=True):
     name: str | None = None
     on_new_commit: str | None = None
     on_job_failure: str | None = None
+
+    @property
+    def has_main_jobs(self) -> bool:
+        """Return whether the pipeline has jobs other than those of the first and last stage, which run around them."""
+        return any(job.spec.stage not in (FIRST_STAGE, LAST_STAGE) for job in self.jobs)

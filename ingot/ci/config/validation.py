@@ -1,10 +1,17 @@
 """Validation of a merged configuration; every error names the job and the key."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from ingot.ci.config.keywords import DEFAULT_KEYWORDS, GLOBAL_KEYWORDS, IGNORED_KEYWORDS, JOB_KEYWORDS
+from ingot.ci.config.keywords import (
+    DEFAULT_KEYWORDS,
+    GLOBAL_KEYWORDS,
+    IGNORED_KEYWORDS,
+    JOB_KEYWORDS,
+    TRIGGER_JOB_KEYWORDS,
+    TRIGGER_JOB_WHEN,
+)
 from ingot.ci.config.plan import JobEnvironment, JobSpec, Need
 
 MAX_NEEDS = 50
@@ -65,6 +72,8 @@ def _combination_errors(name: str, job: Mapping[str, Any]) -> Iterator[str]:
         yield f"jobs {name} config should implement the script:, run:, or trigger: keyword"
     elif len(actions) > 1:
         yield f"jobs:{name} config these keys cannot be used together: {', '.join(actions)}"
+    elif actions == ["trigger"]:
+        yield from _trigger_job_errors(name, job)
     if job.get("rules") is not None:
         conflicting = [key for key in _EXCLUDED_BY_RULES if job.get(key) is not None]
         if conflicting:
@@ -75,21 +84,32 @@ def _combination_errors(name: str, job: Mapping[str, Any]) -> Iterator[str]:
         yield f"jobs:{name} start in must be blank"
 
 
+def _trigger_job_errors(name: str, job: Mapping[str, Any]) -> Iterator[str]:
+    """Check a job that starts a pipeline: it has no commands, and no runner executes it."""
+    unknown = [key for key in job if key in JOB_KEYWORDS and key not in TRIGGER_JOB_KEYWORDS and job[key] is not None]
+    if unknown:
+        yield f"jobs:{name} config contains unknown keys: {', '.join(unknown)}"
+    if job.get("when") not in (None, *TRIGGER_JOB_WHEN):
+        yield f"jobs:{name}:when config should be one of: {', '.join(TRIGGER_JOB_WHEN)}"
+    if isinstance(job.get("parallel"), int):
+        yield f"jobs:{name}:parallel config should be a hash"
+    if isinstance(job.get("allow_failure"), dict):
+        yield f"jobs:{name}:allow_failure config should be a boolean value"
+
+
 def job_warnings(jobs: Mapping[str, Any]) -> Iterator[str]:
     """Yield warnings about keywords without effect."""
     for name, job in jobs.items():
         ignored = [key for key in job if key in IGNORED_KEYWORDS and job[key] is not None]
-        if "trigger" in ignored:
-            yield f"jobs:{name} uses `trigger`, which is not supported; the job is not created"
-        elif ignored:
+        if ignored:
             yield f"jobs:{name} uses keywords that are not supported and have no effect: {', '.join(ignored)}"
         if job.get("type") is not None:
             yield f"jobs:{name} uses `type`, which is deprecated; use `stage`"
 
 
-def relation_errors(specs: Sequence[JobSpec], stages: Sequence[str], ignored: Collection[str]) -> Iterator[str]:
+def relation_errors(specs: Sequence[JobSpec], stages: Sequence[str]) -> Iterator[str]:
     """Check stages, needs, dependencies and environments against the other jobs."""
-    relations = _Relations(specs, stages, ignored)
+    relations = _Relations(specs, stages)
     checked: set[str] = set()
     for spec in specs:
         if spec.base_name not in checked:
@@ -101,11 +121,10 @@ def relation_errors(specs: Sequence[JobSpec], stages: Sequence[str], ignored: Co
 class _Relations:
     """Jobs by their names, with and without the suffix of ``parallel``."""
 
-    def __init__(self, specs: Sequence[JobSpec], stages: Sequence[str], ignored: Collection[str]) -> None:
+    def __init__(self, specs: Sequence[JobSpec], stages: Sequence[str]) -> None:
         self._jobs = {spec.name: spec for spec in specs} | {spec.base_name: spec for spec in reversed(specs)}
         self._stages = stages
         self._order = {stage: index for index, stage in enumerate(stages)}
-        self._ignored = ignored
 
     def errors(self, spec: JobSpec) -> Iterator[str]:
         name, stages = spec.base_name, self._stages
@@ -139,16 +158,14 @@ class _Relations:
 
     def _position_errors(self, spec: JobSpec, kind: str, other: str) -> Iterator[str]:
         if other not in self._jobs:
-            if other not in self._ignored:
-                yield f"{spec.base_name} job: undefined {kind}: {other}"
+            yield f"{spec.base_name} job: undefined {kind}: {other}"
         elif self._order.get(self._jobs[other].stage, -1) > self._order[spec.stage]:
             yield f"{spec.base_name} job: {kind} {other} is not defined in current or prior stages"
 
     def _stop_errors(self, spec: JobSpec, environment: JobEnvironment, stopper: str) -> Iterator[str]:
         prefix = f"{spec.base_name} job: on_stop job {stopper}"
         if stopper not in self._jobs:
-            if stopper not in self._ignored:
-                yield f"{prefix} is not defined"
+            yield f"{prefix} is not defined"
             return
         stopped = self._jobs[stopper].environment
         if stopped is None:

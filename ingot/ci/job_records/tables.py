@@ -7,8 +7,9 @@ commit status, so that jobs and external statuses of a pipeline count alike.
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Column, ForeignKey, Index, Table, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, Table, UniqueConstraint, false
 
+from ingot.ci.config.plan import TriggerSpec
 from ingot.core.db.schema import (
     Identifier,
     Record,
@@ -45,6 +46,13 @@ FailureReason = Literal[
     "image_pull_failure",
     "job_canceled",
     "trace_size_exceeded",
+    "invalid_bridge_trigger",
+    "downstream_bridge_project_not_found",
+    "insufficient_bridge_permissions",
+    "downstream_pipeline_creation_failed",
+    "reached_max_descendant_pipelines_depth",
+    "reached_max_pipeline_hierarchy_size",
+    "pipeline_loop_detected",
 ]
 
 ci_jobs = Table(
@@ -81,7 +89,10 @@ ci_jobs = Table(
     number("exit_code", nullable=True),
     flag("cancel_gracefully"),
     reference("deployment_id", "deployments.id", ondelete="SET NULL", nullable=True),
+    # Whether the job starts another pipeline; no runner executes it.
+    flag("bridge", server_default=false()),
     Index("ix_ci_jobs_project_id", "project_id", "id"),
+    Index("ix_ci_jobs_bridge", "project_id", **index_where("bridge")),
     Index("ix_ci_jobs_runner_id", "runner_id", "id"),
     Index("ix_ci_jobs_deployment_id", "deployment_id"),
     Index("ix_ci_jobs_erased_by_id", "erased_by_id"),
@@ -156,6 +167,7 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     environment: dict[str, Any] | None = None
     node: tuple[int, int] | None = None
     start_in: int | None = None
+    trigger: TriggerSpec | None = None
 
 
 class CiJob(Record, frozen=True):
@@ -186,6 +198,7 @@ class CiJob(Record, frozen=True):
     exit_code: int | None
     cancel_gracefully: bool
     deployment_id: int | None
+    bridge: bool
     pipeline_id: int
     user_id: int | None
     name: str

@@ -41,6 +41,8 @@ def job_in_path(call: Call) -> tuple[Access, JobSubject]:
     access, project = find_project(call.db, call.actor, call.path["id"])
     require(may_read_jobs(call.actor, access, project))
     job = find_job(call.db, project.id, path_number(call.path, "job_id"))
+    if job.bridge:  # It has neither a trace nor files.
+        raise NotFound("Job")
     debugs = any(each.key in _DEBUG_VARIABLES and each.value == "true" for each in variables_of(job))
     return access, JobSubject(project, access, job, debugs=debugs)
 

@@ -11,10 +11,11 @@ from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.repositories.pipelines.tables import Status, commit_statuses
 
-_IN_PROJECT = JOBS.where(ci_jobs.c.project_id == bindparam("project"))
-# The total needs only the index of jobs by project.
+_IN_PROJECT = JOBS.where(ci_jobs.c.project_id == bindparam("project"), ~ci_jobs.c.bridge)
+_COUNT = select(func.count()).select_from(ci_jobs).where(ci_jobs.c.project_id == bindparam("project"))
+# The total needs only the indexes of jobs by project and of bridges by project.
 _ALL = list_query(_IN_PROJECT, ci_jobs.c.id, ci_jobs.c.id.desc())._replace(
-    total=select(func.count()).select_from(ci_jobs).where(ci_jobs.c.project_id == bindparam("project"))
+    total=select(_COUNT.scalar_subquery() - _COUNT.where(ci_jobs.c.bridge).scalar_subquery())
 )
 _BY_STATUS = list_query(
     _IN_PROJECT.where(in_list(commit_statuses.c.status, "statuses")), ci_jobs.c.id, ci_jobs.c.id.desc()

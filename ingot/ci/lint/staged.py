@@ -12,8 +12,9 @@ from ingot.ci.config.plan import PipelineConfig
 from ingot.ci.config.yaml_loader import YamlReference
 from ingot.ci.lint.views import IncludedFileView, ProjectLintView, linted_job_views, planned_job_views
 from ingot.ci.pipelines.config_files import CommitFiles, FileReader
-from ingot.ci.pipelines.creation import FILTERED, NO_JOBS, PipelineRefused, PipelineRequest, rule_context_of
+from ingot.ci.pipelines.creation import FILTERED, NO_JOBS, PipelineRequest, rule_context_of
 from ingot.ci.pipelines.predefined_variables import DEFAULT_CONFIG_PATH
+from ingot.ci.pipelines.project_config import PipelineRefused
 from ingot.ci.pipelines.rule_context import CommitContext, mask_values
 from ingot.ci.pipelines.staged import resolve_ref
 from ingot.core.access.actor import Actor
@@ -72,7 +73,7 @@ def lint_project_config(database: Database, store: RepositoryStore, lint: Projec
         plan = plan_pipeline(config, context) if lint.dry_run else None
     except ConfigError as error:
         return _invalid([mask_values(message, context.masked_values) for message in error.messages])
-    if lint.dry_run and (plan is None or not plan.jobs):
+    if lint.dry_run and (plan is None or not plan.has_main_jobs):
         return _invalid([FILTERED if plan is None else NO_JOBS])
     view = ProjectLintView(True, [], list(config.warnings), _merged_yaml(config), _included(source))
     if lint.include_jobs:

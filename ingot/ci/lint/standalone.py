@@ -42,6 +42,10 @@ class StandaloneSource:
         """Refuse a file of another server: anyone may call the lint."""
         raise ConfigError(f"Remote file `{url}` could not be fetched!")
 
+    def artifact(self, job: str, path: str) -> str:  # noqa: ARG002 - See FileSource.
+        """Refuse a file of a job: there is no parent pipeline."""
+        raise ConfigError(f"Artifact file `{path}` can be included only by `trigger:include`!")
+
     def template(self, name: str) -> str:
         """Return a template of this instance."""
         return template_text(name)

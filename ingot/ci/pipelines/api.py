@@ -4,9 +4,15 @@ from functools import partial
 
 from ingot.ci.job_records.views import JobPlace, JobView
 from ingot.ci.pipelines import policy, service, staged
-from ingot.ci.pipelines.params import CreatePipeline, ListBridges, ListJobsOfPipeline
-from ingot.ci.pipelines.queries import settings_of
+from ingot.ci.pipelines.params import CreatePipeline, ListJobsOfPipeline
+from ingot.ci.pipelines.policy import PipelineSubject
+from ingot.ci.pipelines.queries import bridge_ids, settings_of
+from ingot.ci.pipelines.ref_protection import may_run_jobs_of
 from ingot.ci.pipelines.views import PipelineVariableView, pipeline_variable_views, status_job_views
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_read_merge_request
+from ingot.core.access.levels import Access
+from ingot.core.access.rules import require, signed_in
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.connection import Connection
@@ -23,8 +29,18 @@ from ingot.repositories.statuses.queries import list_pipeline_statuses
 routes = Routes("pipelines")
 
 
-def _pipeline_in_path(call: Call, project: Project) -> Pipeline:
+def pipeline_in_path(call: Call, project: Project) -> Pipeline:
+    """Find the pipeline in the path."""
     return find_pipeline(call.db, project.id, path_number(call.path, "pipeline_id"))
+
+
+def pipeline_to_change(call: Call) -> tuple[Access, PipelineSubject]:
+    """Find the pipeline in the path with the permission to run jobs on its branch or tag."""
+    access, project = project_in_path(call)
+    require(policy.may_run_pipelines(call.actor, access, project))
+    pipeline = pipeline_in_path(call, project)
+    open_ref = may_run_jobs_of(call.db, call.actor, access, project, pipeline)
+    return access, PipelineSubject(project, pipeline, open_ref)
 
 
 def _view(call: Call | StagedCall, db: Connection, project: Project, pipeline_id: int) -> PipelineView:
@@ -46,30 +62,45 @@ def create_pipeline(stage: StagedCall, project: Project, params: CreatePipeline)
 
 
 @routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/pipelines",
+    on=merge_request_in_path,
+    may=may_read_merge_request,
+    returns=PipelineView,
+    status=200,
+    staged=True,
+)
+def create_merge_request_pipeline(stage: StagedCall, lookup: MergeRequestLookup) -> PipelineView:
+    """Create a pipeline for the head of a merge request; the caller must be able to run pipelines in its project."""
+    require(signed_in(stage.actor))
+    project, pipeline = staged.run_merge_request_pipeline(
+        stage.database, repository_store(stage.settings), lookup.merge_request, stage.actor.user_id
+    )
+    return stage.database.read(partial(_view, stage, project=project, pipeline_id=pipeline.id))
+
+
+@routes.post(
     "/projects/:id/pipelines/:pipeline_id/retry",
-    on=project_in_path,
-    may=policy.may_run_pipelines,
+    on=pipeline_to_change,
+    may=policy.may_change_pipeline,
     returns=PipelineView,
 )
-def retry_pipeline(call: Call, project: Project) -> PipelineView:
+def retry_pipeline(call: Call, subject: PipelineSubject) -> PipelineView:
     """Retry the failed and canceled jobs of a pipeline."""
-    pipeline = _pipeline_in_path(call, project)
-    service.retry_pipeline(call.db, call.actor, pipeline)
-    return _view(call, call.db, project, pipeline.id)
+    service.retry_pipeline(call.db, call.actor, subject.pipeline)
+    return _view(call, call.db, subject.project, subject.pipeline.id)
 
 
 @routes.post(
     "/projects/:id/pipelines/:pipeline_id/cancel",
-    on=project_in_path,
-    may=policy.may_run_pipelines,
+    on=pipeline_to_change,
+    may=policy.may_change_pipeline,
     returns=PipelineView,
     status=200,
 )
-def cancel_pipeline(call: Call, project: Project) -> PipelineView:
-    """Cancel the jobs of a pipeline that have not ended."""
-    pipeline = _pipeline_in_path(call, project)
-    service.cancel_pipeline(call.db, call.actor, pipeline)
-    return _view(call, call.db, project, pipeline.id)
+def cancel_pipeline(call: Call, subject: PipelineSubject) -> PipelineView:
+    """Cancel the jobs of a pipeline that have not ended, and its child pipelines."""
+    service.cancel_pipeline(call.db, call.actor, subject.pipeline)
+    return _view(call, call.db, subject.project, subject.pipeline.id)
 
 
 @routes.delete(
@@ -77,7 +108,7 @@ def cancel_pipeline(call: Call, project: Project) -> PipelineView:
 )
 def delete_pipeline(call: Call, project: Project) -> None:
     """Delete a pipeline with its jobs."""
-    service.delete_pipeline(call.db, _pipeline_in_path(call, project))
+    service.delete_pipeline(call.db, pipeline_in_path(call, project))
 
 
 @routes.get(
@@ -88,7 +119,7 @@ def delete_pipeline(call: Call, project: Project) -> None:
 )
 def list_pipeline_variables(call: Call, project: Project) -> list[PipelineVariableView]:
     """List the variables that were given when a pipeline was created."""
-    return pipeline_variable_views(call.db, _pipeline_in_path(call, project))
+    return pipeline_variable_views(call.db, pipeline_in_path(call, project))
 
 
 @routes.get(
@@ -101,31 +132,25 @@ def list_pipeline_jobs(
     call: Call, context: RepositoryContext, params: ListJobsOfPipeline, page: Page
 ) -> Listing[JobView]:
     """List the jobs of a pipeline, with external statuses in the format of jobs."""
-    pipeline = _pipeline_in_path(call, context.project)
-    listing = list_pipeline_statuses(call.db, pipeline, page, retried=params.include_retried, states=params.scope)
+    pipeline = pipeline_in_path(call, context.project)
+    listing = list_pipeline_statuses(
+        call.db,
+        pipeline,
+        page,
+        retried=params.include_retried,
+        states=params.scope,
+        excluded=bridge_ids(call.db, pipeline.id),
+    )
+    return listing.of(status_job_views(call.db, listing.items, pipeline, job_place(call, context)))
+
+
+def job_place(call: Call, context: RepositoryContext) -> JobPlace:
+    """Return the project of jobs for their views."""
     # Guests may see public jobs without permission to read the code.
     readable = may_read_code(call.actor, context.access, context)
-    place = JobPlace(
+    return JobPlace(
         project_url(call, context.project),
         call.origin.base,
         context.repository if readable else None,
         job_token_scope=settings_of(call.db, context.project.id).job_token_scope_enabled,
     )
-    return listing.of(status_job_views(call.db, listing.items, pipeline, place))
-
-
-@routes.get(
-    "/projects/:id/pipelines/:pipeline_id/bridges",
-    on=repository_in_path,
-    may=may_read_pipelines,
-    returns=list[JobView],
-)
-def list_pipeline_bridges(
-    call: Call,
-    context: RepositoryContext,
-    params: ListBridges,  # noqa: ARG001 - Accepted, though the list is empty.
-    page: Page,
-) -> Listing[JobView]:
-    """List the jobs of a pipeline that start other pipelines; there are none yet."""
-    pipeline = _pipeline_in_path(call, context.project)
-    return list_pipeline_statuses(call.db, pipeline, page, retried=False, states=[]).of([])

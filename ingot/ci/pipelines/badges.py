@@ -6,11 +6,11 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, select
 
 from ingot.core.db.connection import Connection
-from ingot.repositories.pipelines.tables import Pipeline, Status, commit_statuses, pipelines
+from ingot.repositories.pipelines.tables import IS_NO_CHILD, Pipeline, Status, commit_statuses, pipelines
 
 _NEWEST = (
     select(pipelines)
-    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.ref == bindparam("ref"))
+    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.ref == bindparam("ref"), IS_NO_CHILD)
     .order_by(pipelines.c.id.desc())
     .limit(1)
 )

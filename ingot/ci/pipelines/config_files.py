@@ -1,6 +1,6 @@
 """Files of a configuration: of the commit, of other projects, of other servers and of templates."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ingot.ci.config.errors import ConfigError
@@ -97,11 +97,13 @@ class CommitFiles:
         actor: Actor,
         reader: FileReader,
         remote_files: RemoteFiles | None = None,
+        artifact_text: Callable[[str, str], str] | None = None,
     ) -> None:
         self._database = database
         self._store = store
         self._actor = actor
         self._reader = reader
+        self._artifact_text = artifact_text
         self._remote_files = remote_files or RemoteFiles(database.ports[CiEnvironment].guard, actor.user_id)
         self.included: list[IncludedFile] = []
         self.read_elsewhere = False
@@ -149,6 +151,13 @@ class CommitFiles:
         text = self._remote_files.fetch(url)
         self.included.append(IncludedFile("remote", url, {}))
         return text
+
+    def artifact(self, job: str, path: str) -> str:
+        """Return a file that a job of the parent pipeline has created; other pipelines have none."""
+        self.read_elsewhere = True
+        if self._artifact_text is None:
+            raise ConfigError(f"Artifact file `{path}` can be included only by `trigger:include`!")
+        return self._artifact_text(job, path)
 
     def close(self) -> None:
         """Let another configuration fetch remote files."""

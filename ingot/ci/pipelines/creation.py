@@ -2,20 +2,20 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ingot.accounts.users.queries import user_or_none
-from ingot.ci.config.compiler import plan_pipeline, read_config
+from ingot.ci.config.compiler import plan_pipeline
 from ingot.ci.config.errors import ConfigError
-from ingot.ci.config.plan import PipelineConfig, PipelinePlan
+from ingot.ci.config.plan import PipelinePlan
 from ingot.ci.config.variables import ExpandedVariables, expand_text
+from ingot.ci.job_records.queries import lock_job
 from ingot.ci.pipelines import predefined_variables as predefined
-from ingot.ci.pipelines.config_cache import read_cached_config
-from ingot.ci.pipelines.config_files import CommitFiles, FileReader
+from ingot.ci.pipelines.bridges import link_downstream_pipeline
+from ingot.ci.pipelines.config_files import FileReader
 from ingot.ci.pipelines.insertion import (
     MAX_NAME_LENGTH,
     GivenVariable,
@@ -27,6 +27,7 @@ from ingot.ci.pipelines.insertion import (
 from ingot.ci.pipelines.merge_request_context import merge_request_variables, open_merge_request_names
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.processing import advance_pipeline
+from ingot.ci.pipelines.project_config import GivenConfiguration, PipelineRefused, read_project_config
 from ingot.ci.pipelines.queries import pipeline_of_origin
 from ingot.ci.pipelines.redundancy import cancel_redundant_pipelines
 from ingot.ci.pipelines.ref_protection import (
@@ -53,7 +54,7 @@ from ingot.git.writing.pipeline_refs import ensure_pipeline_ref
 from ingot.projects.projects.tables import Project
 from ingot.repositories.pipelines.events import PipelineChanged
 from ingot.repositories.pipelines.queries import find_pipeline
-from ingot.repositories.pipelines.tables import Pipeline, Status
+from ingot.repositories.pipelines.tables import CHILD_SOURCE, Pipeline, Status
 
 _SKIP = re.compile(r"\[(?:ci[ _-]skip|skip[ _-]ci)\]", re.IGNORECASE)
 _SOURCES_THAT_SKIP = ("push", "merge_request_event")
@@ -82,10 +83,11 @@ class PipelineRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Create a skipped pipeline, as ``[ci skip]`` in the message of the commit does."""
     safety_job_id: int | None = None
     """Job that would repeat the request after a crash; it is withdrawn with the creation."""
-
-
-class PipelineRefused(Exception):
-    """No pipeline is created; the message says why."""
+    problem: str | None = None
+    """Error because of which the pipeline fails at once, such as an invalid variable."""
+    bridge_id: int | None = None
+    """Job of another pipeline that starts this one."""
+    configuration: GivenConfiguration = GivenConfiguration()
 
 
 class _Inputs(NamedTuple):
@@ -154,8 +156,12 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
     facts = _gather_facts(database, store, request)
     inputs, rules = facts.inputs, facts.rules
     stored = _stored_context(facts.context, request.project, database.ports[CiEnvironment])
+    if request.problem is not None:
+        return PipelineDraft("failed", request.problem, stored, inputs.protected, None, [], None)
     try:
-        config = read_project_config(database, store, request.project, inputs.actor, facts.repository, rules)
+        config = read_project_config(
+            database, store, request.project, inputs.actor, facts.repository, rules, request.configuration
+        )
         if request.skip or (request.source in _SOURCES_THAT_SKIP and _SKIP.search(facts.commit.message)):
             return _skipped(request, inputs, stored)
         plan = plan_pipeline(config, rules)
@@ -164,7 +170,7 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
         return PipelineDraft("failed", errors, stored, inputs.protected, None, [], None)
     if plan is None:
         raise PipelineRefused(FILTERED)
-    if not plan.jobs:
+    if not plan.has_main_jobs:
         raise PipelineRefused(NO_JOBS)
     files = FileReader(facts.repository, request.sha)
     rows = job_rows(
@@ -221,31 +227,6 @@ def _name(plan: PipelinePlan, rules: CommitContext) -> str | None:
     return name.strip()[:MAX_NAME_LENGTH] or None
 
 
-def read_project_config(
-    database: Database,
-    store: RepositoryStore,
-    project: Project,
-    actor: Actor,
-    repository: Repository,
-    context: CommitContext,
-) -> PipelineConfig:
-    """Return the validated configuration of a commit, from the place that the project names; raise ConfigError."""
-    path = project.ci_config_path or predefined.DEFAULT_CONFIG_PATH
-    reader = FileReader(repository, context.sha)
-    with closing(CommitFiles(database, store, actor, reader)) as source:
-        if path.startswith(("http://", "https://")):
-            return read_config(source.remote(path), source, context)
-        file, at, place = path.partition("@")
-        if at:
-            other, _, ref = place.partition(":")
-            text, inner = source.project(other, ref or None, file)
-            return read_config(text, inner, context)
-        oid = reader.blob_id_or_none(path)
-        if oid is None:
-            raise PipelineRefused(f"Missing {path} file")
-        return read_cached_config(reader, source, path, oid, context)
-
-
 def _read_inputs(db: Connection, request: PipelineRequest) -> _Inputs:
     project = request.project
     permitted = runner_of_pipeline(db, request.user_id, project)
@@ -255,7 +236,7 @@ def _read_inputs(db: Connection, request: PipelineRequest) -> _Inputs:
         raise PipelineRefused(NOT_PERMITTED)
     actor, access = permitted
     merge_request = None
-    base = request.before_sha if request.source == "push" and not request.is_tag else NO_OID
+    base = request.before_sha if request.source in ("push", CHILD_SOURCE) and not request.is_tag else NO_OID
     if request.merge_request_id is not None:
         merge_request = merge_request_by_id(db, request.merge_request_id)
         version = latest_version(db, merge_request.id)
@@ -328,6 +309,10 @@ def _write(db: Connection, store: RepositoryStore, request: PipelineRequest, dra
         existing = pipeline_of_origin(db, request.origin_key)
         if existing is not None:
             return existing
+    # Upstream pipelines are locked before projects, as everywhere.
+    bridge = None if request.bridge_id is None else lock_job(db, request.bridge_id)
+    if request.bridge_id is not None and (bridge is None or bridge.status != "pending"):
+        raise Invalid(base=["The job that starts the pipeline was canceled"])
     pipeline = insert_pipeline(db, request.project, _columns(request, draft), draft.context, request.variables)
     if draft.rows:
         key, sha = request.project.repository_key, request.sha
@@ -337,6 +322,8 @@ def _write(db: Connection, store: RepositoryStore, request: PipelineRequest, dra
         advance_pipeline(db, pipeline)
     else:
         emit(db, PipelineChanged(pipeline.project_id, pipeline.id, pipeline.sha, pipeline.ref, pipeline.status))
+    if bridge is not None:
+        link_downstream_pipeline(db, bridge, pipeline.id)
     return find_pipeline(db, request.project.id, pipeline.id)
 
 

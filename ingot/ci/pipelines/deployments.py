@@ -2,10 +2,13 @@
 
 from sqlalchemy import bindparam, func, select
 
+from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.variables import expand_text
+from ingot.ci.job_records.dependencies import inherited_variables
 from ingot.ci.job_records.queries import options_of, reported_variables
 from ingot.ci.job_records.tables import CiJob
 from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp, add_duration
 from ingot.projects.environments.service import is_link_target
 from ingot.projects.environments.tables import Environment, deployments, environments
 from ingot.projects.projects.tables import projects
@@ -66,10 +69,27 @@ def finish_deployment(db: Connection, job: CiJob, status: Status) -> None:
     if environment is None or status != "success":
         return
     if _action(job) == "stop":
-        db.update(environments, environment.id, state="stopped", updated_at=db.now)
+        db.update(environments, environment.id, state="stopped", auto_stop_at=None, updated_at=db.now)
     elif _action(job) == "start":
         url = _usable_url(db, job, environment)
-        db.update(environments, environment.id, state="available", external_url=url, updated_at=db.now)
+        stop_at = _stop_time(db, job) or environment.auto_stop_at
+        db.update(
+            environments,
+            environment.id,
+            state="available",
+            external_url=url,
+            auto_stop_at=stop_at,
+            updated_at=db.now,
+        )
+    elif _stop_time(db, job) is not None:
+        db.update(environments, environment.id, auto_stop_at=_stop_time(db, job), updated_at=db.now)
+
+
+def _stop_time(db: Connection, job: CiJob) -> Timestamp | None:
+    """Return the time at which the environment of a job should be stopped, if the configuration names one."""
+    duration = (options_of(job).environment or {}).get("auto_stop_in")
+    seconds = None if duration is None else parse_duration(str(duration))
+    return add_duration(db.now, seconds=seconds) if seconds else None
 
 
 def _usable_url(db: Connection, job: CiJob, environment: Environment) -> str | None:
@@ -78,6 +98,7 @@ def _usable_url(db: Connection, job: CiJob, environment: Environment) -> str | N
         "CI_JOB_ID": str(job.id),
         "CI_ENVIRONMENT_NAME": environment.name,
         "CI_ENVIRONMENT_SLUG": environment.slug,
+        **dict(inherited_variables(db, job)),
         **dict(reported_variables(db, job.id)),
     }
     url = expand_text((options_of(job).environment or {}).get("url") or "", variables)

@@ -129,6 +129,7 @@ def _job_row(
         "environment": None if environment is None else environment.name,
         "timeout": spec.timeout,
         "cancel_gracefully": False,
+        "bridge": spec.trigger is not None,
     }
     status = {"name": spec.name, "stage": spec.stage, "allow_failure": job.allow_failure}
     return JobRow(status, row, environment)
@@ -164,7 +165,12 @@ def _expanded_environment(
     # The rest is known when the job ends: the slug of the environment, and variables that the job reports.
     known = cast("Mapping[str, str]", _KnownVariables(variables))
     url = environment.url and mask(expand_text(environment.url, known))
-    return msgspec.structs.replace(environment, name=mask(expand_text(environment.name, variables)), url=url)
+    return msgspec.structs.replace(
+        environment,
+        name=mask(expand_text(environment.name, variables)),
+        url=url,
+        auto_stop_in=environment.auto_stop_in and expand_text(environment.auto_stop_in, variables),
+    )
 
 
 def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:
@@ -187,6 +193,7 @@ def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:
         environment=None if environment is None else _environment_options(environment),
         node=spec.node,
         start_in=job.start_in,
+        trigger=spec.trigger,
     )
 
 

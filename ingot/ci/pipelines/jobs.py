@@ -14,8 +14,8 @@ from sqlalchemy import bindparam, select
 
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.ci.pipelines.insertion import GivenVariable
-from ingot.ci.pipelines.merge_request_context import head_ref
 from ingot.ci.pipelines.predefined_variables import DEFAULT_CONFIG_PATH
+from ingot.ci.pipelines.staged import merge_request_pipeline, variable_problem
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_merge_requests_from
 from ingot.core.db.connection import Connection
@@ -26,7 +26,7 @@ from ingot.core.jobs.queue import cancel_job, enqueue
 from ingot.errors import NotFound
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
-from ingot.git.history.commits import NO_OID, commit_id_or_none
+from ingot.git.history.commits import commit_id_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.entries import entry_or_none
 from ingot.git.writing.ref_updates import RefUpdate
@@ -170,6 +170,7 @@ def _requests(db: Connection, triggers: PipelineTriggers) -> list[PipelineReques
 
 def _push_requests(triggers: PipelineTriggers, project: Project) -> Iterator[PipelineRequest]:
     variables = tuple(_option_variables(triggers.options))
+    problem = variable_problem([each.key for each in variables])
     for update in triggers.updates:
         yield PipelineRequest(
             project=project,
@@ -179,7 +180,8 @@ def _push_requests(triggers: PipelineTriggers, project: Project) -> Iterator[Pip
             before_sha=update.old,
             source="push",
             user_id=triggers.user_id,
-            variables=variables,
+            variables=variables if problem is None else (),
+            problem=problem,
             origin_key=f"{triggers.key} {update.ref}",
             skip=_SKIP_OPTION in triggers.options,
         )
@@ -192,16 +194,7 @@ def _merge_request_requests(db: Connection, triggers: PipelineTriggers, project:
         except NotFound:  # Deleted since the event.
             continue
         if merge_request.state == "opened" and merge_request.source_project_id == project.id:
-            yield PipelineRequest(
-                project=project,
-                ref=head_ref(merge_request),
-                sha=merge_request.head_oid,
-                before_sha=NO_OID,
-                source="merge_request_event",
-                user_id=triggers.user_id,
-                origin_key=f"{triggers.key} {merge_request_id}",
-                merge_request_id=merge_request_id,
-            )
+            yield merge_request_pipeline(project, merge_request, triggers.user_id, f"{triggers.key} {merge_request_id}")
 
 
 def _option_variables(options: Sequence[str]) -> Iterator[GivenVariable]:
@@ -209,5 +202,5 @@ def _option_variables(options: Sequence[str]) -> Iterator[GivenVariable]:
     for option in options:
         if option.startswith(_VARIABLE_OPTION):
             key, equals, value = option.removeprefix(_VARIABLE_OPTION).partition("=")
-            if key and equals:
+            if equals:
                 yield GivenVariable(key, value)

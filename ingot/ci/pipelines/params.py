@@ -2,6 +2,7 @@
 
 from ingot.ci.pipelines.tables import VariableType
 from ingot.core.api.params import Params
+from ingot.repositories.pipelines.tables import Status
 
 
 class PipelineVariableParams(Params):
@@ -22,11 +23,5 @@ class CreatePipeline(Params):
 class ListJobsOfPipeline(Params):
     """Filters of a pipeline's jobs; ``scope`` contains statuses."""
 
-    scope: list[str] | None = None
+    scope: list[Status] | None = None
     include_retried: bool = False
-
-
-class ListBridges(Params):
-    """Filter of jobs that start other pipelines; ``scope`` contains statuses."""
-
-    scope: list[str] | None = None

@@ -1,11 +1,13 @@
 """Permissions on pipelines that run jobs."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.projects.projects.policy import may_own_project, may_push_code
 from ingot.projects.projects.tables import Project
+from ingot.repositories.pipelines.tables import Pipeline
 from ingot.repositories.protection.policy import (
     matching_branch_rules,
     matching_tag_rules,
@@ -16,9 +18,23 @@ from ingot.repositories.protection.policy import (
 from ingot.repositories.protection.tables import ProtectedBranch, ProtectedTag
 
 
+class PipelineSubject(NamedTuple):
+    """A pipeline of a project."""
+
+    project: Project
+    pipeline: Pipeline
+    open_ref: bool
+    """Whether the caller may run jobs on the branch or tag of the pipeline, which may be protected."""
+
+
 def may_run_pipelines(actor: Actor, access: Access, project: Project) -> bool:
     """Developers, unless the project is archived or has no pipelines."""
     return actor.known and project.jobs_enabled and may_push_code(actor, access, project)
+
+
+def may_change_pipeline(actor: Actor, access: Access, subject: PipelineSubject) -> bool:
+    """Developers who may push to the branch or merge into it, or create the tag, unless the project is archived."""
+    return may_run_pipelines(actor, access, subject.project) and subject.open_ref
 
 
 def may_delete_pipeline(actor: Actor, access: Access, project: Project) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline, options_of
 from ingot.ci.job_records.tables import CiJob, FailureReason, ci_running
 from ingot.ci.pipelines.deployments import finish_deployment, start_deployment
-from ingot.ci.pipelines.queries import pipeline_jobs, settings_of
+from ingot.ci.pipelines.hierarchy import cancel_children_of_jobs
+from ingot.ci.pipelines.queries import PipelineJobs, pipeline_jobs, settings_of
 from ingot.ci.pipelines.retries import copy_job, is_retried_automatically
 from ingot.ci.pipelines.state_machine import advance, restore_skipped
 from ingot.ci.pipelines.transitions import (
@@ -48,6 +49,10 @@ def change_job(db: Connection, job: CiJob, status: Status, **columns: Any) -> Ci
         pipeline = _locked(db, job.pipeline_id)
         set_status(db, [job.id], status, **columns)
         settle_pipeline(db, pipeline, [job.id])
+    return _changed(db, job)
+
+
+def _changed(db: Connection, job: CiJob) -> CiJob:
     changed = job_by_id(db, job.id)
     if changed is None:
         raise NotFound("Job")
@@ -80,11 +85,26 @@ def restart_jobs(
 ) -> None:
     """Queue jobs, given by id and name, restore the skipped jobs after them, and process the locked pipeline."""
     current = pipeline_jobs(db, pipeline.id)
-    restored = [each.job_id for each in restore_skipped(current.states, {name for _, name in jobs})]
-    if restored:
-        set_status(db, restored, "created")
+    restored = _restore_skipped(db, current, {name for _, name in jobs})
     enqueue_jobs(db, pipeline.project_id, [(job_id, current.resource_groups.get(job_id)) for job_id, _ in jobs])
     advance_pipeline(db, pipeline, [*changed, *restored, *(job_id for job_id, _ in jobs)])
+
+
+def _restore_skipped(db: Connection, jobs: PipelineJobs, started: set[str]) -> list[int]:
+    """Create the skipped jobs again that follow jobs which start; return their ids."""
+    restored = [each.job_id for each in restore_skipped(jobs.states, started)]
+    if restored:
+        set_status(db, restored, "created")
+    return restored
+
+
+def resume_job(db: Connection, job: CiJob) -> CiJob:
+    """Let a job run again that has ended, because the pipeline for which it waits runs again."""
+    pipeline = _locked(db, job.pipeline_id)
+    restored = _restore_skipped(db, pipeline_jobs(db, pipeline.id), {job.name})
+    set_status(db, [job.id], "running", failure_reason=None, finished_at=None)
+    settle_pipeline(db, pipeline, [job.id, *restored])
+    return _changed(db, job)
 
 
 def effective_timeout(db: Connection, job: CiJob, runner: Runner) -> int:
@@ -168,4 +188,5 @@ def cancel_jobs(db: Connection, pipeline: Pipeline, jobs: Sequence[CiJob], chang
     for job in ended:
         finish_deployment(db, job, "canceled")
         release_resource(db, job)
+    cancel_children_of_jobs(db, [job.id for job in jobs if job.bridge])
     advance_pipeline(db, pipeline, [*changed, *(job.id for job in jobs)])

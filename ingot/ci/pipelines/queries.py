@@ -57,6 +57,11 @@ _WAITED_FOR = (
     .where(ci_jobs.c.resource_group.is_not(None), commit_statuses.c.status == "waiting_for_resource")
     .distinct()
 )
+_BRIDGE_IDS = (
+    select(ci_jobs.c.id)
+    .select_from(_JOBS)
+    .where(commit_statuses.c.pipeline_id == bindparam("pipeline"), ci_jobs.c.bridge)
+)
 _BY_ORIGIN = select(pipelines).where(pipelines.c.origin_key == bindparam("origin_key"))
 
 
@@ -88,6 +93,11 @@ def pipeline_jobs(db: Connection, pipeline_id: int) -> PipelineJobs:
         if group is not None:
             groups[states[-1].id] = group
     return PipelineJobs(states, groups)
+
+
+def bridge_ids(db: Connection, pipeline_id: int) -> list[int]:
+    """Return the ids of a pipeline's jobs that start other pipelines, with their earlier attempts."""
+    return [job_id for (job_id,) in db.rows(_BRIDGE_IDS, pipeline=pipeline_id)]
 
 
 def count_retries(db: Connection, pipeline_id: int, name: str) -> int:

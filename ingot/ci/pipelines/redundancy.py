@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.ci.job_records.queries import jobs_of_pipeline
 from ingot.ci.job_records.tables import CiJob
+from ingot.ci.pipelines.hierarchy import cancel_children
 from ingot.ci.pipelines.processing import CANCELABLE, cancel_jobs
 from ingot.ci.pipelines.queries import settings_of
 from ingot.core.db.connection import Connection
@@ -69,6 +70,7 @@ def _cancel(db: Connection, pipeline_id: int) -> None:
         return
     if cancelable:
         cancel_jobs(db, pipeline, cancelable)
+        cancel_children(db, pipeline.id)
 
 
 def _prevents_cancellation(job: CiJob) -> bool:

@@ -21,6 +21,7 @@ _COPIED = (
     "resource_group",
     "environment",
     "timeout",
+    "bridge",
 )
 
 _COPY_VARIABLES = insert(ci_job_variables).from_select(

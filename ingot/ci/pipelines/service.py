@@ -3,6 +3,7 @@
 from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline
 from ingot.ci.job_records.tables import CiJob
+from ingot.ci.pipelines.hierarchy import cancel_children, with_descendants
 from ingot.ci.pipelines.processing import CANCELABLE, advance_pipeline, cancel_jobs, restart_jobs
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
 from ingot.ci.pipelines.retries import copy_job
@@ -77,13 +78,16 @@ def cancel_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
     cancelable = [job for job in jobs_of_pipeline(db, locked.id) if job.status in CANCELABLE]
     if cancelable:
         cancel_jobs(db, locked, cancelable)
+    cancel_children(db, locked.id)
 
 
 def delete_pipeline(db: Connection, pipeline: Pipeline) -> None:
-    """Delete a pipeline with its jobs; files of the jobs and its ref are removed by jobs of the queue."""
-    db.ports[JobArtifacts].delete_files(db, [job.id for job in jobs_of_pipeline(db, pipeline.id, retried=True)])
-    db.delete(pipelines, pipeline.id)
-    enqueue(db, REMOVE_PIPELINE_REFS, (pipeline.project_id, [pipeline.id]))
+    """Delete a pipeline with its jobs and child pipelines; files and refs are removed by jobs of the queue."""
+    pipeline_ids = with_descendants(db, pipeline.id)
+    for pipeline_id in pipeline_ids:
+        db.ports[JobArtifacts].delete_files(db, [job.id for job in jobs_of_pipeline(db, pipeline_id, retried=True)])
+        db.delete(pipelines, pipeline_id)
+    enqueue(db, REMOVE_PIPELINE_REFS, (pipeline.project_id, pipeline_ids))
 
 
 def _locked_pipeline(db: Connection, actor: Actor, pipeline_id: int) -> Pipeline:

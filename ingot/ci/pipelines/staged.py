@@ -1,16 +1,21 @@
 """Creation of pipelines for the API and the pages."""
 
 from collections.abc import Collection, Iterable
+from functools import partial
 
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.ci.pipelines.insertion import GivenVariable
+from ingot.ci.pipelines.merge_request_context import head_ref
 from ingot.ci.pipelines.params import PipelineVariableParams
+from ingot.ci.pipelines.ref_protection import runner_of_pipeline
+from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.db.database import Database
-from ingot.errors import Invalid
+from ingot.errors import Denied, Invalid
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, tag_tip
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.code_access import project_repository
+from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.projects.variables.service import key_errors
 from ingot.repositories.pipelines.tables import Pipeline
@@ -38,6 +43,15 @@ def check_variables(keys: Collection[str]) -> None:
         errors = key_errors(key)
         if errors:
             raise Invalid(**errors)
+
+
+def variable_problem(keys: Collection[str]) -> str | None:
+    """Return what is wrong with the variables of a push, which cannot be refused any more; None if nothing is."""
+    try:
+        check_variables(keys)
+    except Invalid as error:
+        return f"Variables of the push: {error}"
+    return None
 
 
 def given_variables(sent: Iterable[PipelineVariableParams]) -> tuple[GivenVariable, ...]:
@@ -70,3 +84,36 @@ def run_pipeline(
     if pipeline is None:
         raise Invalid(base=["No pipeline created"])
     return pipeline
+
+
+def merge_request_pipeline(
+    project: Project, merge_request: MergeRequest, user_id: int, origin_key: str | None = None
+) -> PipelineRequest:
+    """Return the request for a pipeline of the head of a merge request, in its source project."""
+    return PipelineRequest(
+        project=project,
+        ref=head_ref(merge_request),
+        sha=merge_request.head_oid,
+        source="merge_request_event",
+        user_id=user_id,
+        origin_key=origin_key,
+        merge_request_id=merge_request.id,
+    )
+
+
+def run_merge_request_pipeline(
+    database: Database, store: RepositoryStore, merge_request: MergeRequest, user_id: int
+) -> tuple[Project, Pipeline]:
+    """Create a pipeline for an open merge request; raise Denied or Invalid if that is not possible."""
+    project_id = merge_request.source_project_id
+    project = None if project_id is None else database.read(partial(project_or_none, project_id=project_id))
+    if project is None or merge_request.state != "opened":
+        raise Invalid(base=["The merge request is not open, or its source project was deleted"])
+    source = project
+    if database.read(lambda db: runner_of_pipeline(db, user_id, source)) is None:
+        raise Denied
+    request = merge_request_pipeline(project, merge_request, user_id)
+    pipeline = create_pipeline(database, store, request, save_on_errors=False)
+    if pipeline is None:
+        raise Invalid(base=["No pipeline created"])
+    return project, pipeline

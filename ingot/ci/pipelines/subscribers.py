@@ -97,8 +97,13 @@ def _last_deployed_from(db: Connection, project_id: int, branches: list[str]) ->
             yield environment
 
 
+def deploying_job(db: Connection, environment_id: int) -> CiJob | None:
+    """Return the job of the last successful deployment to an environment, if any."""
+    return db.first(CiJob, _DEPLOYING_JOB, environment=environment_id)
+
+
 def _stop_job(db: Connection, environment_id: int) -> CiJob | None:
-    deploying = db.first(CiJob, _DEPLOYING_JOB, environment=environment_id)
+    deploying = deploying_job(db, environment_id)
     name = None if deploying is None else (options_of(deploying).environment or {}).get("on_stop")
     if deploying is None or name is None:
         return None

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import func, select
+from sqlalchemy import false, func, select
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
 from ingot.ci.job_records.tables import ci_jobs
@@ -28,6 +28,8 @@ _JOBS = (
         ci_jobs.c.id.is_not(None),
         ci_jobs.c.needs,
         commit_statuses.c.target_url,
+        func.coalesce(ci_jobs.c.bridge, false()),
+        commit_statuses.c.description,
     )
     .select_from(commit_statuses.outerjoin(ci_jobs, ci_jobs.c.id == commit_statuses.c.id))
     .where(in_list(commit_statuses.c.pipeline_id, "pipelines"), ~commit_statuses.c.retried)
@@ -50,6 +52,10 @@ class JobSummary(NamedTuple):
     needs: tuple[str, ...] | None
     """Names of the jobs that it needs; None if it waits for the stages before it."""
     target_url: str | None
+    is_bridge: bool
+    """Whether it starts another pipeline."""
+    description: str | None
+    """Text of an external status, or the reason for which no pipeline was started."""
 
     @property
     def kind(self) -> Kind:
@@ -110,8 +116,10 @@ def _stages(db: Connection, pipeline_ids: list[int]) -> dict[int, list[StageSumm
     """Return the stages of pipelines in their order."""
     stages: dict[int, dict[str, StageSummary]] = {}
     for row in db.rows(_JOBS, pipelines=pipeline_ids) if pipeline_ids else ():
-        pipeline_id, job_id, name, stage, status, allow_failure, is_job, needs, target_url = row
+        pipeline_id, job_id, name, stage, status, allow_failure, is_job, needs, target_url, is_bridge, description = row
         names = None if needs is None else msgspec.json.decode(needs, type=tuple[str, ...])
-        job = JobSummary(job_id, name, status, bool(allow_failure), bool(is_job), names, target_url)
+        job = JobSummary(
+            job_id, name, status, bool(allow_failure), bool(is_job), names, target_url, bool(is_bridge), description
+        )
         stages.setdefault(pipeline_id, {}).setdefault(stage, StageSummary(stage, [])).jobs.append(job)
     return {pipeline_id: list(by_name.values()) for pipeline_id, by_name in stages.items()}

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from sqlalchemy import Column, ForeignKey, Table, UniqueConstraint, false, true
+from sqlalchemy import Column, ForeignKey, Index, Table, UniqueConstraint, false, true
 
 from ingot.core.db.schema import Identifier, Record, binary, flag, metadata, number, reference, row_id, text
 
@@ -31,6 +31,18 @@ pipeline_contexts = Table(
     text("variables"),
 )
 
+# Pipelines that jobs of other pipelines have started.
+downstream_pipelines = Table(
+    "downstream_pipelines",
+    metadata,
+    Column("pipeline_id", Identifier, ForeignKey("pipelines.id", ondelete="CASCADE"), primary_key=True),
+    reference("job_id", "ci_jobs.id", unique=True),
+    reference("upstream_id", "pipelines.id", index=True),
+    # The pipeline that no job has started. No foreign key: it may be deleted.
+    number("root_id"),
+    Index("ix_downstream_pipelines_root_id", "root_id"),
+)
+
 # Settings of a project that only CI reads; a project without a row has the defaults.
 ci_settings = Table(
     "ci_settings",
@@ -46,6 +58,15 @@ ci_settings = Table(
     flag("job_token_scope_enabled", server_default=true()),
     flag("allow_fork_pipelines_in_parent", server_default=false()),
 )
+
+
+class DownstreamPipeline(Record, frozen=True):
+    """Link from a pipeline to the job that has started it."""
+
+    pipeline_id: int
+    job_id: int
+    upstream_id: int
+    root_id: int
 
 
 class CiSettings(Record, frozen=True):

@@ -22,15 +22,17 @@ from ingot.repositories.pipelines.service import emit_pipeline_change, update_pi
 from ingot.repositories.pipelines.tables import Pipeline, Status, commit_statuses
 
 START_DELAYED_JOB = "start_delayed_job"
+START_DOWNSTREAM_PIPELINE = "start_downstream_pipeline"
 ENDED: frozenset[Status] = frozenset({"success", "failed", "canceled", "skipped"})
 _WAITING: frozenset[Status] = frozenset({"created", "waiting_for_resource", "pending", "manual", "scheduled"})
 _EXECUTED: frozenset[Status] = frozenset({"running", "canceling"})
 _QUEUE = insert(ci_queue).from_select(
     ["job_id", "project_id", "tags", "protected", "queued_at"],
     select(ci_jobs.c.id, ci_jobs.c.project_id, ci_jobs.c.tags, ci_jobs.c.protected, bindparam("now", type_=Text)).where(
-        in_list(ci_jobs.c.id, "ids")
+        in_list(ci_jobs.c.id, "ids"), ~ci_jobs.c.bridge
     ),
 )
+_BRIDGES = select(ci_jobs.c.id).where(in_list(ci_jobs.c.id, "ids"), ci_jobs.c.bridge).order_by(ci_jobs.c.id)
 _DEQUEUE = delete(ci_queue).where(in_list(ci_queue.c.job_id, "ids"))
 _END_EXECUTION = delete(ci_running).where(in_list(ci_running.c.job_id, "ids"))
 
@@ -68,6 +70,8 @@ def set_status(db: Connection, job_ids: Sequence[int], status: Status, **columns
     if status == "pending":
         db.run(_QUEUE, ids=list(job_ids), now=db.now)
         announce_queue_change(db)
+        for (job_id,) in db.rows(_BRIDGES, ids=list(job_ids)):
+            enqueue(db, START_DOWNSTREAM_PIPELINE, job_id)
     else:
         db.run(_DEQUEUE, ids=list(job_ids))
     if status not in _EXECUTED:

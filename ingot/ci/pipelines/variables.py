@@ -1,17 +1,20 @@
 """Variables of jobs: predefined ones, those of the configuration, and those that projects, groups and callers set."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from sqlalchemy import bindparam, func, select
 
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
-from ingot.ci.config.variables import ExpandedVariables
+from ingot.ci.config.plan import TriggerSpec
+from ingot.ci.config.variables import ExpandedVariables, expand_text
+from ingot.ci.job_records.dependencies import inherited_variables
 from ingot.ci.job_records.queries import manual_variables, options_of, variables_of
 from ingot.ci.job_records.tables import CiJob
 from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.deployments import environment_of
+from ingot.ci.pipelines.insertion import GivenVariable
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.processing import effective_timeout
 from ingot.ci.pipelines.queries import variables_of_pipeline
@@ -155,6 +158,53 @@ def job_variables(
         *_environment_variables(db, job),
     ]
     return _with_nested_values(variables)
+
+
+def downstream_variables(
+    db: Connection, project: Project, pipeline: Pipeline, job: CiJob, *, same_project: bool
+) -> tuple[Mapping[str, str], list[GivenVariable]]:
+    """Return the variables in the fields of a job that starts a pipeline, and those that it gives to the pipeline.
+
+    Protected variables are not inserted into values for another project.
+    """
+    trigger = options_of(job).trigger or TriggerSpec()
+    base_url = db.ports[CiEnvironment].base_url
+    user_id = job.user_id or pipeline.user_id
+    dotenv = inherited_variables(db, job)
+    secrets = secret_variables(db, project, protected=pipeline.protected and same_project, environment=job.environment)
+    given = given_variables(db, pipeline.id)
+    own = variables_of(job)
+    scope = ExpandedVariables(
+        {
+            **dict(predefined.job_name_variables(job.name, job.stage, None, manual=job.run_when == "manual")),
+            **dict(predefined.instance_variables(db.ports[CiEnvironment])),
+            **dict(predefined.project_variables(project, base_url)),
+            **context_variables(db, pipeline.id),
+            **dict(predefined.pipeline_variables(pipeline, f"{base_url}/{project.full_path}")),
+            **{each.key: each.value for each in own},
+            **dict(user_variables(user_or_none(db, user_id) if user_id is not None else None)),
+            **dict(dotenv),
+            # The name of a file means nothing to another pipeline.
+            **{each.key: each.value for each in (*secrets, *given) if not each.file},
+        },
+        raw={each.key for each in own if each.raw} | {each.key for each in (*secrets, *given) if each.raw},
+    )
+    passed: list[GivenVariable] = []
+    if trigger.yaml_variables:
+        passed += [GivenVariable(each.key, _inserted(each.value, each.raw, scope), raw=each.raw) for each in own]
+    if trigger.pipeline_variables:
+        passed += [GivenVariable(key, value) for key, value in dotenv]
+        passed += [
+            GivenVariable(
+                each.key, _inserted(each.value, each.raw, scope), "file" if each.file else "env_var", each.raw
+            )
+            for each in given
+        ]
+    return scope, list({each.key: each for each in passed}.values())
+
+
+def _inserted(value: str, raw: bool, variables: Mapping[str, str]) -> str:
+    return value if raw else expand_text(value, variables, keep_unknown=True)
 
 
 def _with_nested_values(given: list[RunnerVariable]) -> list[RunnerVariable]:

@@ -38,7 +38,7 @@ class UpdateJob(Params):
     """The state of a job that a runner executes."""
 
     token: Token | None = None
-    state: str | None = None
+    state: Literal["pending", "running", "success", "failed", "canceling", "canceled"] | None = None
     failure_reason: str | None = None
     exit_code: Annotated[int, Meta(ge=-(2**31), le=2**31)] | None = None
     checksum: str | None = None

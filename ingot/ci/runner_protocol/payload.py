@@ -5,14 +5,14 @@ from typing import Any, Literal, get_args
 from msgspec import UNSET, UnsetType
 from sqlalchemy import bindparam, func, select
 
-from ingot.ci.artifacts.queries import dotenv_variables
 from ingot.ci.artifacts.tables import ArtifactFormat, ArtifactType, JobArtifact
+from ingot.ci.job_records.dependencies import dependencies_of, dotenv_variables
 from ingot.ci.job_records.queries import options_of
 from ingot.ci.job_records.tables import CiJob, FailureReason, JobOptions, ci_running
 from ingot.ci.pipelines.processing import TOKEN_PREFIX, effective_timeout
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.pipelines.variables import RunnerVariable, job_variables
-from ingot.ci.runner_protocol.dependencies import archives_of, dependencies_of
+from ingot.ci.runner_protocol.dependencies import archives_of
 from ingot.ci.runner_protocol.selection import TakenJob
 from ingot.ci.runners.service import CREATED_PREFIX
 from ingot.ci.runners.tables import Runner

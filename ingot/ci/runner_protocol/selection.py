@@ -120,7 +120,7 @@ def _candidates(kind: str, *, protected: bool) -> Select[Any]:
     executable = (
         select(oldest.c.job_id, oldest.c.project_id)
         .join(projects, projects.c.id == oldest.c.project_id)
-        .where(projects.c.namespace_id.is_not(None), projects.c.jobs_enabled)
+        .where(projects.c.namespace_id.is_not(None), projects.c.jobs_enabled, ~projects.c.archived)
         .limit(_CANDIDATES)
     )
     if kind == "instance_type":

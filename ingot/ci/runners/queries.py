@@ -44,6 +44,7 @@ _PROJECTS = (
 )
 _PROJECTS_OF_ACTOR = _PROJECTS.where(projects.c.id.in_(projects_of_actor().scalar_subquery()))
 _GROUP = select(namespaces).where(namespaces.c.id == bindparam("group"))
+_IS_GROUP = select(namespaces.c.id).where(namespaces.c.id == bindparam("group"), namespaces.c.kind == "group")
 _LINK = select(runner_projects.c.id).where(
     runner_projects.c.runner_id == bindparam("runner"), runner_projects.c.project_id == bindparam("project")
 )
@@ -144,6 +145,11 @@ def count_runner_projects(db: Connection, runner: Runner) -> int:
 def group_of_runner(db: Connection, runner: Runner) -> Namespace | None:
     """Return the group of a group runner."""
     return None if runner.group_id is None else db.first(Namespace, _GROUP, group=runner.group_id)
+
+
+def is_group(db: Connection, group_id: int) -> bool:
+    """Return whether a group with this id exists."""
+    return db.value(_IS_GROUP, group=group_id) is not None
 
 
 def runner_project_or_none(db: Connection, runner_id: int, project_id: int) -> int | None:

@@ -1,15 +1,21 @@
 """Registration tokens of the instance, of groups and of projects.
 
-Until it is reset, the token of the instance is derived from the instance's secret, and that of a project is the one
-which was created with the project. A group has a token once it has been reset.
+Until they are reset, the tokens of the instance and of groups are derived from the instance's secret, and that of a
+project is the one which was created with the project. The derived token of a group begins with the group's id.
 """
 
 import hmac
 import secrets
 from typing import NamedTuple
 
-from ingot.ci.runners.queries import registration_token_by_digest, registration_token_of, unlisted_project_tokens
+from ingot.ci.runners.queries import (
+    is_group,
+    registration_token_by_digest,
+    registration_token_of,
+    unlisted_project_tokens,
+)
 from ingot.ci.runners.tables import registration_tokens
+from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import Denied, Unavailable
@@ -17,6 +23,7 @@ from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project, projects
 
 _INSTANCE = "instance"
+_GROUP_PREFIX = "GR-"
 _TOKEN_BYTES = 20
 _DERIVED_LENGTH = 40
 _BATCH_SIZE = 2000
@@ -37,6 +44,17 @@ def instance_registration_token(db: Connection) -> str:
     if stored is not None:
         return db.vault.unseal(stored.sealed_token)
     return db.vault.derive("runner registration", _INSTANCE.encode())[:_DERIVED_LENGTH]
+
+
+def group_registration_token(db: Connection, group_id: int) -> str:
+    """Return the token with which runners of a group register."""
+    stored = registration_token_of(db, f"group {group_id}")
+    return db.vault.unseal(stored.sealed_token) if stored is not None else _derived_group_token(db, group_id)
+
+
+def _derived_group_token(db: Connection, group_id: int) -> str:
+    derived = db.vault.derive("runner registration", f"group {group_id}".encode())[:_DERIVED_LENGTH]
+    return f"{_GROUP_PREFIX}{group_id}-{derived}"
 
 
 def reset_registration_token(db: Connection, owner: Project | Namespace | None) -> str:
@@ -72,8 +90,18 @@ def _known_owner(db: Connection, token: str) -> RunnerOwner | None:
     stored = registration_token_by_digest(db, db.vault.digest(token))
     if stored is not None:
         return RunnerOwner(stored.project_id, stored.group_id)
-    is_of_instance = hmac.compare_digest(token.encode(), instance_registration_token(db).encode())
-    return RunnerOwner() if is_of_instance else None
+    if hmac.compare_digest(token.encode(), instance_registration_token(db).encode()):
+        return RunnerOwner()
+    return _group_of_derived_token(db, token)
+
+
+def _group_of_derived_token(db: Connection, token: str) -> RunnerOwner | None:
+    """Return the group whose token has not been reset, if the token is that of a group."""
+    group_id = number_or_none(token.removeprefix(_GROUP_PREFIX).partition("-")[0])
+    if group_id is None or not token.startswith(_GROUP_PREFIX) or not is_group(db, group_id):
+        return None
+    expected = group_registration_token(db, group_id)
+    return RunnerOwner(group_id=group_id) if hmac.compare_digest(token.encode(), expected.encode()) else None
 
 
 def _enter_project_tokens(db: Connection) -> None:

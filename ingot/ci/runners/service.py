@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 from msgspec import UNSET
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, delete, exists, select
 
 from ingot.ci.runners.params import CreateRunner, EditRunner, RegisterRunner, RunnerInfo
 from ingot.ci.runners.queries import (
@@ -32,7 +32,26 @@ MIN_TIMEOUT_SECONDS = 600
 MAX_TIMEOUT_SECONDS = 31 * 24 * 3600
 _TOKEN_BYTES = 15
 _MAX_INFO_LENGTH = 255
+_other = runner_projects.alias("other")
+_OF_PROJECT = select(runner_projects.c.runner_id).where(runner_projects.c.project_id == bindparam("project"))
+_DELETE_SOLE = delete(runners).where(
+    runners.c.runner_type == "project_type",
+    runners.c.id.in_(
+        select(runner_projects.c.runner_id)
+        .where(runner_projects.c.project_id == bindparam("project"))
+        .scalar_subquery()
+    ),
+    ~exists().where(_other.c.runner_id == runners.c.id, _other.c.project_id != bindparam("project")),
+)
+_DELETE_ASSIGNMENTS = delete(runner_projects).where(runner_projects.c.project_id == bindparam("project"))
 _LOCK = select(runners.c.id).where(runners.c.id == bindparam("runner")).with_for_update()
+
+
+def remove_runners_of_project(db: Connection, project_id: int) -> None:
+    """Delete the runners that no other project uses, and the assignments of all others."""
+    db.run(_DELETE_SOLE, project=project_id)
+    db.run(_DELETE_ASSIGNMENTS, project=project_id)
+    announce_queue_change(db)
 
 
 def register_runner(db: Connection, owner: RunnerOwner, params: RegisterRunner, ip: str) -> tuple[Runner, str]:

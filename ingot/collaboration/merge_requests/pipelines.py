@@ -8,11 +8,11 @@ from ingot.collaboration.merge_requests.tables import MergeRequest, merge_reques
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.repositories.pipelines.tables import Pipeline, Status, pipelines
+from ingot.repositories.pipelines.tables import IS_NO_CHILD, Pipeline, Status, pipelines
 
 _HEAD_PIPELINES = (
     select(pipelines.c.project_id, pipelines.c.sha, pipelines.c.ref, pipelines.c.status, pipelines.c.merge_request_id)
-    .where(in_list(pipelines.c.project_id, "projects"), in_list(pipelines.c.sha, "heads"))
+    .where(in_list(pipelines.c.project_id, "projects"), in_list(pipelines.c.sha, "heads"), IS_NO_CHILD)
     .order_by(pipelines.c.id)
 )
 _HEADS = select(merge_request_versions.c.head_oid).where(
@@ -23,6 +23,7 @@ _HEAD = select(merge_requests.c.head_oid).where(merge_requests.c.id == bindparam
 _PIPELINES = list_query(
     select(pipelines).where(
         pipelines.c.project_id == bindparam("project"),
+        IS_NO_CHILD,
         (pipelines.c.merge_request_id == bindparam("merge_request"))
         | ((pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
         | (pipelines.c.sha == _HEAD.scalar_subquery()),
@@ -32,7 +33,7 @@ _PIPELINES = list_query(
 )
 _HEAD_PIPELINE = (
     select(pipelines)
-    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("head"))
+    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("head"), IS_NO_CHILD)
     .order_by(
         case(
             (pipelines.c.merge_request_id == bindparam("merge_request"), 0),

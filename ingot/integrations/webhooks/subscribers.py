@@ -1,6 +1,6 @@
 """Subscribers of webhooks to events of projects; each one writes to the outbox in the same transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import bindparam, func, select
 
@@ -167,7 +167,7 @@ class HookSubscriber:
         pipeline = find_pipeline(db, event.project_id, event.pipeline_id)
         completion = PendingCompletion(context.project.repository_key, "job", pipeline.sha)
         details = job_details(db, event.statuses)
-        for status in event.statuses:
+        for status in _without_bridges(event.statuses, details):
             author = EventContext(context.project, _user(db, status.user_id), self._urls)
             payload = job_payload(author, pipeline, status, details.get(status.id, JobDetails()))
             queue_event(db, "job_events", payload, listeners, completion)
@@ -179,8 +179,10 @@ class HookSubscriber:
         if context is None:
             return
         statuses = db.all(CommitStatus, _STATUSES, pipeline=pipeline.id)
+        details = job_details(db, statuses)
+        statuses = _without_bridges(statuses, details)
         users = users_by_ids(db, [status.user_id for status in statuses])
-        payload = pipeline_payload(context, pipeline, statuses, users, job_details(db, statuses))
+        payload = pipeline_payload(context, pipeline, statuses, users, details)
         queue_event(
             db,
             "pipeline_events",
@@ -246,6 +248,11 @@ def job_details(db: Connection, statuses: Sequence[CommitStatus]) -> dict[int, J
         )
         for job in jobs
     }
+
+
+def _without_bridges(statuses: Iterable[CommitStatus], details: Mapping[int, JobDetails]) -> list[CommitStatus]:
+    """Return the statuses of jobs that runners execute, and external ones."""
+    return [status for status in statuses if status.id not in details or not details[status.id].is_bridge]
 
 
 def last_ref_change(db: Connection, project: Project) -> int:

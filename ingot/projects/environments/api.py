@@ -14,7 +14,13 @@ from ingot.projects.environments.params import (
     StopEnvironment,
 )
 from ingot.projects.environments.tables import Environment
-from ingot.projects.environments.views import DeploymentView, EnvironmentView, deployment_view, environment_view
+from ingot.projects.environments.views import (
+    DeploymentView,
+    EnvironmentView,
+    deployment_view,
+    deployment_views,
+    environment_view,
+)
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import instance_urls
@@ -55,7 +61,7 @@ def get_environment(call: Call, project: Project) -> EnvironmentView:
     environment = _environment_in_path(call, project)
     view = _environment_view(call, project, environment)
     last = queries.last_deployment_or_none(call.db, project, environment)
-    view.last_deployment = deployment_view(last, call.origin.base) if last else None
+    view.last_deployment = deployment_view(call.db, project, last, call.origin.base) if last else None
     return view
 
 
@@ -120,7 +126,7 @@ def stop_environment(call: Call, project: Project, params: StopEnvironment) -> E
 def list_deployments(call: Call, project: Project, params: ListDeployments, page: Page) -> Listing[DeploymentView]:
     """List the deployments of a project."""
     listing = queries.list_deployments(call.db, project, params, page)
-    return listing.of([deployment_view(deployment, call.origin.base) for deployment in listing.items])
+    return listing.of(deployment_views(call.db, project, listing.items, call.origin.base))
 
 
 @routes.get(
@@ -133,7 +139,7 @@ def list_deployments(call: Call, project: Project, params: ListDeployments, page
 def get_deployment(call: Call, project: Project) -> DeploymentView:
     """Get a deployment."""
     deployment = queries.find_deployment(call.db, project, path_number(call.path, "deployment_id"))
-    return deployment_view(deployment, call.origin.base)
+    return deployment_view(call.db, project, deployment, call.origin.base)
 
 
 @routes.post(
@@ -141,7 +147,8 @@ def get_deployment(call: Call, project: Project) -> DeploymentView:
 )
 def create_deployment(call: Call, project: Project, params: CreateDeployment) -> DeploymentView:
     """Create a deployment that was made outside of our own jobs."""
-    return deployment_view(service.create_deployment(call.db, call.actor, project, params), call.origin.base)
+    created = service.create_deployment(call.db, call.actor, project, params)
+    return deployment_view(call.db, project, created, call.origin.base)
 
 
 @routes.put(
@@ -154,4 +161,5 @@ def create_deployment(call: Call, project: Project, params: CreateDeployment) ->
 def edit_deployment(call: Call, project: Project, params: EditDeployment) -> DeploymentView:
     """Change the status of a deployment."""
     deployment = queries.find_deployment(call.db, project, path_number(call.path, "deployment_id"))
-    return deployment_view(service.edit_deployment(call.db, project, deployment, params.status), call.origin.base)
+    edited = service.edit_deployment(call.db, project, deployment, params.status)
+    return deployment_view(call.db, project, edited, call.origin.base)

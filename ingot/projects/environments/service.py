@@ -211,7 +211,8 @@ def is_link_target(url: str) -> bool:
 
 def _set_state(db: Connection, environment: Environment, state: str) -> None:
     if environment.state != state:
-        db.update(environments, environment.id, state=state, updated_at=db.now)
+        stopped = {"auto_stop_at": None} if state == "stopped" else {}
+        db.update(environments, environment.id, state=state, updated_at=db.now, **stopped)
 
 
 def _status_columns(db: Connection, status: Status) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
-from ingot.core.db.schema import Record, flag, metadata, number, reference, row_id, text
+from ingot.core.db.schema import Record, flag, index_where, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
 Tier = Literal["production", "staging", "testing", "development", "other"]
@@ -24,10 +24,13 @@ environments = Table(
     text("created_at"),
     text("updated_at"),
     text("name_key"),
+    # Time at which a job of the queue stops the environment.
+    text("auto_stop_at", nullable=True),
     UniqueConstraint("project_id", "name"),
     UniqueConstraint("project_id", "slug"),
     UniqueConstraint("project_id", "external_url"),
     Index("ix_environments_project_id", "project_id", "id"),
+    Index("ix_environments_auto_stop_at", "auto_stop_at", **index_where("auto_stop_at IS NOT NULL")),
     sqlite_autoincrement=True,
 )
 
@@ -66,6 +69,7 @@ class Environment(Record, frozen=True):
     created_at: Timestamp
     updated_at: Timestamp
     name_key: str
+    auto_stop_at: Timestamp | None
 
 
 class Deployment(Record, frozen=True):

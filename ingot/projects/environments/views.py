@@ -1,10 +1,15 @@
 """Response structs of environments and deployments."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_brief_from_columns
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.projects.environments.ports import DeploymentJobs
 from ingot.projects.environments.tables import Deployment, Environment, State, Status, Tier
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import InstanceUrls, SimpleProjectView, simple_view
@@ -22,7 +27,7 @@ class EnvironmentBrief(View):
 
 
 class DeploymentView(View):
-    """Deployment; ``deployable`` is null because our jobs do not create deployments yet."""
+    """Deployment; ``deployable`` is the job that has made it, and null for others."""
 
     id: int
     iid: int
@@ -33,7 +38,7 @@ class DeploymentView(View):
     status: Status
     user: UserBrief | None
     environment: EnvironmentBrief
-    deployable: None = None
+    deployable: dict[str, Any] | None
 
 
 class EnvironmentView(EnvironmentBrief):
@@ -41,6 +46,7 @@ class EnvironmentView(EnvironmentBrief):
 
     state: State
     tier: Tier
+    auto_stop_at: Timestamp | None
     project: SimpleProjectView
     last_deployment: DeploymentView | UnsetType | None = UNSET
 
@@ -56,12 +62,23 @@ def environment_view(environment: Environment, project: Project, urls: InstanceU
         environment.updated_at,
         environment.state,
         environment.tier,
+        environment.auto_stop_at,
         simple_view(project, urls),
     )
 
 
-def deployment_view(deployment: Deployment, base: str) -> DeploymentView:
+def deployment_views(db: Connection, project: Project, listed: Sequence[Deployment], base: str) -> list[DeploymentView]:
+    """Return the views of deployments of a project."""
+    jobs = db.ports[DeploymentJobs].views(db, project, [deployment.id for deployment in listed]) if listed else {}
+    return [_deployment_view(deployment, jobs.get(deployment.id), base) for deployment in listed]
+
+
+def deployment_view(db: Connection, project: Project, deployment: Deployment, base: str) -> DeploymentView:
     """Return the view of a deployment."""
+    return deployment_views(db, project, [deployment], base)[0]
+
+
+def _deployment_view(deployment: Deployment, job: dict[str, Any] | None, base: str) -> DeploymentView:
     return DeploymentView(
         deployment.id,
         deployment.iid,
@@ -79,6 +96,7 @@ def deployment_view(deployment: Deployment, base: str) -> DeploymentView:
             deployment.environment_created_at,
             deployment.environment_updated_at,
         ),
+        job,
     )
 
 

@@ -9,18 +9,18 @@ from ingot.core.db.expressions import in_list, one_of
 from ingot.errors import NotFound
 from ingot.projects.projects.tables import projects
 from ingot.repositories.pipelines.outcome import StatusPart
-from ingot.repositories.pipelines.tables import CommitStatus, Pipeline, commit_statuses, pipelines
+from ingot.repositories.pipelines.tables import IS_NO_CHILD, CommitStatus, Pipeline, commit_statuses, pipelines
 
 _IN_PROJECT = select(pipelines).where(pipelines.c.project_id == bindparam("project"))
 _BY_ID = _IN_PROJECT.where(pipelines.c.id == bindparam("pipeline"))
 _NEWEST = (
-    _IN_PROJECT.where(pipelines.c.sha == bindparam("sha"), pipelines.c.ref == bindparam("ref"))
+    _IN_PROJECT.where(pipelines.c.sha == bindparam("sha"), pipelines.c.ref == bindparam("ref"), IS_NO_CHILD)
     .order_by(pipelines.c.id.desc())
     .limit(1)
 )
 _LATEST_BY_REF = (
     select(func.max(pipelines.c.id))
-    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("sha"))
+    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("sha"), IS_NO_CHILD)
     .group_by(pipelines.c.ref)
 )
 _OF_COMMIT = (
@@ -28,7 +28,7 @@ _OF_COMMIT = (
 )
 _LATEST_OF_COMMITS = (
     select(func.max(pipelines.c.id))
-    .where(pipelines.c.project_id == bindparam("project"), in_list(pipelines.c.sha, "shas"))
+    .where(pipelines.c.project_id == bindparam("project"), in_list(pipelines.c.sha, "shas"), IS_NO_CHILD)
     .group_by(pipelines.c.sha, pipelines.c.ref)
 )
 _OF_COMMITS = (

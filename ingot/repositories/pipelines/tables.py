@@ -61,6 +61,11 @@ pipelines = Table(
     sqlite_autoincrement=True,
 )
 
+CHILD_SOURCE = "parent_pipeline"
+"""Source of child pipelines, which count only through the job that has started them."""
+IS_NO_CHILD = pipelines.c.source != CHILD_SOURCE
+"""Condition for the pipelines that stand for a commit, branch or merge request."""
+
 # A status that was superseded by another one with the same name is retained as retried; only the others count for the
 # pipeline.
 commit_statuses = Table(

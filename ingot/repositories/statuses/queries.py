@@ -1,5 +1,6 @@
 """Queries of statuses and pipelines."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from ingot.git.core.sorted_refs import sorted_refs
 from ingot.git.history.commits import branch_tip, decode_text, tag_tip
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.pipelines.queries import newest_pipeline_or_none
-from ingot.repositories.pipelines.tables import CommitStatus, Pipeline, commit_statuses, pipelines
+from ingot.repositories.pipelines.tables import IS_NO_CHILD, CommitStatus, Pipeline, commit_statuses, pipelines
 from ingot.repositories.statuses.params import GetLatestPipeline, ListPipelines, ListStatuses
 
 
@@ -35,6 +36,7 @@ _OF_PIPELINE = _STATUSES.where(commit_statuses.c.pipeline_id == bindparam("pipel
 _STATUS_CONDITIONS = {
     "states": in_list(commit_statuses.c.status, "states"),
     "latest": ~commit_statuses.c.retried,
+    "excluded": ~in_list(commit_statuses.c.id, "excluded"),
     "ref": pipelines.c.ref == bindparam("ref"),
     "stage": commit_statuses.c.stage == bindparam("stage"),
     "name": commit_statuses.c.name == bindparam("name"),
@@ -43,7 +45,7 @@ _STATUS_CONDITIONS = {
 _IN_PROJECT = select(pipelines).where(pipelines.c.project_id == bindparam("project"))
 _LATEST_ON_REFS = (
     select(func.max(pipelines.c.id))
-    .where(pipelines.c.project_id == bindparam("project"), in_list(pipelines.c.ref, "refs"))
+    .where(pipelines.c.project_id == bindparam("project"), in_list(pipelines.c.ref, "refs"), IS_NO_CHILD)
     .group_by(pipelines.c.ref)
 )
 _USER_BY_USERNAME = select(users.c.id).where(users.c.username_key == bindparam("username"))
@@ -57,6 +59,7 @@ _PIPELINE_CONDITIONS = {
     "ref": pipelines.c.ref == bindparam("ref"),
     "sha": pipelines.c.sha == bindparam("sha"),
     "source": pipelines.c.source == bindparam("source"),
+    "no_children": IS_NO_CHILD,
     "username": pipelines.c.user_id.in_(_USER_BY_USERNAME.scalar_subquery()),
     "name": pipelines.c.user_id.in_(_USER_BY_NAME.scalar_subquery()),
     "with_errors": pipelines.c.yaml_errors.is_not(None),
@@ -103,12 +106,20 @@ def _pipeline_statuses(filters: frozenset[str]) -> ListQuery:
 
 
 def list_pipeline_statuses(
-    db: Connection, pipeline: Pipeline, page: Page, *, retried: bool, states: list[str] | None = None
+    db: Connection,
+    pipeline: Pipeline,
+    page: Page,
+    *,
+    retried: bool,
+    states: Sequence[str] | None = None,
+    excluded: Sequence[int] = (),
 ) -> Listing[ReportedStatus]:
-    """List a page of a pipeline's statuses in the order of their reports."""
-    filters = {name for name, enabled in (("latest", not retried), ("states", states is not None)) if enabled}
-    values = {} if states is None else {"states": states}
-    return fetch_page(db, ReportedStatus, _pipeline_statuses(frozenset(filters)), page, pipeline=pipeline.id, **values)
+    """List a page of a pipeline's statuses in the order of their reports, without those whose ids are excluded."""
+    values: dict[str, Any] = {} if states is None else {"states": list(states)}
+    if excluded:
+        values["excluded"] = list(excluded)
+    filters = frozenset(values if retried else {*values, "latest"})
+    return fetch_page(db, ReportedStatus, _pipeline_statuses(filters), page, pipeline=pipeline.id, **values)
 
 
 def find_status(db: Connection, status_id: int) -> ReportedStatus:
@@ -133,7 +144,7 @@ def list_pipelines(db: Connection, context: RepositoryContext, params: ListPipel
         values["sha"] = params.sha.lower()
     if "username" in values:
         values["username"] = params.username.lower()
-    filters = set(values)
+    filters = set(values) if "source" in values else {*values, "no_children"}
     if params.yaml_errors is not None:
         filters.add("with_errors" if params.yaml_errors else "without_errors")
     if params.scope in ("branches", "tags"):

@@ -22,6 +22,13 @@ _REASONS = {
     "image_pull_failure": "The runner could not pull the image.",
     "job_canceled": "The job was canceled.",
     "trace_size_exceeded": "The log exceeded its maximum size.",
+    "invalid_bridge_trigger": "The job cannot start a pipeline of its own project.",
+    "downstream_bridge_project_not_found": "The project of the downstream pipeline was not found.",
+    "insufficient_bridge_permissions": "The user may not run the downstream pipeline.",
+    "downstream_pipeline_creation_failed": "The downstream pipeline could not be created.",
+    "reached_max_descendant_pipelines_depth": "There are too many levels of child pipelines.",
+    "reached_max_pipeline_hierarchy_size": "Too many pipelines follow from one.",
+    "pipeline_loop_detected": "The pipelines of several projects start each other.",
 }
 
 

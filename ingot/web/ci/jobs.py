@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from ingot.ci.artifacts import api as artifacts_api
+from ingot.ci.downstream import api as downstream_api
+from ingot.ci.downstream.links import pipeline_of_bridge
 from ingot.ci.job_records.views import JobView
 from ingot.ci.jobs import api as jobs_api
 from ingot.ci.pipelines.summaries import pipeline_summaries
@@ -56,8 +58,13 @@ def show_jobs(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/jobs/:id", open=True)
 def show_job(visit: Visit, db: Connection) -> PageResponse:
-    """Show a job with its log."""
-    return _job_page(project_context(visit), db)
+    """Show a job with its log; show the pipeline of a job that only starts another pipeline."""
+    parent = project_context(visit)
+    pipeline_id = pipeline_of_bridge(db, parent.project.id, int(_job_id(visit)))
+    if pipeline_id is not None:
+        parent.ask(downstream_api.list_pipeline_bridges, pipeline_id=pipeline_id)
+        return LocalRedirect(f"{parent.url}/-/pipelines/{pipeline_id}")
+    return _job_page(parent, db)
 
 
 @pages.get("/:path/-/jobs/:id/log", open=True)

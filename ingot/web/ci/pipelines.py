@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ingot.ci.artifacts import api as artifacts_api
+from ingot.ci.downstream.links import downstream_of_jobs, upstream_of_pipeline
 from ingot.ci.pipelines import api as pipelines_api
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
+from ingot.ci.pipelines.views import PipelineVariableView
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
@@ -170,6 +172,8 @@ def _pipeline_page(
     pipeline = parent.ask(statuses_api.get_pipeline, pipeline_id=_pipeline_id(visit))
     summary = pipeline_summaries(db, [pipeline.id], visit.request.origin.base)[pipeline.id]
     jobs = [job for stage in summary.stages for job in stage.jobs]
+    bridges = [job for job in jobs if job.is_bridge]
+    actor = visit.viewer.actor
     may_run = parent.may(pipelines_api.retry_pipeline, pipeline_id=pipeline.id)
     merge_request = _MERGE_REQUEST_REF.fullmatch(pipeline.ref)
     shared: dict[str, Any] = {
@@ -181,14 +185,23 @@ def _pipeline_page(
         "tests": _test_total(parent, pipeline.id),
         "commit": _commits_of(parent, [pipeline.sha]).get(pipeline.sha),
         "merge_request_iid": merge_request[1] if merge_request else None,
+        "downstream": downstream_of_jobs(db, actor, [job.id for job in bridges]) if bridges else {},
+        "upstream": upstream_of_pipeline(db, actor, pipeline.id),
         "may_run": may_run,
         "may_retry": may_run and _is_retryable(summary),
         "may_cancel": may_run and any(job.status in ACTIVE_STATUSES for job in jobs if job.is_job),
         "may_delete": parent.may(pipelines_api.delete_pipeline, pipeline_id=pipeline.id),
-        "variables": parent.ask(pipelines_api.list_pipeline_variables, pipeline_id=pipeline.id) if may_run else [],
+        "variables": _variables(parent, pipeline.id),
         "errors": [],
     }
     return ci_page(parent, "ci/pipeline.html", "pipelines", {**shared, **(context or {})}, status)
+
+
+def _variables(parent: ProjectContext, pipeline_id: int) -> list[PipelineVariableView]:
+    """Return the variables of a pipeline, if the user may see them."""
+    if not parent.may(pipelines_api.list_pipeline_variables, pipeline_id=pipeline_id):
+        return []
+    return parent.ask(pipelines_api.list_pipeline_variables, pipeline_id=pipeline_id)
 
 
 def _is_retryable(summary: PipelineSummary) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from ingot.ci.runners import api as runners_api
-from ingot.ci.runners.registration import instance_registration_token
+from ingot.ci.runners.registration import group_registration_token, instance_registration_token
 from ingot.errors import NotFound
 from ingot.web.admin.layout import require_admin
 from ingot.web.groups.settings_parent import settings_page
@@ -27,9 +27,16 @@ class RunnerCollection(msgspec.Struct, frozen=True):
     list_runners: Callable[..., Any]
     may_change: bool
     registration_token: str | None
-    """None if there is none yet."""
+    """None if the user may not see it."""
     reset_token: Callable[..., object]
+    inherited_kinds: tuple[str, ...] = ()
+    """Types of runners that are shown apart, because others administer them."""
     parent: ProjectOrGroupContext | None = None
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """Return the parameters that select the collection's own runners; the instance shows all."""
+        return {"type": self.kind} if self.parent is not None else {}
 
     @property
     def is_project(self) -> bool:
@@ -59,6 +66,7 @@ def project_runners(visit: Visit) -> RunnerCollection:
         may_change=parent.may(runners_api.assign_runner),
         registration_token=token if isinstance(token, str) else None,
         reset_token=lambda: parent.ask(runners_api.reset_project_registration_token),
+        inherited_kinds=("group_type", "instance_type"),
         parent=parent,
     )
 
@@ -68,15 +76,19 @@ def group_runners(visit: Visit) -> RunnerCollection:
     parent = group_context(visit)
     if not parent.may(runners_api.list_group_runners):
         raise NotFound("Page")
+    may_change = parent.may(runners_api.reset_group_registration_token)
+    group_id = parent.group.id
+    token = visit.database.read(lambda db: group_registration_token(db, group_id)) if may_change else None
     return RunnerCollection(
         visit=visit,
         url=f"{parent.url}/-/runners",
         kind="group_type",
         owner={"group_id": parent.group.id},
         list_runners=lambda params: parent.ask(runners_api.list_group_runners, params),
-        may_change=parent.may(runners_api.reset_group_registration_token),
-        registration_token=None,
+        may_change=may_change,
+        registration_token=token,
         reset_token=lambda: parent.ask(runners_api.reset_group_registration_token),
+        inherited_kinds=("instance_type",),
         parent=parent,
     )
 

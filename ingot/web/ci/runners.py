@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ingot.ci.runners import api as runners_api
-from ingot.ci.runners.views import RunnerDetailsView, RunnerView
+from ingot.ci.runners.summaries import runner_summaries
+from ingot.ci.runners.views import RunnerView
 from ingot.core.api.params import number_or_none
 from ingot.errors import NotFound
 from ingot.web.ci.runner_collections import RunnerCollection, group_runners, instance_runners, project_runners
@@ -15,6 +16,8 @@ from ingot.web.projects.forms import form_values
 
 pages = PageRoutes()
 _PER_PAGE = 20
+_MAX_INHERITED = 50
+"""Number of runners of groups and of the instance that the list of a project shows."""
 STATUS_TABS = {
     "": "All",
     "online": "Online",
@@ -47,36 +50,32 @@ def _declare_pages(prefix: str, find_collection: Callable[[Visit], RunnerCollect
     pages.post(f"{prefix}/reset_registration_token", notice="Registration token reset.")(on(_reset_registration_token))
 
 
-def _list(
-    collection: RunnerCollection,
-    errors: list[str] | None = None,
-    token: str = "",
-    status: int = 200,
-) -> TemplateResponse:
-    """List the runners; ``token`` is a registration token that has just been created."""
+def _list(collection: RunnerCollection, errors: list[str] | None = None, status: int = 200) -> TemplateResponse:
+    """List the runners, those of the groups and of the instance apart from the collection's own."""
     visit = collection.visit
     chosen = text_field(visit.request.query, "status")
     chosen = chosen if chosen in STATUS_TABS else ""
-    params: dict[str, Any] = {"page": visit.request.page, "per_page": _PER_PAGE}
-    listed = collection.list_runners({**params, "status": chosen} if chosen else params)
-    runners = listed.of([_details(visit, runner) for runner in listed.items])
+    filters = {"status": chosen} if chosen else {}
+    listed = collection.list_runners(
+        {**collection.filters, **filters, "page": visit.request.page, "per_page": _PER_PAGE}
+    )
+    inherited = {
+        kind: collection.list_runners({**filters, "type": kind, "per_page": _MAX_INHERITED}).items
+        for kind in collection.inherited_kinds
+    }
+    shown = [*listed.items, *(runner for runners in inherited.values() for runner in runners)]
+    actor, ids = visit.viewer.actor, [runner.id for runner in shown]
     context = {
-        "runners": runners,
-        "editable": {runner.id for runner in runners.items if visit.may(runners_api.edit_runner, id=runner.id)},
+        "runners": listed,
+        "inherited": inherited,
+        "details": visit.database.read(lambda db: runner_summaries(db, actor, ids)),
         "status": chosen,
         "status_tabs": STATUS_TABS,
-        "assignable": _assignable(collection, runners.items),
-        "token": token or collection.registration_token,
+        "assignable": _assignable(collection, listed.items),
+        "token": collection.registration_token,
         "errors": errors or [],
     }
     return collection.page("ci/runners.html", context, status)
-
-
-def _details(visit: Visit, runner: RunnerView) -> RunnerDetailsView | RunnerView:
-    """Return a runner with its tags and last contact, if the user may see them."""
-    return (
-        visit.ask(runners_api.get_runner, id=runner.id) if visit.may(runners_api.get_runner, id=runner.id) else runner
-    )
 
 
 def _assignable(collection: RunnerCollection, runners: list[Any]) -> list[RunnerView]:
@@ -178,11 +177,8 @@ def _act(collection: RunnerCollection, act: Callable[[str], object]) -> PageResp
 
 
 def _reset_registration_token(collection: RunnerCollection) -> PageResponse:
-    """Replace the registration token; that of a group is shown only once."""
-    created: Any = collection.reset_token()
-    if collection.registration_token is not None:
-        return LocalRedirect(collection.url)
-    return _list(collection, token=created.token)
+    collection.reset_token()
+    return LocalRedirect(collection.url)
 
 
 def _runner_id(visit: Visit) -> str:

@@ -67,6 +67,7 @@ def test_an_environment_has_all_fields(api: Api, make: Make, roles: UsersByRole)
             "updated_at": made.json()["created_at"],
             "state": "available",
             "tier": "production",
+            "auto_stop_at": None,
             "project": brief,
         },
     )

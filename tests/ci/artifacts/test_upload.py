@@ -9,8 +9,9 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from ingot.ci.artifacts.queries import artifacts_of_jobs, dotenv_variables
+from ingot.ci.artifacts.queries import artifacts_of_jobs
 from ingot.ci.artifacts.tables import JobArtifact
+from ingot.ci.job_records.dependencies import dotenv_variables
 from ingot.ci.job_records.tables import JobOptions
 from tests.ci.artifacts.files import gzip_of, store_of, stored_files, upload, zip_of
 from tests.ci.pipelines.rows import PipelineRows

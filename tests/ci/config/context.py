@@ -56,6 +56,9 @@ class RepositoryFiles:
     def template(self, name: str) -> str:
         return self.texts[name]
 
+    def artifact(self, job: str, path: str) -> str:
+        return self.texts[f"{job}:{path}"]
+
 
 def read(text: str | bytes, files: RepositoryFiles | None = None, **facts: object) -> PipelineConfig:
     """Read a configuration for a pipeline with some facts."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.ci.config.plan import ConfigVariable, JobEnvironment, Need, Retry
+from ingot.ci.config.plan import ConfigVariable, JobEnvironment, Need, Retry, TriggerSpec
 from tests.ci.config.context import only_job, plan, read
 
 
@@ -242,18 +242,36 @@ job:
   script: [x]
   release: {tag_name: v1}
   id_tokens: {T: {aud: x}}
-child:
-  trigger: {include: child.yml}
+""")
+    assert config.warnings == ("jobs:job uses keywords that are not supported and have no effect: release, id_tokens",)
+
+
+@pytest.mark.parametrize(
+    ("value", "trigger"),
+    [
+        ("group/project", TriggerSpec(project="group/project")),
+        (
+            "{project: a/b, branch: x, strategy: depend, inputs: {a: 1}}",
+            TriggerSpec(project="a/b", branch="x", depend=True, inputs={"a": 1}),
+        ),
+        ("{include: child.yml}", TriggerSpec(include=("child.yml",))),
+        (
+            "{include: [{local: a.yml}, {artifact: b.yml, job: c}], forward: {yaml_variables: false}}",
+            TriggerSpec(include=({"local": "a.yml"}, {"artifact": "b.yml", "job": "c"}), yaml_variables=False),
+        ),
+        ("{include: x, forward: {pipeline_variables: true}}", TriggerSpec(include=("x",), pipeline_variables=True)),
+    ],
+)
+def test_trigger(value: str, trigger: TriggerSpec) -> None:
+    config = read(f"""
+start:
+  trigger: {value}
 after:
   script: [x]
-  needs: [child, job]
+  needs: [start]
 """)
-    assert [spec.name for spec in config.jobs] == ["job", "after"]
-    assert config.jobs[1].needs == (Need("job"),)
-    assert config.warnings == (
-        "jobs:job uses keywords that are not supported and have no effect: release, id_tokens",
-        "jobs:child uses `trigger`, which is not supported; the job is not created",
-    )
+    assert [spec.trigger for spec in config.jobs] == [trigger, None]
+    assert config.jobs[1].needs == (Need("start"),)
 
 
 def test_hidden_jobs_and_anchors() -> None:

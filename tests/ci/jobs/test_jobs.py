@@ -179,6 +179,12 @@ def test_play_with_variables(make: Make, api: Api, project: Project, people: dic
     stored = make.database.read(lambda db: manual_variables(db, deploy.id))
     assert sorted(stored) == [("A", "2"), ("B", "")]
     rows.finish("deploy")
+    retried = api.post(f"{project.url}/jobs/{deploy.id}/retry", people["developer"])
+    assert retried.status_code == 201
+    stored = make.database.read(lambda db: manual_variables(db, retried.json()["id"]))
+    assert sorted(stored) == [("A", "2"), ("B", "")]
+    rows.finish("deploy")
+    path = f"{project.url}/jobs/{retried.json()['id']}/play"
     again = api.post(path, people["developer"])
     assert again.status_code == 200
     assert again.json()["id"] != deploy.id

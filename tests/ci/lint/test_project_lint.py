@@ -72,3 +72,14 @@ def test_lint_shows_no_value_that_the_caller_may_not_use(api: Api, make: Make) -
     assert "value-of" not in protected
     other = api.post(f"{project.url}/ci/lint", developer, content=content, ref="feature").text
     assert "value-of-OPEN [MASKED] .yml" in other
+
+
+def test_lint_uses_variables_of_the_project(api: Api, make: Make) -> None:
+    project = make_project(make)
+    commit_files(make, project, {"ci/jobs.yml": JOBS})
+    for key, value in (("FOLDER", "ci"), ("LEVEL", "full")):
+        assert api.post(f"{project.url}/variables", make.root, key=key, value=value).status_code == 201
+    content = "include: $FOLDER/jobs.yml\nall: {script: x, rules: [{if: '$LEVEL == \"full\"'}]}\n"
+    answer = api.post(f"{project.url}/ci/lint", make.root, content=content, dry_run=True, include_jobs=True).json()
+    assert answer["errors"] == []
+    assert [job["name"] for job in answer["jobs"]] == ["all"]

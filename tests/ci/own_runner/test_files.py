@@ -128,6 +128,18 @@ def test_caches_are_shared_by_later_jobs(runner: RunnerWorker, add_job: AddJob, 
     assert {path.parent.name for path in (tmp_path / "work" / "cache").rglob("*.zip")} == {"project"}
 
 
+@pytest.mark.parametrize("name", [".git/hooks/post-checkout", "sub/.GIT/config", "folder/config"])
+def test_archives_cannot_change_the_repository(tmp_path: Path, name: str) -> None:
+    """Neither directly nor through a link to its folder."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "folder").symlink_to(".git")
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
+        archive.writestr(name, "run me")
+    with pytest.raises(UnsafeArchive):
+        extract_zip(tmp_path / "archive.zip", tmp_path)
+    assert list((tmp_path / ".git").rglob("*")) == []
+
+
 @pytest.mark.parametrize("name", ["../out", "/out", "a/../../out", "link/out"])
 def test_archives_cannot_write_outside_of_the_project(tmp_path: Path, name: str) -> None:
     """Neither by their names nor through links."""

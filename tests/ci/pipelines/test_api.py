@@ -63,6 +63,7 @@ def test_run_a_pipeline_with_variables(api: Api, make: Make, project: Project) -
         ({"ref": "bare"}, {"base": ["Missing .gitlab-ci.yml file"]}),
         ({"ref": "broken"}, None),
         ({"ref": "empty"}, {"base": ["No stages / jobs for this pipeline."]}),
+        ({"ref": "around"}, {"base": ["No stages / jobs for this pipeline."]}),
         ({"ref": "filtered"}, {"base": ["Pipeline filtered out by workflow rules."]}),
         ({"ref": "main", "variables": [{"key": "A", "value": ""}] * 2}, {"base": ["Duplicate variable name"]}),
         ({"ref": "main", "variables": [{"key": "A"}]}, None),
@@ -79,6 +80,7 @@ def test_refused_pipelines(api: Api, make: Make, project: Project, sent: dict[st
     texts = {
         "broken": "test: {stage: x}",
         "empty": "test: {script: make, only: [tags]}",
+        "around": "first: {stage: .pre, script: make}\nlast: {stage: .post, script: make}",
         "filtered": "workflow: {rules: [{when: never}]}\ntest: {script: make}",
     }
     branch = sent.get("ref", "")
@@ -187,3 +189,10 @@ def test_job_list_costs_a_fixed_number_of_statements(make: Make, project: Projec
     path = f"{project.url}/pipelines/{pipeline['id']}/jobs"
     few = statements_of(make, lambda: make.api.get(path, make.root, per_page=1))
     assert statements_of(make, lambda: make.api.get(path, make.root, per_page=3)) <= few + 1
+
+
+def test_unknown_statuses_are_refused(api: Api, make: Make, project: Project) -> None:
+    pipeline = _run(make, project)
+    address = f"{project.url}/pipelines/{pipeline['id']}/jobs"
+    assert api.get(address, make.root, scope=["bogus"]).status_code == 400
+    assert len(api.get(address, make.root, scope=["pending"]).json()) == 2

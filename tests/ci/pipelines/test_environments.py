@@ -1,16 +1,20 @@
 """Environments and deployments that follow from jobs, and badges."""
 
+import gzip
 from functools import partial
 from typing import Any
 
 import httpx
 
+from ingot.ci.pipelines.auto_stop import enqueue_environment_stops
 from ingot.ci.pipelines.badges import coverage_badge, pipeline_badge, render_badge
 from ingot.ci.pipelines.processing import change_job
+from ingot.projects.environments.tables import environments
 from tests.ci.pipelines.files import commit_files
 from tests.ci.pipelines.rows import PipelineRows
 from tests.ci.runner_client import project_runner
 from tests.client import Api, Make
+from tests.conftest import Instance
 from tests.factories import Project, make_project
 
 FILE = """
@@ -90,6 +94,63 @@ def test_invalid_names_of_environments(make: Make) -> None:
     commit_files(make, project, {".gitlab-ci.yml": "variables: {A: 'a:b'}\njob: {script: make, environment: $A}\n"})
     assert _environments(make, project) == []
     assert "CI_ENVIRONMENT_NAME" not in project_runner(make, project.id).must_take().variables
+
+
+def test_url_with_variables_of_needed_jobs(api: Api, make: Make) -> None:
+    project = make_project(make)
+    file = """
+stages: [build, deploy]
+name: {stage: build, script: name, artifacts: {reports: {dotenv: a.env}}}
+deploy:
+  stage: deploy
+  script: deploy
+  artifacts: {reports: {dotenv: b.env}}
+  environment: {name: live, url: "https://$HOST.example.com/$PLACE"}
+"""
+    commit_files(make, project, {".gitlab-ci.yml": file})
+    runner = project_runner(make, project.id)
+    for report in (b"HOST=green\n", b"PLACE=home\n"):
+        job = runner.must_take()
+        query = {"artifact_type": "dotenv", "artifact_format": "gzip"}
+        sent = api.request(
+            "POST",
+            f"/jobs/{job.id}/artifacts",
+            params=query,
+            files={"file": (".env.gz", gzip.compress(report), "application/gzip")},
+            headers={"JOB-TOKEN": job.token},
+        )
+        assert sent.status_code == 201, sent.text
+        assert job.finish().status_code == 200
+    assert _environments(make, project) == [("live", "available", "https://green.example.com/home")]
+    (deployment,) = api.get(f"{project.url}/deployments", make.root).json()
+    assert (deployment["deployable"]["name"], deployment["deployable"]["status"]) == ("deploy", "success")
+    assert deployment["deployable"]["commit"]["id"] == deployment["sha"]
+    environment = api.get(f"{project.url}/environments/{deployment['environment']['id']}", make.root).json()
+    assert environment["last_deployment"]["deployable"]["id"] == job.id
+
+
+def test_environment_stops_by_itself(api: Api, make: Make, instance: Instance) -> None:
+    project = make_project(make)
+    commit_files(
+        make, project, {".gitlab-ci.yml": FILE.replace("on_stop: stop", "on_stop: stop\n    auto_stop_in: 1 day")}
+    )
+    runner = project_runner(make, project.id)
+    assert runner.run_all() == ["deploy"]
+    (environment,) = api.get(f"{project.url}/environments", make.root).json()
+    assert environment["auto_stop_at"] > environment["updated_at"]
+
+    def search() -> None:
+        make.database.write(enqueue_environment_stops)
+        instance.work()
+
+    search()
+    assert _environments(make, project)[0][1] == "available"
+    past = "2020-01-01T00:00:00.000Z"
+    make.database.write(lambda db: db.update(environments, environment["id"], auto_stop_at=past))
+    search()
+    assert _environments(make, project)[0][1] == "stopped"
+    assert api.get(f"{project.url}/environments", make.root).json()[0]["auto_stop_at"] is None
+    assert runner.run_all() == ["stop"]
 
 
 def test_badges(make: Make) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import fork
 from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.ci.runner_client import project_runner
@@ -164,3 +165,19 @@ def test_failed_pipelines_add_todos(api: Api, make: Make) -> None:
 
 def _finish(job: Any, state: str) -> None:
     assert job.finish(state, failure_reason="script_failure").status_code == 200
+
+
+def test_run_a_pipeline_of_a_merge_request(api: Api, make: Make) -> None:
+    developer, reporter = make.user(), make.user()
+    members = {developer: int(Level.DEVELOPER), reporter: int(Level.REPORTER)}
+    project = make_project(make, visibility="public", members=members)
+    commit_files(make, project, {".gitlab-ci.yml": FILE})
+    commit_files(make, project, {"src/a": "1"}, branch="feature", start_branch="main")
+    address = f"{project.url}/merge_requests/{_open(make, project, developer)['iid']}"
+    made = api.post(f"{address}/pipelines", developer)
+    assert (made.status_code, made.json()["source"]) == (200, "merge_request_event")
+    assert api.get(f"{address}/pipelines", developer).json()[0]["id"] == made.json()["id"]
+    assert api.post(f"{address}/pipelines", reporter).status_code == 403
+    assert api.post(f"{address}/pipelines", None).status_code == 401
+    assert api.put(address, developer, state_event="close").status_code == 200
+    assert api.post(f"{address}/pipelines", developer).status_code == 400

@@ -129,6 +129,11 @@ def test_push_options(api: Api, instance: Instance, make: Make, tmp_path: Path) 
     assert newest["status"] == "pending"
     variables = api.get(f"{project.url}/pipelines/{newest['id']}/variables", make.root).json()
     assert [(each["key"], each["value"]) for each in variables] == [("A", "b=c"), ("EMPTY", "")]
+    folder.commit("README", "other text")
+    folder.git("push", "-q", "-o", "ci.variable=a-b;touch x=1", remote, "main")
+    newest = api.get(f"{project.url}/pipelines/{list_pipelines(make, project)[0]['id']}", make.root).json()
+    assert newest["status"] == "failed"
+    assert "can contain only letters, digits and '_'" in newest["yaml_errors"]
 
 
 def test_four_refs_of_a_push_get_pipelines(instance: Instance, make: Make, tmp_path: Path) -> None:

@@ -314,6 +314,7 @@ def test_invalid_results(make: Make, fields: dict[str, Any]) -> None:
     job = project_runner(make, project.id).must_take()
     assert job.update("failed", **fields).status_code == 400
     assert stored_job(make, job.id).status == "running"
+    assert job.update("bogus").status_code == 400
     assert job.update("failed", failure_reason="no such reason").status_code == 200
     assert stored_job(make, job.id).failure_reason == "unknown_failure"
 

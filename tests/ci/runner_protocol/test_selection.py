@@ -116,6 +116,15 @@ def test_jobs_of_projects_without_pipelines_stay_in_the_queue(make: Make, api: A
     assert runner.must_take().name == "job"
 
 
+def test_jobs_of_archived_projects_stay_in_the_queue(make: Make, api: Api) -> None:
+    project = ci_project(make, {"job": {"script": "true"}})
+    runner = project_runner(make, project.id)
+    assert api.post(f"{project.url}/archive", make.root).status_code == 201
+    assert runner.take() is None
+    assert api.post(f"{project.url}/unarchive", make.root).status_code == 201
+    assert runner.must_take().name == "job"
+
+
 def test_jobs_of_a_blocked_user_fail(make: Make, api: Api) -> None:
     user = make.user()
     project = make_project(make, user, shared_runners_enabled=False)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.ci.runner_client import project_runner
 from tests.client import Api, Make, User
 from tests.factories import make_project, statements_of
 from tests.roles import UsersByRole, group_with, project_with
@@ -192,3 +193,14 @@ def test_runners_are_hidden_if_pipelines_are_disabled(api: Api, make: Make, role
     assert api.put(project.url, make.root, jobs_enabled=False).status_code == 200
     for caller in (make.root, roles.owner):
         assert api.get(f"{project.url}/runners", caller).status_code == 403
+
+
+def test_runners_of_a_deleted_project_are_removed(api: Api, make: Make) -> None:
+    project, other = make_project(make), make_project(make)
+    sole, shared = project_runner(make, project.id), project_runner(make, project.id)
+    assert api.post(f"{other.url}/runners", make.root, runner_id=shared.id).status_code == 201
+    assert api.delete(project.url, make.root).is_success
+    assert api.get(f"/runners/{sole.id}", make.root).status_code == 404
+    kept = api.get(f"/runners/{shared.id}", make.root).json()
+    assert [each["id"] for each in kept["projects"]] == [other.id]
+    assert sole.poll().status_code == 403

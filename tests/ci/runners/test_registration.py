@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ingot.ci.runners.registration import group_registration_token
 from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 from tests.roles import UsersByRole, group_with, project_with
@@ -45,6 +46,17 @@ def test_register_a_runner_of_a_project_and_of_a_group(api: Api, make: Make) -> 
     token = api.post(f"{group.url}/runners/reset_registration_token", make.root).json()["token"]
     details = api.get(f"/runners/{registered(api, token)['id']}", make.root).json()
     assert (details["runner_type"], [each["id"] for each in details["groups"]]) == ("group_type", [group.id])
+
+
+def test_group_has_a_registration_token_before_the_first_reset(api: Api, make: Make) -> None:
+    group, other = make_group(make), make_group(make)
+    token = make.database.read(lambda db: group_registration_token(db, group.id))
+    details = api.get(f"/runners/{registered(api, token)['id']}", make.root).json()
+    assert (details["runner_type"], [each["id"] for each in details["groups"]]) == ("group_type", [group.id])
+    forged = token.replace(f"GR-{group.id}-", f"GR-{other.id}-")
+    assert api.request("POST", "/runners", json={"token": forged}).status_code == 403
+    assert api.post(f"{group.url}/runners/reset_registration_token", make.root).status_code == 201
+    assert api.request("POST", "/runners", json={"token": token}).status_code == 403
 
 
 def test_a_reset_registration_token_replaces_the_old_one(api: Api, make: Make) -> None:

@@ -4,8 +4,11 @@ import gzip
 
 import pytest
 
+from ingot.core.access.levels import Level
+from tests.ci.pipelines.files import commit_files
 from tests.ci.runner_client import RunnerJob
 from tests.client import Make
+from tests.conftest import Instance
 from tests.factories import statements_of
 from tests.web.browser import forms_of
 from tests.web.ci.scene import CiScene
@@ -131,3 +134,33 @@ def test_list_takes_a_fixed_number_of_statements(scene: CiScene, make: Make) -> 
         made = make.api.post(f"{scene.project.url}/pipeline", scene.owner, ref="main")
         assert made.status_code == 201
     assert statements_of(make, lambda: browser.get(address)) <= few
+
+
+def test_pipeline_links_to_its_child_and_back(scene: CiScene, make: Make, instance: Instance) -> None:
+    commit_files(make, scene.project, {"child.yml": "child: {script: [x]}"}, user=scene.owner)
+    number = scene.commit("start: {trigger: {include: child.yml}}\nbroken: {trigger: {include: missing.yml}}")
+    instance.work()
+    browser = scene.browser()
+    page = browser.get(f"{scene.path}/-/pipelines/{number}").text
+    bridges = make.api.get(f"{scene.project.url}/pipelines/{number}/bridges", scene.owner).json()
+    bridge, child = next((each["id"], each["downstream_pipeline"]["id"]) for each in bridges if each["name"] == "start")
+    assert f'href="{scene.path}/-/pipelines/{child}"' in page and f"Child pipeline #{child}" in page
+    assert "Local file `missing.yml` does not exist!" in page
+    page = browser.get(f"{scene.path}/-/pipelines/{child}").text
+    assert f'<a href="{scene.path}/-/pipelines/{number}">pipeline #{number}</a>' in page
+    shown = browser.get(f"{scene.path}/-/jobs/{bridge}")
+    assert (shown.status_code, shown.headers["location"]) == (302, f"{scene.path}/-/pipelines/{number}")
+
+
+def test_buttons_are_hidden_on_protected_branches(scene: CiScene, make: Make) -> None:
+    number = scene.commit("work: {script: [x]}\nship: {script: [x], when: manual}")
+    developer = make.user(password="correct horse battery")
+    project = scene.project
+    make.api.post(f"{project.url}/members", make.root, user_id=developer.id, access_level=int(Level.DEVELOPER))
+    assert make.api.post(f"{project.url}/protected_branches", make.root, name="main").status_code in (201, 409)
+    browser = scene.browser(developer)
+    for address in (f"{scene.path}/-/pipelines/{number}", f"{scene.path}/-/jobs/{scene.job_ids(number)['work']}"):
+        page = browser.get(address)
+        assert page.status_code == 200
+        actions = [form.action.rpartition("/")[2] for form in forms_of(page)]
+        assert not {"cancel", "play", "retry"}.intersection(actions)

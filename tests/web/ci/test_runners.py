@@ -2,9 +2,10 @@
 
 import re
 
+from ingot.ci.runners.registration import group_registration_token
 from tests.ci.runner_client import make_runner, project_runner
 from tests.client import Make
-from tests.factories import make_group, make_project
+from tests.factories import make_group, make_project, statements_of
 from tests.web.ci.scene import CiScene
 
 
@@ -59,9 +60,10 @@ def test_registration_token_is_shown_and_replaced(scene: CiScene, make: Make) ->
     assert token not in browser.get(address).text
     group = make_group(make, scene.owner)
     address = f"/groups/{group.path}/-/runners"
-    shown = browser.submit(address, f"{address}/reset_registration_token")
-    assert shown.status_code == 200
-    assert 'aria-label="Registration token"' in shown.text
+    token = make.database.read(lambda db: group_registration_token(db, group.id))
+    assert token in browser.get(address).text
+    assert browser.submit(address, f"{address}/reset_registration_token").status_code == 302
+    assert token not in browser.get(address).text
     created = browser.submit(f"{address}/new", address, fields={"runner[run_untagged]": "1"})
     assert "glrt-" in created.text
 
@@ -76,6 +78,21 @@ def test_administrators_see_all_runners(scene: CiScene, make: Make) -> None:
     assert browser.get(f"/admin/runners/{instance_runner.id}/edit").status_code == 200
     assert browser.get("/admin/runners?status=online").status_code == 200
     assert scene.browser().get("/admin/runners").status_code == 404
+
+
+def test_own_runners_and_those_of_the_instance_are_apart(scene: CiScene, make: Make) -> None:
+    for number in range(3):
+        make_runner(make, description=f"For all {number}")
+    browser, address = scene.browser(), f"{scene.path}/-/runners"
+    page = browser.get(address).text
+    own, _, others = page.partition("Runners of the instance")
+    assert f"{address}/{scene.runner.id}/edit" in own and "For all 2" in others and "For all" not in own
+    assert page.count("Pause runner") == 1
+    few = statements_of(make, lambda: browser.get(address))
+    for number in range(6):
+        make_runner(make, description=f"More {number}")
+        project_runner(make, scene.project.id)
+    assert statements_of(make, lambda: browser.get(address)) == few
 
 
 def test_developers_see_no_runner_settings(scene: CiScene, make: Make) -> None:

@@ -38,6 +38,11 @@ class JobDetails(NamedTuple):
     runner: Runner | None = None
     archive: ArtifactSummary | None = None
 
+    @property
+    def is_bridge(self) -> bool:
+        """Return whether the job starts another pipeline, so that no runner executes it."""
+        return self.job is not None and self.job.bridge
+
 
 def job_payload(context: EventContext, pipeline: Pipeline, status: CommitStatus, details: JobDetails) -> Payload:
     """Return the payload of a job or commit status; the commit's author and message are added before delivery."""

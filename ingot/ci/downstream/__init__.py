@@ -1,0 +1,1 @@
+"""Pipelines that jobs start: child pipelines and pipelines of other projects."""

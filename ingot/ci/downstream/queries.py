@@ -1,0 +1,61 @@
+"""Queries of jobs that start pipelines, and of these pipelines."""
+
+from functools import lru_cache
+
+from sqlalchemy import bindparam
+
+from ingot.ci.job_records.policy import may_read_jobs
+from ingot.ci.job_records.queries import JOBS
+from ingot.ci.job_records.tables import CiJob, ci_jobs
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.errors import NotFound
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project
+from ingot.repositories.pipelines.queries import pipelines_by_ids
+from ingot.repositories.pipelines.tables import Pipeline, Status, commit_statuses
+
+
+@lru_cache(maxsize=2)
+def _bridges(with_statuses: bool) -> ListQuery:
+    bridges = JOBS.where(
+        commit_statuses.c.pipeline_id == bindparam("pipeline"), ~commit_statuses.c.retried, ci_jobs.c.bridge
+    )
+    if with_statuses:
+        bridges = bridges.where(in_list(commit_statuses.c.status, "statuses"))
+    return list_query(bridges, ci_jobs.c.id, ci_jobs.c.id.asc())
+
+
+def list_bridges(db: Connection, pipeline: Pipeline, statuses: list[Status] | None, page: Page) -> Listing[CiJob]:
+    """List the jobs of a pipeline that start other pipelines."""
+    if not statuses:
+        return fetch_page(db, CiJob, _bridges(False), page, pipeline=pipeline.id)
+    return fetch_page(db, CiJob, _bridges(True), page, pipeline=pipeline.id, statuses=list(statuses))
+
+
+def downstream_or_none(db: Connection, pipeline_id: int) -> Pipeline | None:
+    """Return a pipeline, if it exists."""
+    return pipelines_by_ids(db, [pipeline_id]).get(pipeline_id)
+
+
+def visible_pipelines(db: Connection, actor: Actor, pipeline_ids: list[int]) -> dict[int, tuple[Pipeline, Project]]:
+    """Return those pipelines with their projects that a user may see, by id."""
+    projects: dict[int, Project | None] = {}
+    visible: dict[int, tuple[Pipeline, Project]] = {}
+    for pipeline in pipelines_by_ids(db, pipeline_ids).values():
+        if pipeline.project_id not in projects:
+            projects[pipeline.project_id] = _readable_project(db, actor, pipeline.project_id)
+        project = projects[pipeline.project_id]
+        if project is not None:
+            visible[pipeline.id] = pipeline, project
+    return visible
+
+
+def _readable_project(db: Connection, actor: Actor, project_id: int) -> Project | None:
+    try:
+        access, project = find_project(db, actor, project_id)
+    except NotFound:
+        return None
+    return project if may_read_jobs(actor, access, project) else None

@@ -1,0 +1,62 @@
+"""Configuration of a commit, from the place that its project names."""
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any, NamedTuple
+
+from ingot.ci.config.compiler import read_config
+from ingot.ci.config.plan import PipelineConfig
+from ingot.ci.pipelines import predefined_variables as predefined
+from ingot.ci.pipelines.config_cache import read_cached_config
+from ingot.ci.pipelines.config_files import CommitFiles, FileReader
+from ingot.ci.pipelines.rule_context import CommitContext
+from ingot.core.access.actor import Actor
+from ingot.core.db.database import Database
+from ingot.git.core.repository import Repository
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.tables import Project
+
+
+class PipelineRefused(Exception):
+    """No pipeline is created; the message says why."""
+
+
+class GivenConfiguration(NamedTuple):
+    """Parts of a configuration that the job gives which starts a pipeline."""
+
+    text: str | None = None
+    """Configuration of a child pipeline; others have the configuration of the project."""
+    inputs: dict[str, Any] | None = None
+    """Inputs of the configuration, as ``spec:inputs`` declares them."""
+    artifact_text: Callable[[str, str], str] | None = None
+    """Takes the name of a job and a path; returns the text of that artifact or raises ConfigError."""
+
+
+def read_project_config(
+    database: Database,
+    store: RepositoryStore,
+    project: Project,
+    actor: Actor,
+    repository: Repository,
+    context: CommitContext,
+    given: GivenConfiguration,
+) -> PipelineConfig:
+    """Return the validated configuration of a commit; raise ConfigError if it is not valid."""
+    path = project.ci_config_path or predefined.DEFAULT_CONFIG_PATH
+    reader = FileReader(repository, context.sha)
+    with closing(CommitFiles(database, store, actor, reader, artifact_text=given.artifact_text)) as source:
+        if given.text is not None:
+            return read_config(given.text, source, context)
+        if path.startswith(("http://", "https://")):
+            return read_config(source.remote(path), source, context, given.inputs)
+        file, at, place = path.partition("@")
+        if at:
+            other, _, ref = place.partition(":")
+            text, inner = source.project(other, ref or None, file)
+            return read_config(text, inner, context, given.inputs)
+        oid = reader.blob_id_or_none(path)
+        if oid is None:
+            raise PipelineRefused(f"Missing {path} file")
+        if given.inputs:
+            return read_config(reader.text_of_blob(oid, path), source, context, given.inputs)
+        return read_cached_config(reader, source, path, oid, context)
