@@ -1,6 +1,7 @@
 """Endpoints of job artifacts and test reports."""
 
 from ingot.ci.artifacts import policy, service
+from ingot.ci.artifacts.coverage_reports import read_coverage
 from ingot.ci.artifacts.downloads import entry_response, file_response
 from ingot.ci.artifacts.finders import (
     ArtifactSubject,
@@ -20,19 +21,31 @@ from ingot.ci.artifacts.test_reports import JunitSuite, read_test_suites
 from ingot.ci.artifacts.upload import find_running_job, receive_artifact
 from ingot.ci.artifacts.views import (
     ArtifactView,
+    CoverageReportView,
     TestReportSummaryView,
     TestReportView,
     artifact_view,
+    coverage_report_view,
     test_report_summary_view,
     test_report_view,
 )
 from ingot.ci.job_records.policy import may_read_jobs
 from ingot.ci.job_records.queries import find_job, job_by_id, job_by_token, options_of
-from ingot.core.access.rules import anyone
+from ingot.collaboration.merge_requests.detail_views import visible_source_or_none
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
+from ingot.collaboration.merge_requests.pipelines import head_pipeline
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_read_merge_request
+from ingot.collaboration.merge_requests.queries import latest_version
+from ingot.core.access.rules import anyone, require
 from ingot.core.api.params import number_or_none, path_number
 from ingot.core.api.routes import Call, ContentResponse, Routes
 from ingot.errors import Denied, NotFound
-from ingot.projects.projects.api import project_in_path
+from ingot.git.diffs.changed_files import changed_paths_between
+from ingot.git.history.commits import NO_OID
+from ingot.projects.projects.api import project_in_path, repository_store
+from ingot.projects.projects.code_access import project_repository
+from ingot.projects.projects.policy import may_download_code
+from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.pipelines.queries import find_pipeline
 
@@ -179,3 +192,27 @@ def get_test_report_summary(call: Call, project: Project) -> TestReportSummaryVi
 def _test_suites(call: Call, project: Project) -> list[JunitSuite]:
     pipeline = find_pipeline(call.db, project.id, path_number(call.path, "pipeline_id"))
     return read_test_suites(artifact_store_of(call.settings), reports_of_pipeline(call.db, pipeline.id, "junit"))
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/coverage_reports",
+    on=merge_request_in_path,
+    may=may_read_merge_request,
+    returns=CoverageReportView,
+    heavy=True,
+)
+def get_coverage_reports(call: Call, lookup: MergeRequestLookup) -> CoverageReportView:
+    """Get how often the lines of changed files were executed in the tests of a merge request's pipeline."""
+    merge_request = lookup.merge_request
+    source = visible_source_or_none(call.db, call.actor, merge_request)
+    pipeline = None if source is None else head_pipeline(call.db, merge_request)
+    if source is None or pipeline is None:
+        return CoverageReportView({}, 0, 0, None)
+    access, source = find_project(call.db, call.actor, source.id)
+    require(may_read_jobs(call.actor, access, source) and may_download_code(call.actor, access, source))
+    version = latest_version(call.db, merge_request.id)
+    base = (version.base_oid if version is not None else None) or NO_OID
+    repository = project_repository(repository_store(call.settings), source)
+    reports = [artifact for _, artifact in reports_of_pipeline(call.db, pipeline.id, "cobertura")]
+    paths = set(changed_paths_between(repository, base, merge_request.head_oid)) if reports else ()
+    return coverage_report_view(*read_coverage(artifact_store_of(call.settings), reports, source.full_path, paths))

@@ -40,7 +40,7 @@ ArtifactType = Literal[
     "secret_detection",
     "terraform",
 ]
-"""Types of files that runners upload; of the reports, ``junit`` and ``dotenv`` are read, the others only stored."""
+"""Types of files that runners upload; of the reports, junit, dotenv and cobertura are read, the others only stored."""
 ArtifactFormat = Literal["zip", "gzip", "raw"]
 
 # The file lies in <data>/artifacts below the first four digits of its key.

@@ -15,6 +15,16 @@ class ArtifactView(View):
     file_format: str
 
 
+class CoverageReportView(View):
+    """Covered lines of the files that a merge request changes, and the coverage of all files."""
+
+    files: dict[str, dict[int, int]]
+    covered_lines: int
+    total_lines: int
+    coverage: float | None
+    """Percentage of covered lines; null without a report."""
+
+
 class TestCaseView(View):
     """A test case."""
 
@@ -118,3 +128,8 @@ def _totals(suites: list[JunitSuite]) -> tuple[float, int, int, int, int, int]:
         sum(suite.count(status) for suite in suites) for status in ("success", "failed", "skipped", "error")
     )
     return seconds, success + failed + skipped + error, success, failed, skipped, error
+
+
+def coverage_report_view(files: dict[str, dict[int, int]], covered: int, total: int) -> CoverageReportView:
+    """Return the view of the coverage of a merge request."""
+    return CoverageReportView(files, covered, total, round(100 * covered / total, 2) if total else None)

@@ -2,20 +2,31 @@
 
 from functools import lru_cache
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, select
 
 from ingot.ci.job_records.policy import may_read_jobs
 from ingot.ci.job_records.queries import JOBS
 from ingot.ci.job_records.tables import CiJob, ci_jobs
+from ingot.ci.pipelines.tables import downstream_pipelines
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import in_list
+from ingot.core.db.expressions import in_list, one_of
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.errors import NotFound
-from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.pipelines.queries import pipelines_by_ids
-from ingot.repositories.pipelines.tables import Pipeline, Status, commit_statuses
+from ingot.repositories.pipelines.tables import Pipeline, Status, commit_statuses, pipelines
+
+_UNFINISHED_OF_PROJECT = (
+    select(pipelines.c.id)
+    .join(downstream_pipelines, downstream_pipelines.c.pipeline_id == pipelines.c.id)
+    .where(
+        pipelines.c.project_id == bindparam("project"),
+        ~one_of(pipelines.c.status, "success", "failed", "canceled", "skipped"),
+    )
+    .order_by(pipelines.c.id)
+)
 
 
 @lru_cache(maxsize=2)
@@ -38,6 +49,17 @@ def list_bridges(db: Connection, pipeline: Pipeline, statuses: list[Status] | No
 def downstream_or_none(db: Connection, pipeline_id: int) -> Pipeline | None:
     """Return a pipeline, if it exists."""
     return pipelines_by_ids(db, [pipeline_id]).get(pipeline_id)
+
+
+def unfinished_downstream_ids(db: Connection, project_id: int) -> list[int]:
+    """Return the pipelines of a project that jobs have started and that have not ended."""
+    return [pipeline_id for (pipeline_id,) in db.rows(_UNFINISHED_OF_PROJECT, project=project_id)]
+
+
+def is_project_deleted(db: Connection, project_id: int) -> bool:
+    """Return whether a project is deleted; its pipelines remain until a job removes them."""
+    project = project_or_none(db, project_id)
+    return project is None or project.namespace_id is None
 
 
 def visible_pipelines(db: Connection, actor: Actor, pipeline_ids: list[int]) -> dict[int, tuple[Pipeline, Project]]:

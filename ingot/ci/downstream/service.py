@@ -1,6 +1,6 @@
 """State changes of jobs that start pipelines."""
 
-from ingot.ci.downstream.queries import downstream_or_none
+from ingot.ci.downstream.queries import downstream_or_none, is_project_deleted
 from ingot.ci.job_records.queries import jobs_of_pipeline, lock_job, options_of
 from ingot.ci.job_records.tables import FailureReason
 from ingot.ci.pipelines.hierarchy import cancel_children, hierarchy_size, upstream_link, with_ancestors
@@ -74,6 +74,8 @@ def follow_downstream_pipeline(db: Connection, pipeline_id: int) -> None:
     if job is None or job.retried or trigger is None or not trigger.depend or pipeline is None:
         return
     result = _RESULTS.get(pipeline.status)
+    if is_project_deleted(db, pipeline.project_id):
+        result = "failed"
     if job.status in ENDED and job.status != result:
         job = resume_job(db, job)
     if result is not None:

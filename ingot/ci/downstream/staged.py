@@ -57,6 +57,7 @@ def start_downstream_pipeline(
     database: Database, store: RepositoryStore, artifacts: ArtifactStore, job_id: int
 ) -> None:
     """Create the pipeline of a pending job; the job fails with a reason if that is not possible."""
+    start = None
     try:
         start = database.read(partial(_find_start, job_id=job_id))
         if start is None:  # Canceled, or started by an earlier attempt.
@@ -67,12 +68,14 @@ def start_downstream_pipeline(
         database.write(partial(fail_bridge, job_id=job_id, reason=refusal.reason, message=str(refusal)))
     except Invalid as error:
         reason: FailureReason = "downstream_pipeline_creation_failed"
-        database.write(partial(fail_bridge, job_id=job_id, reason=reason, message=_text(error)))
+        database.write(partial(fail_bridge, job_id=job_id, reason=reason, message=_text(start, error)))
 
 
-def _text(error: Invalid) -> str:
-    errors = error.errors.get("base") if isinstance(error.errors, dict) else None
-    return "; ".join(map(str, errors)) if errors else str(error)
+def _text(start: _Start | None, error: Invalid) -> str:
+    """Return the text that readers of the job see; they may not see the files of another project."""
+    if start is None or not start.trigger.include:
+        return "The pipeline of the other project could not be created"
+    return "; ".join(error.errors.get("base", [])) or str(error)
 
 
 def _find_start(db: Connection, job_id: int) -> _Start | None:
@@ -93,19 +96,21 @@ def _find_start(db: Connection, job_id: int) -> _Start | None:
     scope, variables = downstream_variables(db, upstream_project, upstream, job, same_project=is_child)
     project = upstream_project
     if not is_child:
-        access, project = _find_target(db, actor, expand_text(trigger.project or "", scope))
+        access, project = _find_target(db, actor, trigger.project or "", scope)
         if project.id == upstream_project.id:
             raise BridgeRefused("invalid_bridge_trigger", "A job cannot start a pipeline of its own project")
     return _Start(job, trigger, upstream, actor, project, access, scope, tuple(variables))
 
 
-def _find_target(db: Connection, actor: Actor, path: str) -> tuple[Access, Project]:
+def _find_target(db: Connection, actor: Actor, name: str, scope: Mapping[str, str]) -> tuple[Access, Project]:
+    path = expand_text(name, scope)
     try:
         access, project = find_project(db, actor, path)
     except NotFound:
         project = None
     if project is None or project.full_path.lower() != path.lower():  # Only paths name projects, not ids.
-        raise BridgeRefused("downstream_bridge_project_not_found", f"Project `{path}` not found or access denied")
+        # The message has the text of the file, because values of variables may be masked.
+        raise BridgeRefused("downstream_bridge_project_not_found", f"Project `{name}` not found or access denied")
     return access, project
 
 

@@ -1,10 +1,10 @@
 """State changes of pipelines and jobs that users request."""
 
 from ingot.ci.job_records.ports import JobArtifacts
-from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline
+from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline, lock_job
 from ingot.ci.job_records.tables import CiJob
-from ingot.ci.pipelines.hierarchy import cancel_children, with_descendants
-from ingot.ci.pipelines.processing import CANCELABLE, advance_pipeline, cancel_jobs, restart_jobs
+from ingot.ci.pipelines.hierarchy import cancel_children, upstream_link, with_descendants
+from ingot.ci.pipelines.processing import CANCELABLE, advance_pipeline, cancel_jobs, finish_job, restart_jobs
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
 from ingot.ci.pipelines.retries import copy_job
 from ingot.ci.pipelines.transitions import set_columns, set_status
@@ -83,11 +83,20 @@ def cancel_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
 
 def delete_pipeline(db: Connection, pipeline: Pipeline) -> None:
     """Delete a pipeline with its jobs and child pipelines; files and refs are removed by jobs of the queue."""
+    _end_waiting_job(db, pipeline)
     pipeline_ids = with_descendants(db, pipeline.id)
     for pipeline_id in pipeline_ids:
         db.ports[JobArtifacts].delete_files(db, [job.id for job in jobs_of_pipeline(db, pipeline_id, retried=True)])
         db.delete(pipelines, pipeline_id)
     enqueue(db, REMOVE_PIPELINE_REFS, (pipeline.project_id, pipeline_ids))
+
+
+def _end_waiting_job(db: Connection, pipeline: Pipeline) -> None:
+    """Fail the job that waits for a pipeline which is about to be deleted."""
+    link = upstream_link(db, pipeline.id)
+    job = None if link is None else lock_job(db, link.job_id)
+    if job is not None and job.status == "running":
+        finish_job(db, job, "failed", "unknown_failure")
 
 
 def _locked_pipeline(db: Connection, actor: Actor, pipeline_id: int) -> Pipeline:

@@ -181,7 +181,10 @@ def _pipeline_page(
         "pipeline": pipeline,
         "summary": summary,
         "is_active": pipeline.status in ACTIVE_STATUSES,
-        "counts": {"jobs": len(jobs), "failures": sum(job.status == "failed" for job in jobs)},
+        "counts": {
+            "jobs": len(jobs) - len(bridges),
+            "failures": sum(job.status == "failed" and not job.is_bridge for job in jobs),
+        },
         "tests": _test_total(parent, pipeline.id),
         "commit": _commits_of(parent, [pipeline.sha]).get(pipeline.sha),
         "merge_request_iid": merge_request[1] if merge_request else None,

@@ -134,3 +134,36 @@ def test_archived_project_gets_no_pipeline(api: Api, make: Make, instance: Insta
     _configure(make, project, f"start: {{trigger: {target.path}}}\n")
     instance.work()
     assert _newest_bridge(make, project)["failure_reason"] == "insufficient_bridge_permissions"
+
+
+def test_deleted_pipelines_and_projects_end_waiting_jobs(api: Api, make: Make, instance: Instance) -> None:
+    target, project = _target(make), make_project(make)
+    _configure(make, project, f"start: {{trigger: {{project: {target.path}, strategy: depend}}}}\n")
+    instance.work()
+    bridge = _newest_bridge(make, project)
+    assert bridge["status"] == "running"
+    assert api.delete(f"{target.url}/pipelines/{bridge['downstream_pipeline']['id']}", make.root).status_code == 204
+    assert _newest_bridge(make, project)["status"] == "failed"
+    assert api.post(f"{project.url}/jobs/{bridge['id']}/retry", make.root).status_code == 201
+    instance.work()
+    assert _newest_bridge(make, project)["status"] == "running"
+    assert api.delete(target.url, make.root).is_success
+    instance.work()
+    assert _newest_bridge(make, project)["status"] == "failed"
+
+
+def test_messages_show_neither_masked_values_nor_files_of_the_other_project(
+    api: Api, make: Make, instance: Instance
+) -> None:
+    """Attack: a name of a project that contains a masked variable, and an invalid configuration elsewhere."""
+    target, project = make_project(make, visibility="private"), make_project(make)
+    _configure(make, target, "include: secret-file.yml\n")
+    secret = {"key": "HIDDEN", "value": "hidden-value-1", "masked": True}
+    assert api.post(f"{project.url}/variables", make.root, **secret).status_code == 201
+    file = f"one: {{trigger: $HIDDEN}}\ntwo: {{trigger: {target.path}}}\n"
+    _configure(make, project, file)
+    instance.work()
+    (pipeline, *_) = list_pipelines(make, project)
+    shown = api.get(f"{project.url}/repository/commits/{pipeline['sha']}/statuses", make.root)
+    assert {each["status"] for each in shown.json()} == {"failed"}
+    assert "hidden-value" not in shown.text and "secret-file" not in shown.text

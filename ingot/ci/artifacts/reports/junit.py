@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from pyexpat import ExpatError
-from typing import Any, BinaryIO, Literal
-from xml.parsers import expat
+from typing import BinaryIO, Literal
 
 import msgspec
 
 from ingot.ci.artifacts.reports.content import InvalidReport, read_members
+from ingot.ci.artifacts.reports.xml_stream import read_xml
 from ingot.ci.artifacts.tables import ArtifactFormat
 
 MAX_BYTES = 32 * 2**20
@@ -16,8 +16,6 @@ MAX_OUTPUT_BYTES = 16 * 2**20
 """Largest size of all outputs together; what exceeds it is left out."""
 MAX_NAME_LENGTH = 1024
 MAX_DEPTH = 64
-_PARSED_BYTES = 2**20
-"""Size of the parts that are parsed at once; older parsers begin an incomplete token again with each part."""
 _OUTPUT_TAGS = {"system-out": "System Out:\n\n", "system-err": "System Err:\n\n"}
 
 JunitStatus = Literal["success", "failed", "error", "skipped"]
@@ -79,19 +77,7 @@ class _JunitReader:
     def read(self, chunks: Iterator[bytes]) -> None:
         """Read one XML document."""
         self._open, self._suites, self._case = [], [], None
-        parser = expat.ParserCreate()
-        parser.buffer_text = True
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._add_text
-        parser.EntityDeclHandler = _refuse_entities
-        part = bytearray()
-        for chunk in chunks:
-            part += chunk
-            if len(part) >= _PARSED_BYTES:
-                parser.Parse(bytes(part), False)
-                part.clear()
-        parser.Parse(bytes(part), True)
+        read_xml(chunks, self._start, self._end, self._add_text)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._open.append(tag)
@@ -151,10 +137,6 @@ class _JunitReader:
             return reason or None
         outputs = [title + "".join(self._texts[tag]) for tag, title in _OUTPUT_TAGS.items() if tag in self._texts]
         return "\n\n".join(filter(None, [reason, *outputs])) or None
-
-
-def _refuse_entities(*_declaration: Any) -> None:
-    raise InvalidReport("entity declarations are not allowed")
 
 
 def _seconds(text: str) -> float:
