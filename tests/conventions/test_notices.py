@@ -9,6 +9,7 @@ CLIENT = "For API clients, which show no pages."
 PREFERENCE = "The result is visible at once."
 EXCEPTIONS = {
     "POST /users/sign_in": SESSION,
+    "POST /users/auth/passkey": SESSION,
     "POST /users/sign_out": SESSION,
     "DELETE /users/sign_out": SESSION,
     "POST /users": SESSION,
@@ -24,6 +25,7 @@ EXCEPTIONS = {
     "POST /profile/personal_access_tokens": SECRET,
     "POST /profile/two_factor_auth": SECRET,
     "POST /profile/two_factor_auth/codes": SECRET,
+    "POST /profile/two_factor_auth/passkeys/new": MESSAGE,
     "POST /oauth/applications": SECRET,
     "POST /oauth/applications/:id/renew": SECRET,
     "POST /admin/applications": SECRET,
