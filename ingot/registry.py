@@ -119,6 +119,7 @@ from ingot.repositories.tags.subscribers import subscriptions as tag_subscriptio
 from ingot.repositories.templates import api as templates
 from ingot.repositories.trees import api as trees
 from ingot.repositories.wikis import api as wikis
+from ingot.web.live.subscribers import subscriptions as live_subscriptions
 
 openapi_routes = Routes("documents")
 ROUTE_MODULES = (
@@ -229,6 +230,7 @@ SUBSCRIPTIONS = (
     session_subscriptions,
     oauth_subscriptions,
     system_hook_subscriptions,
+    live_subscriptions,
 )
 
 

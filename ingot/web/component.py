@@ -15,7 +15,7 @@ from ingot.accounts.sessions.queries import csrf_token, session_or_none
 from ingot.accounts.sessions.tables import Session
 from ingot.accounts.two_factor.queries import is_second_factor_due
 from ingot.accounts.users.tables import User
-from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.actor import Actor
 from ingot.core.api.endpoint_call import SubjectCache
 from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.kernel import read_credentials
@@ -74,6 +74,7 @@ from ingot.web.profile.routes import PAGES as PROFILE
 from ingot.web.profile.two_factor import PAGE_PATH as TWO_FACTOR
 from ingot.web.projects.routes import PAGES as PROJECTS
 from ingot.web.rendering import TemplateRenderer, error_page
+from ingot.web.request_auth import session_actor
 from ingot.web.sidebar.routes import PAGES as SIDEBAR
 from ingot.web.sign_in.routes import PAGES as SIGN_IN
 from ingot.web.snippets.routes import PAGES as SNIPPETS
@@ -358,7 +359,7 @@ class PagesComponent:
         user: User | None,
     ) -> Visit:
         request = page_call.request
-        query, actor = parse_query(request.query), _actor(user)
+        query, actor = parse_query(request.query), session_actor(user)
         subject_cache: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(
             request=PageRequest(request.origin, _address(request), path_params, query, page_call.form),
@@ -428,7 +429,9 @@ class PagesComponent:
             return 200, [kind, SANDBOX, *SECURITY_HEADERS, *response.headers], content
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", response.policy)
         headers = [kind, policy, _NO_STORE, *SECURITY_HEADERS, *response.headers]
-        if visit is not None and NOTICE_COOKIE in visit.headers.cookies and not response.is_fragment:
+        # A script that requests a page shows only parts of it.
+        is_whole = not response.is_fragment and visit is not None and not visit.headers.fragment
+        if visit is not None and is_whole and NOTICE_COOKIE in visit.headers.cookies:
             headers.append(clear_notice_header(self._settings))
         return response.status, headers, self._templates.render(response, visit)
 
@@ -450,12 +453,6 @@ def _has_session(request: Request, db: Connection) -> bool:
 
 def _read_page(route: PageRoute, visit: Visit, db: Connection) -> PageResponse:
     return route.handler(visit, db) if route.takes_connection else route.handler(visit)
-
-
-def _actor(user: User | None) -> Actor:
-    if user is None:
-        return ANONYMOUS
-    return Actor(user.id, user.username, user.name, user.admin, user.external, "session")
 
 
 def _address(request: Request) -> str:

@@ -1,7 +1,8 @@
-"""Authentication for pages that both browsers and API clients use."""
+"""Callers of pages: by session, and by token for pages that API clients use too."""
 
 from ingot.accounts.authentication import authenticate
-from ingot.core.access.actor import Actor
+from ingot.accounts.users.tables import User
+from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.rules import require
 from ingot.core.access.scopes import READ_SCOPES, has_any_scope
 from ingot.core.db.connection import Connection
@@ -21,3 +22,10 @@ def authenticated_caller(visit: Visit, db: Connection) -> Actor:
     actor = authenticate(db, visit.headers.credentials)
     require(has_any_scope(actor, READ_SCOPES))
     return actor
+
+
+def session_actor(user: User | None) -> Actor:
+    """Return the actor of a session; anonymous without one."""
+    if user is None:
+        return ANONYMOUS
+    return Actor(user.id, user.username, user.name, user.admin, user.external, "session")

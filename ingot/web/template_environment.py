@@ -15,6 +15,7 @@ from ingot.core.db.times import Timestamp
 from ingot.web import formats
 from ingot.web.bidi import mark_bidi_in_text
 from ingot.web.files.static import versioned_url
+from ingot.web.live.subjects import stream_url
 
 if TYPE_CHECKING:
     from jinja2.bccache import Bucket
@@ -98,6 +99,7 @@ def template_environment(clock: Callable[[], Timestamp]) -> Environment:
         auto_reload=False,
         bytecode_cache=_compiled,
     )
+    environment.globals["stream_url"] = lambda *subject: stream_url(clock(), *subject)
     filters: dict[str, Callable[..., Any]] = {
         "ago": lambda stamp: formats.ago(stamp, clock()),
         "exactly": formats.exact_time,

@@ -309,7 +309,7 @@ def test_every_reason_against_merging(make: Make, scene: Scene, browser: Browser
         make.api.post(status, scene.owner, state="running", name="test", ref=request["source_branch"])
         shown = browser.get(page).text
         assert "The pipeline is still running" in shown
-        assert "hx-trigger" in shown, "It looks again by itself."
+        assert "data-live=" in shown, "It looks again by itself."
         later = browser.submit(page, f"{page}/merge", later="1")
         assert later.status_code == 302
         assert _now(make.api, scene, request)["merge_when_pipeline_succeeds"] is True

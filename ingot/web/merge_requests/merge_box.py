@@ -18,8 +18,6 @@ from ingot.repositories.statuses import api as statuses_api
 from ingot.web.merge_requests.context import MergeRequestContext
 
 _PASSING_STATUSES = ("success", "skipped")
-# Seconds between polls of the box, since pushes, conflicts and merges by other users change it.
-_POLL_SOON_SECONDS, _POLL_SECONDS = 5, 15
 
 
 class MergeBox(msgspec.Struct, frozen=True):
@@ -37,8 +35,8 @@ class MergeBox(msgspec.Struct, frozen=True):
     merges_when_pipeline_succeeds: bool
     may_cancel: bool
     may_rebase: bool
-    poll_seconds: int
-    """Seconds until the box is polled again; 0 for never."""
+    is_unchecked: bool
+    """True while conflicts are being checked; a script then polls the box."""
     pipeline: Any
     summary: PipelineSummary | None = None
     """Stages and jobs of the pipeline, if the viewer may see them."""
@@ -67,7 +65,7 @@ def _pipeline_summary(merge_request: MergeRequestContext) -> PipelineSummary | N
 def _box(merge_request: MergeRequestContext) -> MergeBox:
     view = merge_request.view
     if view.state != "opened":
-        finished_box = MergeBox([], [], False, False, False, False, False, False, 0, view.head_pipeline)
+        finished_box = MergeBox([], [], False, False, False, False, False, False, False, view.head_pipeline)
         return _after_merge(merge_request, finished_box) if view.state == "merged" else finished_box
     mergeability = merge_request.visit.database.read(
         lambda db: check_mergeability(db, merge_request.repository, merge_request.lookup.merge_request)
@@ -76,7 +74,6 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
     allowed = view.user is not msgspec.UNSET and view.user.can_merge
     reasons = [*_branch_reasons(merge_request, mergeability), *_rule_reasons(merge_request)]
     pipeline_active = view.head_pipeline is not None and view.head_pipeline.status in ACTIVE_STATUSES
-    running = view.detailed_merge_status == "ci_still_running"
     others = [reason for reason in reasons if reason != _RUNNING]
     is_scheduled = view.merge_when_pipeline_succeeds
     box = MergeBox(
@@ -88,11 +85,7 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
         merges_when_pipeline_succeeds=is_scheduled,
         may_cancel=is_scheduled and merge_request.discussable.may(merge_api.cancel_merge),
         may_rebase=mergeability == "apart" and _may_push(merge_request),
-        poll_seconds=_POLL_SOON_SECONDS
-        if unchecked or pipeline_active or running or is_scheduled
-        else _POLL_SECONDS
-        if merge_request.visit.viewer.user
-        else 0,
+        is_unchecked=unchecked,
         pipeline=view.head_pipeline,
     )
     return _with_messages(merge_request, box) if box.may_merge or box.may_schedule else box
