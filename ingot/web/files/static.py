@@ -16,9 +16,9 @@ from ingot.web.page_routes import SANDBOX, SECURITY_HEADERS, BytesResponse, Page
 
 pages = PageRoutes()
 _HERE = Path(__file__).parent.parent
-_FOLDERS = (_HERE / "static", _HERE / "vendor" / "swagger-ui", _HERE / "vendor" / "htmx")
+_FOLDERS = (_HERE / "static", *(_HERE / "vendor" / name for name in ("swagger-ui", "htmx", "lucide")))
 _PARTS = {"ingot.css": _HERE / "styles", "ingot.js": _HERE / "scripts"}
-LAYOUT_FILES = ("ingot.css", "ingot.js", "ingot.svg", "htmx.min.js")
+LAYOUT_FILES = ("ingot.css", "ingot.js", "ingot.svg", "icons.svg", "htmx.min.js")
 """Files that every page uses."""
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _PREFIX = b"/assets/"
