@@ -369,6 +369,7 @@ class PagesComponent:
                 cookies=page_call.cookies,
                 fragment=b"hx-request" in request.headers,
                 takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
+                accept_language=request.headers.get(b"accept-language", b""),
             ),
             viewer=Viewer(
                 actor=actor,

@@ -60,6 +60,7 @@ class PageHeaders(msgspec.Struct, frozen=True):
     fragment: bool = False
     """True if htmx sent the request and needs only a part of the page."""
     takes_gzip: bool = False
+    accept_language: bytes = b""
 
     @property
     def theme(self) -> str:
