@@ -23,7 +23,7 @@
   remember(document);
 
   const status = document.createElement("p");
-  status.className = "hidden";
+  status.className = "name-only";
   status.setAttribute("role", "status");
   document.body.append(status);
 
