@@ -17,8 +17,8 @@ from ingot.web import formats
 from ingot.web.bidi import mark_bidi_in_text
 from ingot.web.display_zone import current_zone
 from ingot.web.files.static import versioned_url
-from ingot.web.live.subjects import stream_url
 from ingot.web.languages import DEFAULT_LANGUAGE, catalogue_version
+from ingot.web.live.page_element import live_element
 from ingot.web.translation import PageLanguage
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
         bytecode_cache=_compiled_templates(language),
         extensions=[words.extension()] if language != DEFAULT_LANGUAGE else [],
     )
-    environment.globals["stream_url"] = lambda *subject: stream_url(clock(), *subject)
+    environment.globals["live"] = lambda *subject, **options: live_element(clock(), *subject, **options)
     filters: dict[str, Callable[..., Any]] = {
         "ago": lambda stamp: words.relative_time(*formats.relative_time(stamp, clock())),
         "exactly": lambda stamp: formats.exact_time(stamp, current_zone()),

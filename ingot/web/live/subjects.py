@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from ingot.ci.jobs import api as jobs_api
 from ingot.ci.traces.store import trace_topic
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.subjects import subject_topic
-from ingot.core.db.times import Timestamp, to_datetime
 from ingot.errors import NotFound
 from ingot.integrations.webhooks import api as webhooks_api
 from ingot.integrations.webhooks.delivery.claims import hook_topic
@@ -42,12 +40,6 @@ def pipelines_topic(project_id: int) -> str:
 def ref_topic(project_id: int | None, name: str) -> str:
     """Return the topic of a branch or another ref, and of its pipelines."""
     return f"ref:{project_id}:{name}"
-
-
-def stream_url(now: Timestamp, kind: str, parent: object = "", number: object = "") -> str:
-    """Return the URL of the stream of a page that was rendered at ``now``."""
-    query = {"kind": kind, "parent": parent, "number": number, "since": to_datetime(now).timestamp()}
-    return f"{STREAM_PATH}?{urlencode(query)}"
 
 
 def find_topics(client: PageClient, subject: LiveSubject) -> frozenset[str]:
