@@ -53,7 +53,7 @@ def test_search(browser: Browser, person: User, project: Project, api: Api) -> N
 
     assert "Mend the lantern" in everywhere.text
     assert is_safe(everywhere.text)
-    assert "the lantern is lit" in code.text
+    assert "the <mark>lantern</mark> is lit" in code.text
     assert f'action="/{project.path}/-/search"' in browser.get(f"/{project.path}/-/issues").text
     assert 'href="/search?search=lantern"' in code.text
     snippet = api.post(
