@@ -329,6 +329,7 @@
     const discard = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: "Discard" });
     discard.addEventListener("click", () => {
       field.value = field.defaultValue;
+      field.dispatchEvent(new Event("change"));
       storage?.removeItem(draftKey(field));
       line.remove();
       field.focus();
