@@ -37,6 +37,8 @@ REDIRECTS = {
 }
 """Paths that only redirect, with their targets."""
 FILES = {
+    "/:path/-/activity.atom",
+    "/:path/-/issues.atom",
     "/:path/-/raw/:rest",
     "/:path/-/badges/:ref/pipeline.svg",
     "/:path/-/badges/:ref/coverage.svg",
