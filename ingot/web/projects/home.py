@@ -34,6 +34,7 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Templ
 from ingot.web.projects.badges import page_badge
 from ingot.web.projects.clone_urls import clone_urls
 from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.projects.recent_push import recent_push_or_none
 from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
@@ -104,9 +105,11 @@ def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
         "clone_urls": clone_urls(db, project),
         "may_read_code": parent.may(trees_api.list_tree),
         "code": None,
+        "recent_push": None,
     }
     if not project.empty_repo and context["may_read_code"]:
         context["code"] = _code_context(parent, db)
+        context["recent_push"] = recent_push_or_none(parent, db)
     commit = context["code"]["location"].commit if context["code"] else None
     context["badges"] = [
         page_badge(badge, visit.request.origin.base) for badge in badges_of_project(db, record, commit)
