@@ -62,6 +62,7 @@ from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE, R
 from ingot.collaboration.merge_requests.merge.queries import merge_request_heads
 from ingot.collaboration.merge_requests.merge.staged import remove_leftover_branch, run_auto_merge
 from ingot.collaboration.merge_requests.merge.subscribers import subscriptions as merge_subscriptions
+from ingot.collaboration.merge_requests.reviews.suggestion_recorder import SuggestionRecorder
 from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
 from ingot.collaboration.merge_requests.versions.source_tracker import COLLECT_VERSIONS, HeadTracker
 from ingot.collaboration.participants.ports import SubjectKinds
@@ -177,6 +178,7 @@ def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: Head
         *SUBSCRIPTIONS,
         CommitMessageJob(store, settings.base_url).subscriptions,
         tracker.subscriptions,
+        SuggestionRecorder(store).subscriptions,
         PipelineCreation(store).subscriptions,
         merge_subscriptions,
         mention_subscriptions(settings.base_url),

@@ -54,6 +54,7 @@ from ingot.collaboration.merge_requests.discussions.subscribers import (
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing
 from ingot.collaboration.merge_requests.editing.subscribers import subscriptions as merge_request_subscriptions
 from ingot.collaboration.merge_requests.merge import api as merge
+from ingot.collaboration.merge_requests.reviews import api as reviews
 from ingot.collaboration.merge_requests.versions import api as versions
 from ingot.collaboration.milestones import api as milestones
 from ingot.collaboration.notes import api as notes
@@ -182,6 +183,7 @@ ROUTE_MODULES = (
     merge_request_editing,
     versions,
     merge_request_discussions,
+    reviews,
     merge,
     snippets,
     wikis,
