@@ -20,6 +20,7 @@ EXCEPTIONS = {
     "DELETE /groups/:path/-/edit": MESSAGE,
     "POST /-/theme": PREFERENCE,
     "POST /-/preview": PREFERENCE,
+    "POST /:path/-/merge_requests/:merge_request_iid/viewed": PREFERENCE,
     "POST /:path/-/settings/deploy_tokens": SECRET,
     "POST /groups/:path/-/settings/deploy_tokens": SECRET,
     "POST /profile/personal_access_tokens": SECRET,

@@ -44,6 +44,8 @@ class MergeBox(msgspec.Struct, frozen=True):
     squash_message: str = ""
     may_remove_source: bool = False
     """True if the viewer may delete the source branch, which has not changed since the merge."""
+    may_resolve: bool = False
+    """True if the viewer may commit a merge to the source branch, to resolve conflicts."""
     commit: str = ""
     """Commit to revert or cherry-pick, if a single commit contains the whole merge."""
 
@@ -80,6 +82,7 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
         reasons=reasons if allowed else [*reasons, _permission_reason(merge_request)],
         hints=_hints(merge_request, unchecked),
         conflicts=mergeability == "conflict",
+        may_resolve=mergeability == "conflict" and _may_push(merge_request),
         may_merge=allowed and not reasons and not unchecked and not is_scheduled,
         may_schedule=allowed and pipeline_active and not others and not unchecked and not is_scheduled,
         merges_when_pipeline_succeeds=is_scheduled,
@@ -163,7 +166,7 @@ def _hints(merge_request: MergeRequestContext, unchecked: bool) -> list[str]:
 
 def _may_push(merge_request: MergeRequestContext) -> bool:
     source = merge_request.source
-    if source.project is None or not source.branch_exists:
+    if merge_request.visit.viewer.user is None or source.project is None or not source.branch_exists:
         return False
     return merge_request.visit.may(commit_writing_api.create_commit, id=source.project.id)
 
