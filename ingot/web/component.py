@@ -68,13 +68,13 @@ from ingot.web.page_routes import (
     PageRoutes,
     Viewer,
     Visit,
+    session_actor,
 )
 from ingot.web.paths import plain_path, project_page_names, router_path
 from ingot.web.profile.routes import PAGES as PROFILE
 from ingot.web.profile.two_factor import PAGE_PATH as TWO_FACTOR
 from ingot.web.projects.routes import PAGES as PROJECTS
 from ingot.web.rendering import TemplateRenderer, error_page
-from ingot.web.request_auth import session_actor
 from ingot.web.sidebar.routes import PAGES as SIDEBAR
 from ingot.web.sign_in.routes import PAGES as SIGN_IN
 from ingot.web.snippets.routes import PAGES as SNIPPETS

@@ -1,8 +1,7 @@
-"""Callers of pages: by session, and by token for pages that API clients use too."""
+"""Authentication for pages that both browsers and API clients use."""
 
 from ingot.accounts.authentication import authenticate
-from ingot.accounts.users.tables import User
-from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.access.scopes import READ_SCOPES, has_any_scope
 from ingot.core.db.connection import Connection
@@ -22,10 +21,3 @@ def authenticated_caller(visit: Visit, db: Connection) -> Actor:
     actor = authenticate(db, visit.headers.credentials)
     require(has_any_scope(actor, READ_SCOPES))
     return actor
-
-
-def session_actor(user: User | None) -> Actor:
-    """Return the actor of a session; anonymous without one."""
-    if user is None:
-        return ANONYMOUS
-    return Actor(user.id, user.username, user.name, user.admin, user.external, "session")

@@ -66,7 +66,7 @@ def test_suggestions_of_a_project(
     assert values(open_browser().signed_in_as(guest), "#", **place) == ["#1"], "The other one is confidential."
 
 
-def test_strangers_get_nothing(make: Make, project: Project, open_browser: Callable[[], Browser]) -> None:
+def test_other_users_get_no_suggestions(make: Make, project: Project, open_browser: Callable[[], Browser]) -> None:
     stranger = open_browser().signed_in_as(make.user(password=PASSWORD))
     query = urlencode({"trigger": "@", "root": "projects", "path": project.path})
     assert stranger.get(f"/-/completions?{query}").status_code == 404

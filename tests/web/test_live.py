@@ -1,6 +1,7 @@
 """Live updates: who gets which events, and when a stream ends."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from tests.api.merge_requests.factories import commit, filled_project, make_merg
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.event_stream import EventStream, stream_of
+from tests.second_instance import serving
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -125,3 +127,18 @@ def test_delivery_reaches_the_page_of_its_webhook(
     with EventStream(reader, stream_of(reader, page)) as stream:
         instance.app.database.announce(hook_topic(hook["id"]))
         assert stream.next_event() == "change"
+
+
+def test_streams_end_when_the_worker_stops(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as second:
+        owner = second.make.user(password=PASSWORD)
+        project = second.api.post("/projects", owner, name="stopping").json()
+        issue = second.api.post(f"/projects/{project['id']}/issues", owner, title="Watched").json()
+        with Browser(second.url) as browser:
+            browser.signed_in_as(owner)
+            path = stream_of(browser, page_of(issue))
+            with EventStream(browser, path) as stream:
+                second.app.drain()
+                assert stream.next_event() == ""
+            with EventStream(browser, path) as refused:
+                assert refused.status == 503

@@ -5,9 +5,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.api.params import Upload
-from ingot.git.diffs.text_patches import patch_of_texts
+from ingot.repositories import browser
 from ingot.repositories.commit_writing import api as commit_writing_api
-from ingot.repositories.commits.views import DiffView
 from ingot.web.code.diffs import RenderedDiff, render_diff
 from ingot.web.code.edit_context import FileDraft, encode_like, find_draft
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -159,19 +158,8 @@ def _create_commit(
 
 def _changes(draft: FileDraft, path: str, content: bytes) -> RenderedDiff:
     """Return the diff from the current file to the content of the form."""
-    is_new = draft.body is None
-    item = DiffView(
-        diff=patch_of_texts(draft.body or b"", content),
-        new_path=path,
-        old_path=path if is_new else draft.path,
-        a_mode="000000" if is_new else "100644",
-        b_mode="100644",
-        new_file=is_new,
-        renamed_file=not is_new and path != draft.path,
-        deleted_file=False,
-        too_large=False,
-        collapsed=False,
-    )
+    old_path = draft.path if draft.body is not None else None
+    item = browser.draft_diff(old_path, path, draft.body or b"", content)
     return render_diff([item], {"only": "0"})
 
 

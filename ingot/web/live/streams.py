@@ -10,9 +10,9 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import NamedTuple
 
-from ingot.accounts.sessions.queries import session_or_none
+from ingot.accounts.authentication import authenticate
 from ingot.accounts.sessions.service import session_topic
-from ingot.accounts.two_factor.queries import is_second_factor_due
+from ingot.core.access.credentials import Credentials
 from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.request_fields import BadRequest, parse_query
 from ingot.core.db.connection import Connection
@@ -28,7 +28,6 @@ from ingot.web.cookies import SESSION_COOKIE, read_cookies
 from ingot.web.live.changes import ChangeMonitor
 from ingot.web.live.subjects import STREAM_PATH, LiveSubject, find_topics
 from ingot.web.page_routes import text_field
-from ingot.web.request_auth import session_actor
 
 MAX_STREAMS = 2000
 """Streams of one worker; further pages poll."""
@@ -209,18 +208,14 @@ class LiveStreams:
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def _find(self, request: Request, db: Connection) -> _Subscription:
-        cookie = read_cookies(request).get(SESSION_COOKIE, "")
-        session_and_user = session_or_none(db, cookie) if cookie else None
-        user = session_and_user[1] if session_and_user else None
-        if user is not None and (user.password_expired or is_second_factor_due(db, user)):
-            raise NotFound("Page")
+        actor = authenticate(db, Credentials(session=read_cookies(request).get(SESSION_COOKIE)))
         query = parse_query(request.query)
         subject = LiveSubject(*(text_field(query, name) for name in LiveSubject._fields))
-        client = PageClient(self._client, InternalCaller(session_actor(user), request.origin))
+        client = PageClient(self._client, InternalCaller(actor, request.origin))
         topics = find_topics(client, subject)
-        if user is None:
+        if not actor.known:
             return _Subscription(request.origin.ip, topics)
-        return _Subscription(f"user {user.id}", topics | {session_topic(user.id)})
+        return _Subscription(f"user {actor.user_id}", topics | {session_topic(actor.user_id)})
 
 
 def _rendered_at(request: Request) -> float:
