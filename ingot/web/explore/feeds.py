@@ -17,9 +17,8 @@ from ingot.discovery.activity.views import EventView, newest_events
 from ingot.projects.projects.views import instance_urls
 from ingot.repositories.commits.views import CommitView
 from ingot.web.explore.event_lines import activity_lines
-from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Viewer, Visit
+from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Viewer, Visit, session_actor
 from ingot.web.projects.context import ProjectContext, project_context
-from ingot.web.request_auth import session_actor
 
 pages = PageRoutes()
 _ENTRIES = 20
