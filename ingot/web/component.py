@@ -42,6 +42,7 @@ from ingot.web.client import PageClient
 from ingot.web.code.routes import PAGES as CODE
 from ingot.web.cookies import NOTICE_COOKIE, SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
 from ingot.web.discussions.routes import PAGES as DISCUSSIONS
+from ingot.web.display_zone import page_locale
 from ingot.web.explore.routes import PAGES as EXPLORE
 from ingot.web.file_response import send_file
 from ingot.web.files import uploads, wiki_files
@@ -331,11 +332,12 @@ class PagesComponent:
         visit = page_call.visit = self._database.read(partial(self._build_visit, path_params, page_call))
         if visit.viewer.user is not None:
             trace.user = visit.viewer.user.username
-        response = self._redirect_if_blocked(route, visit, page_call.request) or (
-            self._database.read(partial(_read_page, route, visit))
-            if route.method == "GET"
-            else self._run_form(route, page_call)
-        )
+        with page_locale(visit):
+            response = self._redirect_if_blocked(route, visit, page_call.request) or (
+                self._database.read(partial(_read_page, route, visit))
+                if route.method == "GET"
+                else self._run_form(route, page_call)
+            )
         return self._render(response, visit)
 
     def render_for(self, user: User | None, request: Request) -> None:

@@ -1,4 +1,7 @@
-"""Time zone in which a page shows times: chosen by the user, or that of the browser, or UTC."""
+"""Time zone and language of the page that is being rendered, and the elements that show times in them.
+
+The time zone is chosen by the user, or that of the browser, or UTC.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,11 +10,14 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
+from ingot.core.db.times import Timestamp
 from ingot.web.cookies import ZONE_COOKIE
+from ingot.web.formats import exact_time, relative_time
+from ingot.web.languages import DEFAULT_LANGUAGE, load_catalogue, page_language
 from ingot.web.page_routes import Visit
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+\-]*(/[A-Za-z0-9_+\-]+){0,2}")
-_current: ContextVar[ZoneInfo | None] = ContextVar("display_zone", default=None)
+_current: ContextVar[tuple[ZoneInfo | None, str]] = ContextVar("page_locale", default=(None, DEFAULT_LANGUAGE))
 
 
 @lru_cache(maxsize=128)
@@ -40,9 +46,9 @@ def display_zone(visit: Visit | None) -> ZoneInfo | None:
 
 
 @contextmanager
-def show_times_in(zone: ZoneInfo | None) -> Iterator[None]:
-    """Show the times of a template in a time zone."""
-    token = _current.set(zone)
+def page_locale(visit: Visit | None) -> Iterator[None]:
+    """Show the times of a page in its time zone and language."""
+    token = _current.set((display_zone(visit), page_language(visit)))
     try:
         yield
     finally:
@@ -51,4 +57,18 @@ def show_times_in(zone: ZoneInfo | None) -> Iterator[None]:
 
 def current_zone() -> ZoneInfo | None:
     """Return the time zone of the page that is being rendered; None for UTC."""
-    return _current.get()
+    return _current.get()[0]
+
+
+def current_locale() -> str:
+    """Return a key that identifies time zone and language of the page that is being rendered."""
+    zone, language = _current.get()
+    return f"{language} {zone.key if zone else 'UTC'}"
+
+
+def time_element(stamp: str, now: Timestamp) -> str:
+    """Return the HTML of a relative time like the macro ``ui.ago``, for rows that are rendered without templates."""
+    zone, language = _current.get()
+    pattern, number = relative_time(stamp, now)
+    text = load_catalogue(language).get(pattern, pattern).format(number)
+    return f'<time datetime="{stamp}" title="{exact_time(stamp, zone)}">{text}</time>'

@@ -7,7 +7,7 @@ from ingot.accounts.instance.views import current_broadcast_views
 from ingot.collaboration.todos.views import pending_todos
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.web.display_zone import display_zone, show_times_in
+from ingot.web.display_zone import page_locale
 from ingot.web.languages import DEFAULT_LANGUAGE, load_catalogue, page_language
 from ingot.web.notices import notice_of
 from ingot.web.page_routes import TemplateResponse, Visit
@@ -63,7 +63,7 @@ class TemplateRenderer:
             # The page that says that the database does not answer must not need it.
             down = page.status == _UNAVAILABLE
             context |= _EMPTY_LAYOUT if down else self._database.read(partial(_layout_context, visit))
-        with show_times_in(display_zone(visit)):
+        with page_locale(visit):
             return template.render(context).encode()
 
     def preload(self) -> bool:

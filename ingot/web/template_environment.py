@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from pickle import UnpicklingError
 from types import CodeType
@@ -78,9 +77,13 @@ class CompiledTemplates(BytecodeCache):
         return _FOLDER / f"{bucket.key}.cache"
 
 
-@cache
+_compiled = {DEFAULT_LANGUAGE: CompiledTemplates(DEFAULT_LANGUAGE)}
+
+
 def _compiled_templates(language: str) -> CompiledTemplates:
-    return CompiledTemplates(language)
+    if language not in _compiled:
+        _compiled[language] = CompiledTemplates(language)
+    return _compiled[language]
 
 
 def load_compiled_templates(environment: Environment) -> bool:

@@ -64,6 +64,22 @@ def test_language_of_the_browser_and_of_the_user(browser: Browser, person: User)
     assert "Theme" in browser.get(PREFERENCES).text
 
 
+def test_labels_and_times_of_python_code_are_translated(browser: Browser, person: User, make: Make) -> None:
+    """Rows that are rendered without templates, and cached ones, depend on the language as well."""
+    project = make_project(make, person)
+    sent = {"branch": "master", "commit_message": "Add", "content": "x"}
+    make.api.post(f"{project.url}/repository/files/a", person, **sent)
+    issue = make.api.post(f"{project.url}/issues", person, title="Tide").json()
+    make.api.post(f"{project.url}/issues/{issue['iid']}/notes", person, body="Hello")
+    browser.signed_in_as(person)
+    for path in (f"/{project.path}/issues/{issue['iid']}", f"/{project.path}/-/tree/master", f"/{project.path}"):
+        for headers, texts in ((GERMAN, ("gerade eben", "Einstellungen")), ({}, ("just now", "Settings"))):
+            page = browser.get(path, headers=headers).text
+            assert [text for text in texts if text not in page] == [], path
+            other = ("just now", "minutes ago") if headers else ("gerade eben", "Einstellungen")
+            assert [text for text in other if text in page] == [], path
+
+
 def test_exact_times_in_the_zone_of_the_user(browser: Browser, person: User, make: Make) -> None:
     project = make_project(make, person)
     issue = make.api.post(f"{project.url}/issues", person, title="Tide").json()
