@@ -7,7 +7,7 @@ only after a topic of the stream was announced.
 import asyncio
 from collections import Counter
 from concurrent.futures import Executor
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from ingot.accounts.authentication import authenticate
@@ -17,6 +17,7 @@ from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.request_fields import BadRequest, parse_query
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.http.connections import connection_limit, raise_descriptor_limit
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import SEND_SECONDS, wait_for_disconnect
@@ -30,7 +31,7 @@ from ingot.web.live.subjects import STREAM_PATH, LiveSubject, find_topics
 from ingot.web.page_routes import text_field
 
 MAX_STREAMS = 2000
-"""Streams of one worker; further pages poll."""
+"""Streams of one worker, or half of its connections if these are fewer; further pages poll."""
 MAX_STREAMS_OF_CALLER = 20
 """Streams of a user, or of an address without a session, in one worker."""
 HEARTBEAT_SECONDS = 30.0
@@ -132,7 +133,7 @@ class LiveStreams:
             await send_response(send, trace, 503, [], b"")
             return
         caller = subscription.caller
-        if self._draining or self._open.total() >= MAX_STREAMS or self._open[caller] >= MAX_STREAMS_OF_CALLER:
+        if self._draining or self._open.total() >= self._limit or self._open[caller] >= MAX_STREAMS_OF_CALLER:
             await send_response(send, trace, 503, [], b"")
             return
         self._monitor.start()
@@ -147,6 +148,10 @@ class LiveStreams:
             self._open[caller] -= 1
             if not self._open[caller]:
                 del self._open[caller]
+
+    @cached_property
+    def _limit(self) -> int:
+        return min(MAX_STREAMS, connection_limit(raise_descriptor_limit()) // 2)
 
     def drain(self) -> None:
         """End all streams, and open no more."""
