@@ -43,6 +43,10 @@ class ChangeMonitor(MonitorThread):
             if not events:
                 del self._waiting[topic]
 
+    def count_viewers(self, topics: Iterable[str]) -> int:
+        """Return the number of streams that a change of all of these topics reaches, at most."""
+        return max((len(self._waiting.get(topic, ())) for topic in topics), default=0)
+
     def wake_all(self) -> None:
         """Set the events of all streams."""
         for events in self._waiting.values():

@@ -5,6 +5,7 @@ only after a topic of the stream was announced.
 """
 
 import asyncio
+import random
 from collections import Counter
 from concurrent.futures import Executor
 from functools import cached_property, partial
@@ -40,6 +41,8 @@ _MAX_EVENTS = 200
 """Events and comments after which a stream ends; the browser then opens another, perhaps at another worker."""
 _PAUSE_SECONDS = 0.2
 """Time during which several changes count as one."""
+_SPREAD_SECONDS = 0.01
+"""Time per viewer over which the events of a change are spread, because each viewer then requests the page."""
 _PATH = STREAM_PATH.encode()
 _HEADERS: list[Header] = [
     (b"content-type", b"text/event-stream"),
@@ -172,7 +175,8 @@ class LiveStreams:
             for _ in range(_MAX_EVENTS):
                 has_changed = await stream.wait()
                 if has_changed:
-                    await asyncio.sleep(_PAUSE_SECONDS)
+                    spread = self._monitor.count_viewers(topics) * _SPREAD_SECONDS
+                    await asyncio.sleep(_PAUSE_SECONDS + random.random() * spread)  # noqa: S311 - Not a secret.
                 if stream.is_closed or self._draining:
                     break
                 if not has_changed:
