@@ -124,8 +124,9 @@ def test_a_push_meanwhile_loses_nothing(
     form = _form(browser, scene)
     fields |= {name: form.fields[name] for name in ("head", "target")}
     commit(make, scene.project, "master", {"later": "x\n"}, person)
+    for wrong in ("0" * 40, "master", "--all", ""):
+        assert browser.post(form.action, data={**fields, "target": wrong}).status_code == 409
     assert browser.post(form.action, data=fields).status_code == 302
-    assert browser.post(form.action, data={**fields, "target": "0" * 40}).status_code == 409
 
 
 def test_only_those_who_may_push_resolve_conflicts(

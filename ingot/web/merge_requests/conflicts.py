@@ -22,6 +22,8 @@ from ingot.web.page_routes import BytesResponse, LocalRedirect, PageResponse, Pa
 
 pages = PageRoutes()
 _CONTEXT_LINES = 3
+_MAX_FORM_BYTES = 16 * 2**20
+"""The form contains the text of each file, for editing."""
 _SIDES: dict[str, Side] = {"ours": "ours", "theirs": "theirs"}
 
 
@@ -52,7 +54,7 @@ class ShownConflict(NamedTuple):
     """The side that deleted the file, if one did."""
 
     @property
-    def count(self) -> int:
+    def conflicts(self) -> int:
         """Return the number of conflicts."""
         return sum(hunk.conflict for hunk in self.hunks)
 
@@ -90,7 +92,11 @@ def send_conflicts(visit: Visit) -> PageResponse:
     return BytesResponse(msgspec.json.encode(content), "application/json")
 
 
-@pages.post("/:path/-/merge_requests/:merge_request_iid/resolve_conflicts", notice="Conflicts resolved.")
+@pages.post(
+    "/:path/-/merge_requests/:merge_request_iid/resolve_conflicts",
+    notice="Conflicts resolved.",
+    limit=_MAX_FORM_BYTES,
+)
 def resolve(visit: Visit) -> PageResponse:
     """Commit the chosen results to the source branch."""
     merge_request, form = merge_request_context(visit), visit.request.form

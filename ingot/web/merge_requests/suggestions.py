@@ -68,7 +68,7 @@ def _box(suggestion: SuggestionView, url: str, csrf: str) -> str:
     single = suggestion.from_line == suggestion.to_line
     lines = f"line {suggestion.to_line}" if single else f"lines {suggestion.from_line} to {suggestion.to_line}"
     state = _controls(suggestion, url, csrf)
-    rows = _rows("del", "−", suggestion.from_content) + _rows("add", "+", suggestion.to_content)
+    rows = _rows("before", "−", suggestion.from_content) + _rows("after", "+", suggestion.to_content)
     return (
         f'<div class="suggestion"><div class="suggestion-bar"><span>Suggested change, {lines}</span>{state}</div>'
         f'<table class="suggested" aria-label="Suggested change"><tbody>{rows}</tbody></table></div>'

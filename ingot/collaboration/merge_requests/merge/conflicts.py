@@ -1,5 +1,6 @@
 """Resolution of merge conflicts: a commit that merges the target into the source branch, file by file as chosen."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from ingot.core.db.database import Database
 from ingot.errors import Conflict, Invalid
 from ingot.git.core.repository import Repository
 from ingot.git.history.ancestry import is_ancestor
-from ingot.git.history.commits import branch_tip, decode_text
+from ingot.git.history.commits import branch_tip, commit_or_none, decode_text
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.commits import CommitMetadata
 from ingot.git.writing.merge_conflicts import (
@@ -39,6 +40,7 @@ _MOVED = (
     "new conflicts and commit again."
 )
 _NO_CONFLICTS = "The merge request has no conflicts."
+_OID = re.compile(r"[0-9a-f]{40}")
 _MARKERS = ("<<<<<<< ", ">>>>>>> ")
 
 
@@ -153,7 +155,8 @@ def _seen_tip(target: Repository, merge_request: MergeRequest, resolution: Confl
     """Return the target commit that the user has seen; the branch may have new commits since."""
     tip = branch_tip(target, merge_request.target_branch)
     seen = resolution.target_oid
-    if tip is None or (seen != tip and not is_ancestor(target, seen, tip)):
+    known = _OID.fullmatch(seen) and commit_or_none(target, seen) is not None
+    if tip is None or not known or not is_ancestor(target, seen, tip):
         raise Conflict("The target branch has changed. Nothing was committed. Reload the page and try again.")
     return seen
 
@@ -179,12 +182,19 @@ def _resolved(file: FileConflict, choice: FileResolution | None) -> TreeLeaf | b
             raise CannotResolve(f"{file.path} cannot be edited here. Choose one of its versions.")
         if any(line.startswith(_MARKERS) for line in choice.content.split("\n")):
             raise CannotResolve(f"{file.path} still contains conflict markers.")
-        return choice.content.encode()
+        text = choice.content
+        # Browsers send one kind of line ending; the file keeps its own.
+        return (text.replace("\n", "\r\n") if _has_carriage_returns(file) else text).encode()
     if choice.side is not None:
         return file.versions.side(choice.side)
     if file.hunks is None:
         raise CannotResolve(f"Choose one of the versions of {file.path}.")
     return resolved_text(file.hunks, choice.sections)
+
+
+def _has_carriage_returns(file: FileConflict) -> bool:
+    lines = [line for hunk in file.hunks or () for line in hunk.ours]
+    return bool(lines) and all(line.endswith("\r\n") for line in lines if line.endswith("\n"))
 
 
 def marked_text(conflict: FileConflict, source_branch: str, target_branch: str) -> str:

@@ -87,4 +87,4 @@ def find_suggestions(db: Connection, actor: Actor, ids: Sequence[int]) -> Sugges
 
 def viewed_digests(db: Connection, merge_request_id: int, user_id: int) -> dict[str, str]:
     """Return the files that a user has marked as viewed: the digests of their changes by path."""
-    return dict(db.rows(_VIEWED, merge_request=merge_request_id, user=user_id))  # type: ignore[arg-type] # Rows of two columns.
+    return dict(db.rows(_VIEWED, merge_request=merge_request_id, user=user_id))

@@ -21,7 +21,8 @@ class SuggestionBlock(NamedTuple):
 def suggestion_blocks(body: str) -> list[SuggestionBlock]:
     """Return the suggestions in the text of a note."""
     blocks: list[SuggestionBlock] = []
-    fence, info, lines = "", None, []
+    fence, info = "", None
+    lines: list[str] = []
     for line in body.replace("\r\n", "\n").split("\n"):
         match = _FENCE.fullmatch(line)
         if not fence and match is not None:
