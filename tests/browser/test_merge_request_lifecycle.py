@@ -78,7 +78,7 @@ def test_a_discussion_on_a_line(window: BrowserWindow, person: User, project: Pr
     page = window.set_session(person).open(f"/{project.path}/-/merge_requests/1/diffs")
 
     page.locator("table.diff a[href*='at=']").last.click()
-    page.locator("textarea").first.fill("Is this in metres?")
+    page.locator("form.line-comment textarea").fill("Is this in metres?")
     page.get_by_role("button", name="Add comment now").click()
 
     expect(page.get_by_text("Is this in metres?")).to_be_visible()
