@@ -67,6 +67,7 @@ from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE, R
 from ingot.collaboration.merge_requests.merge.queries import merge_request_heads
 from ingot.collaboration.merge_requests.merge.staged import remove_leftover_branch, run_auto_merge
 from ingot.collaboration.merge_requests.merge.subscribers import subscriptions as merge_subscriptions
+from ingot.collaboration.merge_requests.reviews.suggestion_recorder import SuggestionRecorder
 from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
 from ingot.collaboration.merge_requests.versions.source_tracker import COLLECT_VERSIONS, HeadTracker
 from ingot.collaboration.participants.ports import SubjectKinds
@@ -145,6 +146,7 @@ from ingot.transport.git_http import GitHttp
 from ingot.transport.lfs_http import LfsHttp
 from ingot.web.component import PagesComponent
 from ingot.web.files.static import StaticFiles
+from ingot.web.live.streams import LiveStreams
 
 REQUEST_STATEMENT_SECONDS = 8.0
 """Limit of one statement of a request on PostgreSQL; more than the wait for a lock, less than clients wait."""
@@ -182,6 +184,7 @@ def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: Head
         *SUBSCRIPTIONS,
         CommitMessageJob(store, settings.base_url).subscriptions,
         tracker.subscriptions,
+        SuggestionRecorder(store).subscriptions,
         PipelineCreation(store).subscriptions,
         merge_subscriptions,
         mention_subscriptions(settings.base_url),
@@ -251,6 +254,7 @@ class App:
         """Whether a client is between the requests of a push or fetch."""
         client = InternalClient(router.declared, database, settings)
         self.pages = PagesComponent(settings, database, self.kernel.pool, client, bodies)
+        self.streams = LiveStreams(database, self.kernel.pool, client)
         api = ApiComponent(self.kernel)
         self.polls = RunnerPolls(settings, database, self.kernel, api, projects.repository_store(settings))
         # Every component that serves paths; the first that handles a request responds to it.
@@ -263,6 +267,7 @@ class App:
             LfsHttp(settings, database, self.kernel.pool, authorization, bodies),
             git,
             StaticFiles(),
+            self.streams,
             self.pages,
         ]
         self._disk_probe = DiskProbe([settings.data / name for name in _PROBED_FOLDERS])
@@ -296,14 +301,16 @@ class App:
         return {"database": database, "disk": disk, **roles}
 
     def drain(self) -> None:
-        """Report that this worker is not ready, and answer the polls of runners that wait."""
+        """Report that this worker is not ready, answer the polls of runners that wait, and end live updates."""
         self.front.drain()
         self.polls.drain()
+        self.streams.drain()
 
     def close(self) -> None:
         """Wait for running requests, then close the database."""
         self._metrics.close()
         self.polls.close()
+        self.streams.close()
         self.kernel.close()
         self.database.close()
 

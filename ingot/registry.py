@@ -57,6 +57,7 @@ from ingot.collaboration.merge_requests.discussions.subscribers import (
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing
 from ingot.collaboration.merge_requests.editing.subscribers import subscriptions as merge_request_subscriptions
 from ingot.collaboration.merge_requests.merge import api as merge
+from ingot.collaboration.merge_requests.reviews import api as reviews
 from ingot.collaboration.merge_requests.versions import api as versions
 from ingot.collaboration.milestones import api as milestones
 from ingot.collaboration.notes import api as notes
@@ -122,6 +123,7 @@ from ingot.repositories.tags.subscribers import subscriptions as tag_subscriptio
 from ingot.repositories.templates import api as templates
 from ingot.repositories.trees import api as trees
 from ingot.repositories.wikis import api as wikis
+from ingot.web.live.subscribers import subscriptions as live_subscriptions
 
 openapi_routes = Routes("documents")
 ROUTE_MODULES = (
@@ -185,6 +187,7 @@ ROUTE_MODULES = (
     merge_request_editing,
     versions,
     merge_request_discussions,
+    reviews,
     merge,
     snippets,
     wikis,
@@ -235,6 +238,7 @@ SUBSCRIPTIONS = (
     session_subscriptions,
     oauth_subscriptions,
     system_hook_subscriptions,
+    live_subscriptions,
 )
 
 

@@ -1,4 +1,4 @@
-"""``ingot demo``: add fictional users and a project to explore."""
+"""``ingot demo``: add fictional users and their work of a year on five projects."""
 
 import argparse
 import secrets
@@ -14,11 +14,20 @@ from ingot.core.names import NAMESPACES
 from ingot.errors import Denied, Failure, Unavailable
 from ingot.git.history.commits import Signature
 from ingot.git.maintenance.store import new_key
-from ingot.operations.demo.activity import add_demo_activity
+from ingot.operations.demo.activity import DemoClient, add_demo_activity
+from ingot.operations.demo.clock import DemoClock
 from ingot.operations.demo.loader import add_demo_users, count_other_users
-from ingot.operations.demo.project import DemoRepository, add_project, demo_actors, project_exists
+from ingot.operations.demo.project import (
+    DemoRepository,
+    add_demo_group,
+    add_project,
+    demo_actors,
+    demo_group,
+    demo_group_exists,
+)
 from ingot.operations.demo.users import DEMO_USERS
 from ingot.operations.demo.work_items import DESCRIPTION, PROJECT_NAME
+from ingot.operations.demo.year import add_demo_year
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.initial_commit import commit_readme
 from ingot.projects.projects.jobs import delete_unused_repository
@@ -41,7 +50,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Add the demo data; exit with a one-line message on failure."""
     settings = settings_from_arguments(arguments)
     prepare_instance(settings)
-    database = open_database(settings)
+    clock = DemoClock()
+    database = open_database(settings, clock)
     password = secrets.token_urlsafe(9)
     hashed = hash_password(password)
 
@@ -51,8 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
         if other_users > MAX_EXISTING_USERS and not arguments.force:
             raise Denied(f"the instance has {other_users} other users; use --force to add the demo users anyway")
         added = add_demo_users(db, hashed)
-        if not project_exists(db):
-            add_project(db, repository)
+        if not demo_group_exists(db):
+            add_demo_group(db)
             created.append(PROJECT_NAME)
         return added
 
@@ -61,8 +71,11 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         added = database.write(work)
         if created:
-            client = InternalClient(all_endpoints(), database, settings)
-            add_demo_activity(client, database.read(demo_actors), settings.base_url)
+            inside = InternalClient(all_endpoints(), database, settings)
+            client = DemoClient(inside, database.read(demo_actors), settings.base_url)
+            add_demo_year(client, clock, database.read(demo_group).id)
+            database.write(lambda db: add_project(db, repository))
+            add_demo_activity(client)
     except (Failure, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:

@@ -23,7 +23,7 @@ COMMANDS = {
     "backup": "write a backup of the instance to one file, while the server runs",
     "restore": "restore a backup into an empty data directory",
     "doctor": "check an instance for problems, and repair what is safe to repair",
-    "demo": "add fictional users and a project to explore",
+    "demo": "add fictional users and projects to explore",
 }
 
 

@@ -23,6 +23,11 @@ class Subject(msgspec.Struct, frozen=True):
     """``opened`` or ``closed``; subjects that cannot be closed stay ``opened``."""
 
 
+def subject_topic(kind: str, subject_id: int | None) -> str:
+    """Return the topic that is announced when a subject or its discussions change."""
+    return f"{kind}:{subject_id}"
+
+
 class SubjectAccess(NamedTuple):
     """A subject found for a caller, with the permissions of that caller on it."""
 

@@ -10,6 +10,7 @@ from ingot.git.core.paths import path_encodings, path_error
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import diff_between
 from ingot.git.diffs.patches import PatchContent, read_commit_diff, read_commit_mail
+from ingot.git.diffs.text_patches import patch_of_texts
 from ingot.git.history.blame import MAX_LINES
 from ingot.git.history.commits import branch_tip, commit_id_or_none, read_commits
 from ingot.git.history.commits import commit_or_none as git_commit_or_none
@@ -197,6 +198,22 @@ def commit_diff(repository: Repository, name: str) -> CommitDiff:
     commit = find_commit(repository, name)
     changes = diff_between(repository, commit.parents[0] if commit.parents else None, commit.oid).changes
     return CommitDiff(commit.oid, [diff_view(change) for change in changes])
+
+
+def draft_diff(old_path: str | None, new_path: str, old: bytes, new: bytes) -> DiffView:
+    """Return the diff of a file that is about to be committed; ``old_path`` is None for a new one."""
+    return DiffView(
+        diff=patch_of_texts(old, new),
+        new_path=new_path,
+        old_path=old_path or new_path,
+        a_mode="000000" if old_path is None else "100644",
+        b_mode="100644",
+        new_file=old_path is None,
+        renamed_file=old_path not in (None, new_path),
+        deleted_file=False,
+        too_large=False,
+        collapsed=False,
+    )
 
 
 def read_patch(repository: Repository, name: str, suffix: Literal["patch", "diff"]) -> PatchContent:

@@ -15,7 +15,7 @@ from ingot.accounts.sessions.queries import csrf_token, session_or_none
 from ingot.accounts.sessions.tables import Session
 from ingot.accounts.two_factor.queries import is_second_factor_due
 from ingot.accounts.users.tables import User
-from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.actor import Actor
 from ingot.core.api.endpoint_call import SubjectCache
 from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.kernel import read_credentials
@@ -42,6 +42,7 @@ from ingot.web.client import PageClient
 from ingot.web.code.routes import PAGES as CODE
 from ingot.web.cookies import NOTICE_COOKIE, SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
 from ingot.web.discussions.routes import PAGES as DISCUSSIONS
+from ingot.web.display_zone import page_locale
 from ingot.web.explore.routes import PAGES as EXPLORE
 from ingot.web.file_response import send_file
 from ingot.web.files import uploads, wiki_files
@@ -68,6 +69,7 @@ from ingot.web.page_routes import (
     PageRoutes,
     Viewer,
     Visit,
+    session_actor,
 )
 from ingot.web.paths import plain_path, project_page_names, router_path
 from ingot.web.profile.routes import PAGES as PROFILE
@@ -330,11 +332,12 @@ class PagesComponent:
         visit = page_call.visit = self._database.read(partial(self._build_visit, path_params, page_call))
         if visit.viewer.user is not None:
             trace.user = visit.viewer.user.username
-        response = self._redirect_if_blocked(route, visit, page_call.request) or (
-            self._database.read(partial(_read_page, route, visit))
-            if route.method == "GET"
-            else self._run_form(route, page_call)
-        )
+        with page_locale(visit):
+            response = self._redirect_if_blocked(route, visit, page_call.request) or (
+                self._database.read(partial(_read_page, route, visit))
+                if route.method == "GET"
+                else self._run_form(route, page_call)
+            )
         return self._render(response, visit)
 
     def render_for(self, user: User | None, request: Request) -> None:
@@ -358,7 +361,7 @@ class PagesComponent:
         user: User | None,
     ) -> Visit:
         request = page_call.request
-        query, actor = parse_query(request.query), _actor(user)
+        query, actor = parse_query(request.query), session_actor(user)
         subject_cache: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(
             request=PageRequest(request.origin, _address(request), path_params, query, page_call.form),
@@ -368,6 +371,7 @@ class PagesComponent:
                 cookies=page_call.cookies,
                 fragment=b"hx-request" in request.headers,
                 takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
+                accept_language=request.headers.get(b"accept-language", b""),
             ),
             viewer=Viewer(
                 actor=actor,
@@ -428,7 +432,9 @@ class PagesComponent:
             return 200, [kind, SANDBOX, *SECURITY_HEADERS, *response.headers], content
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", response.policy)
         headers = [kind, policy, _NO_STORE, *SECURITY_HEADERS, *response.headers]
-        if visit is not None and NOTICE_COOKIE in visit.headers.cookies and not response.is_fragment:
+        # A script that requests a page shows only parts of it.
+        is_whole = not response.is_fragment and visit is not None and not visit.headers.fragment
+        if visit is not None and is_whole and NOTICE_COOKIE in visit.headers.cookies:
             headers.append(clear_notice_header(self._settings))
         return response.status, headers, self._templates.render(response, visit)
 
@@ -450,12 +456,6 @@ def _has_session(request: Request, db: Connection) -> bool:
 
 def _read_page(route: PageRoute, visit: Visit, db: Connection) -> PageResponse:
     return route.handler(visit, db) if route.takes_connection else route.handler(visit)
-
-
-def _actor(user: User | None) -> Actor:
-    if user is None:
-        return ANONYMOUS
-    return Actor(user.id, user.username, user.name, user.admin, user.external, "session")
 
 
 def _address(request: Request) -> str:

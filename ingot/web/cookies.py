@@ -9,6 +9,8 @@ SESSION_COOKIE = "_service_session"
 # Binds the CSRF tokens of signed-out users to their browser.
 VISITOR_COOKIE = "_service_visitor"
 THEME_COOKIE = "_service_theme"
+# Set by a script to the time zone of the browser.
+ZONE_COOKIE = "_service_zone"
 # Marks a browser in which a user has signed in, for the limit of failed sign-ins.
 DEVICE_COOKIE = "_service_device"
 # Confirms a submitted form on the next page.

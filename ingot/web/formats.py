@@ -3,6 +3,8 @@
 import json
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+from zlib import crc32
+from zoneinfo import ZoneInfo
 
 from ingot.core.db.times import Timestamp, to_datetime
 
@@ -15,23 +17,32 @@ _STEPS = (
     (30 * _DAY, "month"),
     (365 * _DAY, "year"),
 )
+_HUES = 12
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def ago(stamp: str, now: Timestamp) -> str:
     """Format the time between ``stamp`` and ``now`` as a relative time ("3 days ago", "in 2 hours")."""
+    pattern, number = relative_time(stamp, now)
+    return pattern.format(number)
+
+
+def relative_time(stamp: str, now: Timestamp) -> tuple[str, int]:
+    """Return a relative time as a pattern such as "{} days ago", which can be translated, and its number."""
     seconds = (to_datetime(now) - to_datetime(Timestamp(stamp))).total_seconds()
     past, seconds = seconds >= 0, abs(seconds)
     if seconds < _STEPS[0][0]:
-        return "just now" if past else "in less than a minute"
+        return ("just now" if past else "in less than a minute"), 0
     length, unit = next(step for step in reversed(_STEPS) if seconds >= step[0])
     number = int(seconds // length)
-    text = f"{number} {unit}{'s' * (number != 1)}"
-    return f"{text} ago" if past else f"in {text}"
+    text = f"{{}} {unit}{'s' * (number != 1)}"
+    return (f"{text} ago" if past else f"in {text}"), number
 
 
-def exact_time(stamp: str) -> str:
-    """Format a time to the minute, for the tooltip of a relative time."""
+def exact_time(stamp: str, zone_info: ZoneInfo | None = None) -> str:
+    """Format a time to the minute, for the tooltip of a relative time; in its own zone or the given one."""
+    if zone_info is not None:
+        return to_datetime(Timestamp(stamp)).astimezone(zone_info).strftime("%Y-%m-%d %H:%M %Z")
     zone = "UTC" if stamp.endswith(("Z", "+00:00")) else stamp[-6:]
     return f"{stamp[:10]} {stamp[11:16]} {zone}"
 
@@ -69,6 +80,11 @@ def initials(name: str) -> str:
     """Return the initials of a name, shown when a user has no avatar."""
     words = name.split()
     return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper() or "?"
+
+
+def hue(name: str) -> int:
+    """Return the number of the hue that shows a name's initials; equal names have equal hues."""
+    return crc32(name.encode()) % _HUES
 
 
 def local_url(url: str) -> str:

@@ -11,7 +11,7 @@ import msgspec
 
 from ingot.accounts.sessions.tables import Session
 from ingot.accounts.users.tables import User
-from ingot.core.access.actor import Actor
+from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.core.db.database import Database
@@ -60,6 +60,7 @@ class PageHeaders(msgspec.Struct, frozen=True):
     fragment: bool = False
     """True if htmx sent the request and needs only a part of the page."""
     takes_gzip: bool = False
+    accept_language: bytes = b""
 
     @property
     def theme(self) -> str:
@@ -256,6 +257,13 @@ class PageRoutes:
             return handler
 
         return declare
+
+
+def session_actor(user: User | None) -> Actor:
+    """Return the actor of a user who is signed in; anonymous without one."""
+    if user is None:
+        return ANONYMOUS
+    return Actor(user.id, user.username, user.name, user.admin, user.external, "session")
 
 
 def form_field(form: dict[str, Any], group: str, name: str) -> str:

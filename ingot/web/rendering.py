@@ -1,12 +1,14 @@
 """Rendering of templates, with the layout context, filters and error pages that all pages share."""
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ingot.accounts.instance.views import current_broadcast_views
 from ingot.collaboration.todos.views import pending_todos
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.web.display_zone import page_locale
+from ingot.web.languages import DEFAULT_LANGUAGE, load_catalogue, page_language
 from ingot.web.notices import notice_of
 from ingot.web.page_routes import TemplateResponse, Visit
 
@@ -48,26 +50,33 @@ class TemplateRenderer:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._environments: dict[str, Environment] = {}
 
     def render(self, page: TemplateResponse, visit: Visit | None) -> bytes:
         """Render a page to bytes; partial templates (``_name.html``) get no layout context."""
-        template = self._environment.get_template(page.template)
+        language = page_language(visit)
+        template = self._environment_of(language).get_template(page.template)
         context: dict[str, Any] = {"visit": visit, "user": visit.viewer.user if visit else None, **page.context}
         if not page.is_fragment:
-            context["notice"] = notice_of(self._database.vault, visit.headers.cookies) if visit else ""
+            notice = notice_of(self._database.vault, visit.headers.cookies) if visit else ""
+            context["notice"] = load_catalogue(language).get(notice, notice) if language != DEFAULT_LANGUAGE else notice
             # The page that says that the database does not answer must not need it.
             down = page.status == _UNAVAILABLE
             context |= _EMPTY_LAYOUT if down else self._database.read(partial(_layout_context, visit))
-        return template.render(context).encode()
+        with page_locale(visit):
+            return template.render(context).encode()
 
     def preload(self) -> bool:
         """Load the compiled templates; return whether all are compiled."""
         from ingot.web.template_environment import load_compiled_templates
 
-        return load_compiled_templates(self._environment)
+        return load_compiled_templates(self._environment_of(DEFAULT_LANGUAGE))
 
-    @cached_property
-    def _environment(self) -> "Environment":
-        from ingot.web.template_environment import template_environment
+    def _environment_of(self, language: str) -> "Environment":
+        """Return the environment of a language, created for its first page."""
+        environment = self._environments.get(language)
+        if environment is None:
+            from ingot.web.template_environment import template_environment
 
-        return template_environment(self._database.clock)
+            environment = self._environments[language] = template_environment(self._database.clock, language)
+        return environment

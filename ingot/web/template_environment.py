@@ -14,7 +14,11 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from ingot.core.db.times import Timestamp
 from ingot.web import formats
 from ingot.web.bidi import mark_bidi_in_text
+from ingot.web.display_zone import current_zone
 from ingot.web.files.static import versioned_url
+from ingot.web.languages import DEFAULT_LANGUAGE, catalogue_version
+from ingot.web.live.page_element import live_element
+from ingot.web.translation import PageLanguage
 
 if TYPE_CHECKING:
     from jinja2.bccache import Bucket
@@ -23,10 +27,15 @@ _FOLDER = Path(__file__).parent / "templates" / "__pycache__"
 
 
 class CompiledTemplates(BytecodeCache):
-    """Code of the templates, in memory and, where the package can be written, in files."""
+    """Code of the templates in one language, in memory and, where the package can be written, in files."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
         self._code: dict[str, CodeType] = {}
+        self._variant = "" if language == DEFAULT_LANGUAGE else f"{language}-{catalogue_version(language)}"
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """Return the key of a template, which differs by language and version of the translations."""
+        return super().get_cache_key(f"{self._variant}{name}", filename)
 
     def load_bytecode(self, bucket: "Bucket") -> None:
         """Set the code of a template, if it was compiled from the same source by the same versions."""
@@ -68,13 +77,20 @@ class CompiledTemplates(BytecodeCache):
         return _FOLDER / f"{bucket.key}.cache"
 
 
-_compiled = CompiledTemplates()
+_compiled = {DEFAULT_LANGUAGE: CompiledTemplates(DEFAULT_LANGUAGE)}
+
+
+def _compiled_templates(language: str) -> CompiledTemplates:
+    if language not in _compiled:
+        _compiled[language] = CompiledTemplates(language)
+    return _compiled[language]
 
 
 def load_compiled_templates(environment: Environment) -> bool:
     """Load the templates that are compiled already; return whether these are all."""
     names = environment.list_templates(extensions=["html"])
-    compiled = [name for name in names if _compiled.is_compiled(environment, name)]
+    cache = _compiled_templates(DEFAULT_LANGUAGE)
+    compiled = [name for name in names if cache.is_compiled(environment, name)]
     for name in compiled:
         environment.get_template(name)
     return len(compiled) == len(names)
@@ -87,8 +103,9 @@ def compile_templates() -> None:
         environment.get_template(name)
 
 
-def template_environment(clock: Callable[[], Timestamp]) -> Environment:
-    """Return a new environment with the filters and functions of the pages."""
+def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT_LANGUAGE) -> Environment:
+    """Return a new environment with the filters and functions of the pages, in one language."""
+    words = PageLanguage(language)
     environment = Environment(
         loader=PackageLoader("ingot.web"),
         autoescape=True,
@@ -96,20 +113,25 @@ def template_environment(clock: Callable[[], Timestamp]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
-        bytecode_cache=_compiled,
+        bytecode_cache=_compiled_templates(language),
+        extensions=[words.extension()] if language != DEFAULT_LANGUAGE else [],
     )
+    environment.globals["live"] = lambda *subject, **options: live_element(clock(), *subject, **options)
     filters: dict[str, Callable[..., Any]] = {
-        "ago": lambda stamp: formats.ago(stamp, clock()),
-        "exactly": formats.exact_time,
+        "ago": lambda stamp: words.relative_time(*formats.relative_time(stamp, clock())),
+        "exactly": lambda stamp: formats.exact_time(stamp, current_zone()),
         "size": formats.size,
-        "count": formats.count,
+        "count": words.count,
+        "tr": words.translate,
         "duration": formats.duration,
         "with_query": formats.with_query,
         "initials": formats.initials,
+        "hue": formats.hue,
         "pretty": formats.pretty_json,
         "local": formats.local_url,
         "visible": mark_bidi_in_text,
     }
     environment.filters |= filters
     environment.globals["static"] = versioned_url
+    environment.globals["language"] = language
     return environment

@@ -35,7 +35,7 @@ def test_issue_life_cycle(window: BrowserWindow, person: User, project: Project,
     expect(page.get_by_text("I saw it too.")).to_be_visible()
     expect(page.locator("main .label", has_text="leak").first).to_be_visible()
     page.get_by_role("button", name="Close issue").first.click()
-    expect(page.locator(".state.closed").first).to_be_visible()
+    expect(page.locator(".about .state")).to_have_text("Closed")
     assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
 
 

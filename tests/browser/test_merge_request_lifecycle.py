@@ -39,6 +39,7 @@ def test_from_open_to_merged_with_a_conflict(
     _write(api, person, project, "PUT", "master", "low\nlower\n")
     page.reload()
     expect(page.get_by_role("heading", name="Not ready to merge")).to_be_visible()
+    expect(page.get_by_role("link", name="Resolve conflicts")).to_be_visible()
     expect(page.get_by_text("Resolve conflicts locally")).to_be_visible()
     page.clock.install()
     page.reload()
@@ -77,8 +78,8 @@ def test_a_discussion_on_a_line(window: BrowserWindow, person: User, project: Pr
     page = window.set_session(person).open(f"/{project.path}/-/merge_requests/1/diffs")
 
     page.locator("table.diff a[href*='at=']").last.click()
-    page.locator("textarea").first.fill("Is this in metres?")
-    page.get_by_role("button", name="Start discussion").first.click()
+    page.locator("form.line-comment textarea").fill("Is this in metres?")
+    page.get_by_role("button", name="Add comment now").click()
 
     expect(page.get_by_text("Is this in metres?")).to_be_visible()
     notes = api.get(f"{project.url}/merge_requests/1/discussions", person).json()

@@ -16,7 +16,7 @@ def test_a_token_is_shown_once_and_works(window: BrowserWindow, person: User) ->
     page.get_by_role("checkbox", name="read_api").check()
     page.get_by_role("button", name="Create personal access token").click()
 
-    token = page.locator("#created-personal-access-token").inner_text()
+    token = page.locator("#created-personal-access-token").input_value()
 
     me = httpx.get(f"{window.url}/api/v4/user", headers={"PRIVATE-TOKEN": token})
     assert me.json()["username"] == person.username

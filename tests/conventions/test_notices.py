@@ -9,6 +9,7 @@ CLIENT = "For API clients, which show no pages."
 PREFERENCE = "The result is visible at once."
 EXCEPTIONS = {
     "POST /users/sign_in": SESSION,
+    "POST /users/auth/passkey": SESSION,
     "POST /users/sign_out": SESSION,
     "DELETE /users/sign_out": SESSION,
     "POST /users": SESSION,
@@ -19,11 +20,13 @@ EXCEPTIONS = {
     "DELETE /groups/:path/-/edit": MESSAGE,
     "POST /-/theme": PREFERENCE,
     "POST /-/preview": PREFERENCE,
+    "POST /:path/-/merge_requests/:merge_request_iid/viewed": PREFERENCE,
     "POST /:path/-/settings/deploy_tokens": SECRET,
     "POST /groups/:path/-/settings/deploy_tokens": SECRET,
     "POST /profile/personal_access_tokens": SECRET,
     "POST /profile/two_factor_auth": SECRET,
     "POST /profile/two_factor_auth/codes": SECRET,
+    "POST /profile/two_factor_auth/passkeys/new": MESSAGE,
     "POST /oauth/applications": SECRET,
     "POST /oauth/applications/:id/renew": SECRET,
     "POST /admin/applications": SECRET,

@@ -24,6 +24,7 @@ EXCEPTIONS: dict[str, str] = {
     "oauth/authorize.py": ACCOUNTS,
     "oauth/tokens.py": ACCOUNTS,
     "page_routes.py": ACCOUNTS,
+    "passkeys.py": ACCOUNTS,
     "second_factor.py": ACCOUNTS,
     "sign_in/login.py": ACCOUNTS,
     "sign_in/passwords.py": ACCOUNTS,

@@ -20,7 +20,6 @@ PARTS = {
 """Page parts that scripts insert, with a description."""
 REDIRECTS = {
     "/dashboard": "/",
-    "/dashboard/projects": "/",
     "/explore/projects": "/explore",
     "/groups": "/explore/groups",
     "/groups/:path/-/members": "the members of a group",
@@ -37,6 +36,9 @@ REDIRECTS = {
 }
 """Paths that only redirect, with their targets."""
 FILES = {
+    "/-/completions",
+    "/:path/-/activity.atom",
+    "/:path/-/issues.atom",
     "/:path/-/raw/:rest",
     "/:path/-/badges/:ref/pipeline.svg",
     "/:path/-/badges/:ref/coverage.svg",
@@ -46,6 +48,7 @@ FILES = {
     "/:path/-/archive/:rest",
     "/:path/-/repository/:file",
     "/:path/-/merge_requests/:merge_request_iid/raw_diffs",
+    "/:path/-/merge_requests/:merge_request_iid/conflicts.json",
     "/snippets/:id/raw",
     "/snippets/:id/raw/:ref/:file",
     "/-/snippets/:id/raw",
@@ -91,7 +94,7 @@ STATES = {
     "/:path/-/issues": ["?state=closed", "?search=nothing-is-called-this", "?state=all&sort=asc"],
     "/:path/-/merge_requests": ["?state=merged", "?search=nothing-is-called-this"],
     "/:path/-/merge_requests/:merge_request_iid": ["2", "3"],
-    "/:path/-/merge_requests/:merge_request_iid/diffs": ["?view=split"],
+    "/:path/-/merge_requests/:merge_request_iid/diffs": ["?view=split", "?w=1"],
     "/:path/-/merge_requests/new": ["?merge_request[source_branch]=clash&merge_request[target_branch]=main"],
     "/:path/-/issues/:issue_iid": ["2", "3"],
     "/:path/-/issues/:issue_iid/sidebar/:field": ["assignees", "milestone", "time", "due_date"],
@@ -144,6 +147,7 @@ REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
         "/:path/-/project_members": {"member[username]": "nobody-of-this-name"},
         "/:path/-/new/master": {"file_name": "", "content": "Kept"},
         "/:path/-/issues/1/notes": {"note[body]": ""},
+        "/:path/-/merge_requests/1/line_notes": {"note[body]": ""},
         "/:path/-/commit/master/comments": {"note": ""},
     },
     "root": {
@@ -171,6 +175,7 @@ def addresses(samples: SampleData) -> list[Address]:
     """Return every page at least once, with the relevant states."""
     found = [address for route in ROUTES if route not in NOT_PAGES for address in _of(samples, route)]
     found += _refused(samples)
+    found.append(Address(_CONFLICTS, f"/{samples.project.path}/-/merge_requests/2/conflicts"))
     found += [Address("/:path", f"/{samples.empty.path}{tail}") for tail in EMPTY]
     found += [Address("/:path", f"/{samples.project.path}{tail}", "nobody") for tail in ANONYMOUS]
     found += [Address("/:path", path, "nobody") for path in ("/explore", f"/{samples.owner.username}")]
@@ -180,6 +185,9 @@ def addresses(samples: SampleData) -> list[Address]:
     found.append(Address("/oauth/authorize", "/oauth/authorize?client_id=nonsense", "owner", 400))
     # A user without any data.
     return [*found, *(Address(path, path, "colleague") for path in ("/", "/-/snippets", "/dashboard/issues"))]
+
+
+_CONFLICTS = "/:path/-/merge_requests/:merge_request_iid/conflicts"
 
 
 def _refused(samples: SampleData) -> list[Address]:

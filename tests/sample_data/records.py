@@ -271,6 +271,10 @@ def _fill_merge_requests(samples: SampleData) -> None:
         "new_line": 3,
     }
     samples.post(f"{here}/merge_requests/1/discussions", body=words.markdown("Here"), position={**refs, **line})
+    suggested = words.markdown("So:") + "\n\n```suggestion\n" + words.plain("13") + "\n```"
+    samples.post(f"{here}/merge_requests/1/discussions", body=suggested, position={**refs, **line})
+    samples.post(f"{here}/merge_requests/1/draft_notes", note=words.markdown("Later"), position={**refs, **line})
+    samples.post(f"{here}/merge_requests/1/draft_notes", note=words.markdown("In all"))
     samples.post(f"{here}/merge_requests/1/notes", samples.colleague, body=words.markdown("Good"))
     samples.post(f"{here}/merge_requests/1/award_emoji", name="heart")
     samples.post(f"{here}/merge_requests/1/add_spent_time", duration="1h", summary=plain("Read"))

@@ -1,6 +1,7 @@
-"""``ingot demo``: fictional users and a project."""
+"""``ingot demo``: fictional users and their work of a year on five projects."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.server.process import Server, ingot
@@ -8,6 +9,25 @@ from tests.server.process import Server, ingot
 
 def _options(server: Server) -> list[str]:
     return ["--data", str(server.data)] + (["--database-url", server.database_url] if server.database_url else [])
+
+
+def _check_year(server: Server) -> None:
+    """Five projects have a year of work: issues, merged branches, pipelines and board lists."""
+    projects = server.call("GET", "/groups/harbour-works/projects").json()
+    assert len(projects) == 5
+    lighthouse = "/projects/harbour-works%2Flighthouse"
+    commits = server.call("GET", f"{lighthouse}/repository/commits?per_page=100").json()
+    today = datetime.now(UTC)
+    ages = [(today - datetime.fromisoformat(commit["committed_date"])).days for commit in commits]
+    assert max(ages) > 300
+    assert min(ages) < 2
+    assert ages == sorted(ages)
+    states = [issue["state"] for issue in server.call("GET", f"{lighthouse}/issues").json()]
+    assert (states.count("opened"), states.count("closed")) == (2, 6)
+    pipelines = {pipeline["status"] for pipeline in server.call("GET", f"{lighthouse}/pipelines?per_page=100").json()}
+    assert {"success", "failed"} <= pipelines
+    (board,) = server.call("GET", f"{lighthouse}/boards").json()
+    assert [entry["label"]["name"] for entry in board["lists"]] == ["doing", "review"]
 
 
 def test_the_demo_fills_an_instance_once(server: Server) -> None:
@@ -31,7 +51,12 @@ def test_the_demo_fills_an_instance_once(server: Server) -> None:
     assert (issues[0]["labels"], issues[0]["assignee"]["username"]) == (["bug", "urgent"], "teun.dijkgraaf")
     assert (issues[0]["time_stats"]["total_time_spent"], issues[0]["user_notes_count"]) == (5400, 2)
     offered = server.call("GET", "/projects/harbour-works%2Ftidewatch/merge_requests?sort=asc").json()
-    assert [request["state"] for request in offered] == ["opened", "merged"]
+    assert [request["state"] for request in offered] == ["opened", "merged", "opened"]
+    conflicting = server.call("GET", "/projects/harbour-works%2Ftidewatch/merge_requests/3").json()
+    assert conflicting["merge_status"] == "cannot_be_merged"
+    threads = server.call("GET", "/projects/harbour-works%2Ftidewatch/merge_requests/1/discussions").json()
+    assert any("suggestion" in note["body"] and note["position"] for thread in threads for note in thread["notes"])
+    _check_year(server)
     readme = "/projects/harbour-works%2Ftidewatch/repository/files/README.md/raw?ref=master"
     assert server.call("GET", readme).text.startswith("# Tidewatch")
 

@@ -299,7 +299,7 @@ def test_the_graph_shows_commits_below_their_children(browser: Browser, instance
     history.commit(files={"b": "x"}, parents=(marks[-1], side), message="Merge", at=1_500_000_000)
     history.fill(instance, project)
 
-    pictures = re.findall(r"<svg.*?</svg>", browser.get(f"/{project.path}/-/commits").text)
+    pictures = re.findall(r'<svg class="graph.*?</svg>', browser.get(f"/{project.path}/-/commits").text)
     assert len(pictures) == 6
     assert "100%" not in pictures[-1], "The line of the graph ends at the root commit."
 

@@ -12,7 +12,9 @@ from tests.factories import Project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
-_TAB = re.compile(r'<a href="[^"]+/-/(issues|merge_requests)"[^>]*>[^<]*<span class="number">(\d+)</span>')
+_TAB = re.compile(
+    r'<a href="[^"]+/-/(issues|merge_requests)"[^>]*>(?:<svg.*?</svg>)?[^<]*<span class="number">(\d+)</span>'
+)
 _OPEN = re.compile(r'>Open <span class="number">(\d+)</span>')
 
 

@@ -105,9 +105,9 @@ def test_further_files_are_loaded_on_request() -> None:
     one = render_diff(items, {"only": "120"})
     beyond = render_diff(items, {"first": "5000"})
 
-    assert (len(first.files), len(first.shown), first.left, first.part) == (200, 50, 150, False)
-    assert first.next_address == "?view=split&first=50"
-    assert [second.shown[0].new_path, second.left, second.part] == ["f50.txt", 100, True]
+    assert (len(first.files), len(first.shown), first.left, first.part) == (200, 20, 180, False)
+    assert first.next_address == "?view=split&first=20"
+    assert [second.shown[0].new_path, second.left, second.part] == ["f50.txt", 130, True]
     assert [file.new_path for file in one.shown] == ["f120.txt"]
     assert (one.left, one.part, beyond.shown) == (0, True, [])
 

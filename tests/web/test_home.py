@@ -111,14 +111,14 @@ def test_static_files_are_cacheable(browser: Browser) -> None:
 
 
 def test_size_of_a_page_without_content(browser: Browser, person: User, make: Make) -> None:
-    """At most 60 kB of HTML, stylesheet and scripts, compressed."""
+    """At most 60 kB of HTML, stylesheet, scripts and icons, compressed."""
     project = make_project(make, person, visibility="public")
     browser.signed_in_as(person)
 
     for path in (f"/{project.path}", f"/{project.path}/-/issues/new", f"/{project.path}/-/merge_requests", "/"):
         page = browser.get(path)
-        files = re.findall(r'(?:href|src)="(/assets/[^"]+\.(?:css|js)\?v=[^"]+)"', page.text)
-        assert len(files) == 3, path
+        files = set(re.findall(r'(?:href|src)="(/assets/[^"]+\.(?:css|js|svg)\?v=[^"#]+)', page.text))
+        assert len(files) >= 5, path
         assert len(page.content) + sum(_transferred(browser, file) for file in files) < 60_000, path
 
 

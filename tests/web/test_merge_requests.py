@@ -228,7 +228,7 @@ def test_line_discussions(make: Make, scene: Scene, browser: Browser, open_brows
 
     row = browser.get(f"{page}/diffs{link}", headers={"HX-Request": "true"}).text
     assert row.lstrip().startswith('<tr class="discussion">')
-    said = browser.submit(f"{page}/diffs{link}", f"{page}/notes", **{"note[body]": f"Why {HOSTILE}"})
+    said = browser.submit(f"{page}/diffs{link}", f"{page}/line_notes", **{"note[body]": f"Why {HOSTILE}"})
     number = said.headers["location"].rpartition("_")[2]
     assert said.headers["location"] == f"{page}/diffs#note_{number}"
 
@@ -245,7 +245,7 @@ def test_line_discussions(make: Make, scene: Scene, browser: Browser, open_brows
     assert (talk["notes"][0]["position"]["new_path"], talk["notes"][0]["position"]["new_line"]) == (file, 1)
     settled = browser.submit(f"{page}/diffs", f"{page}/discussions/{talk['id']}")
     assert settled.headers["location"] == f"{page}/diffs#note_{number}"
-    assert "1 of 1 discussion resolved" in browser.get(f"{page}/diffs").text
+    assert "1 of 1 resolved" in browser.get(f"{page}/diffs").text
 
     commit(make, scene.project, request["source_branch"], {file: "else\n"}, scene.owner, action="update")
     first = make.api.get(f"{scene.project.url}/merge_requests/{request['iid']}/versions", scene.owner).json()[-1]["id"]
@@ -309,7 +309,7 @@ def test_every_reason_against_merging(make: Make, scene: Scene, browser: Browser
         make.api.post(status, scene.owner, state="running", name="test", ref=request["source_branch"])
         shown = browser.get(page).text
         assert "The pipeline is still running" in shown
-        assert "hx-trigger" in shown, "It looks again by itself."
+        assert "data-live=" in shown, "It looks again by itself."
         later = browser.submit(page, f"{page}/merge", later="1")
         assert later.status_code == 302
         assert _now(make.api, scene, request)["merge_when_pipeline_succeeds"] is True

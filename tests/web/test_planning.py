@@ -279,7 +279,7 @@ def test_todos_are_done(api: Api, make: Make, guest: Browser, setup: PlanningSet
     first, second = api.get("/todos", setup.guest).json()
 
     shown = guest.get("/dashboard/todos").text
-    assert 'To-dos <span class="number">2</span>' in shown
+    assert 'To-dos</span> <span class="number">2</span>' in shown
     assert "<script>alert" not in shown
     for todo in (first, second):
         assert guest.get(todo["target_url"].split("#")[0]).status_code == 200

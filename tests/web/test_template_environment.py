@@ -22,12 +22,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _restart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what is in memory, as a new process does."""
-    monkeypatch.setattr(module, "_compiled", CompiledTemplates())
+    monkeypatch.setattr(module, "_compiled", {"en": CompiledTemplates("en")})
 
 
 def _is_compiled() -> bool:
     environment = template_environment(lambda: Timestamp(""))
-    return module._compiled.is_compiled(environment, NAME)
+    return module._compiled["en"].is_compiled(environment, NAME)
 
 
 def test_a_template_is_compiled_once_for_all_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

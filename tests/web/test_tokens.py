@@ -20,7 +20,7 @@ def _fields(name: str, *scopes: str, expires_at: str = "") -> dict[str, object]:
 
 
 def _secret(text: str) -> str:
-    found = re.search(r'id="created-personal-access-token">([^<]+)<', text)
+    found = re.search(r'id="created-personal-access-token" value="([^"]+)"', text)
     assert found
     return found[1]
 

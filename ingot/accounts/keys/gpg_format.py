@@ -43,6 +43,11 @@ def parse_gpg_key(text: str) -> PublicGpgKey:
         _refuse("is invalid")
 
 
+def key_packets(text: str) -> bytes:
+    """Return the packets of a key that was parsed before; raise ValueError if it is malformed."""
+    return _dearmor(text)
+
+
 def _refuse(reason: str) -> NoReturn:
     raise Invalid(key=[reason])
 

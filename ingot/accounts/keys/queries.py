@@ -17,6 +17,7 @@ _LIST = list_query(_OF_USER, ssh_keys.c.id, ssh_keys.c.id.asc())
 _GPG_BY_FINGERPRINT = select(gpg_keys).where(gpg_keys.c.fingerprint == bindparam("fingerprint"))
 _GPG_OF_USER = select(gpg_keys).where(gpg_keys.c.user_id == bindparam("user"))
 _GPG_ONE_OF_USER = _GPG_OF_USER.where(gpg_keys.c.id == bindparam("key"))
+_GPG_NEWEST = _GPG_OF_USER.order_by(gpg_keys.c.id.desc()).limit(20)
 _GPG_LIST = list_query(_GPG_OF_USER, gpg_keys.c.id, gpg_keys.c.id.asc())
 
 
@@ -63,6 +64,11 @@ def find_key_by_fingerprint(db: Connection, fingerprint: str) -> SshKey:
 def list_gpg_keys(db: Connection, user_id: int, page: Page) -> Listing[GpgKey]:
     """List the user's GPG keys, the oldest first."""
     return fetch_page(db, GpgKey, _GPG_LIST, page, user=user_id)
+
+
+def gpg_keys_of_user(db: Connection, user_id: int) -> list[GpgKey]:
+    """Return the GPG keys of a user that can verify signatures, the newest 20."""
+    return db.all(GpgKey, _GPG_NEWEST, user=user_id)
 
 
 def gpg_key_of_user_or_none(db: Connection, user_id: int, key_id: int) -> GpgKey | None:

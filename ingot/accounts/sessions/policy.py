@@ -1,4 +1,4 @@
-"""Permissions of passwords: the uses for which a correct password suffices."""
+"""Permissions of sign-ins: the users who may sign in, and the uses for which a correct password suffices."""
 
 from typing import Literal
 
@@ -20,13 +20,18 @@ _MISSING_SECOND_FACTOR = (
 _EXPIRED = "Your password has expired: sign in on the web pages to change it."
 
 
+def may_sign_in(user: User) -> bool:
+    """Accept active users with a confirmed address, whichever credential proves their identity."""
+    return user.state == "active" and user.confirmed_at is not None and not user.placeholder
+
+
 def password_refusal(user: User, use: PasswordUse, *, passwords_enabled: bool, second_factor_due: bool) -> str | None:
     """Return why the correct password of a user is refused for a use; None if it is accepted.
 
     Pages accept a password that has expired or lacks the second factor, because they ask for a new password, for the
     code, or for the setup of a second factor before they show anything else. No other use can ask.
     """
-    if not passwords_enabled or user.state != "active" or user.confirmed_at is None or user.placeholder:
+    if not passwords_enabled or not may_sign_in(user):
         return HIDDEN
     if use == "pages":
         return None

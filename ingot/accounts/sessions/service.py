@@ -11,6 +11,7 @@ from ingot.accounts.users.addresses import adopt_address, claims_to_address, has
 from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.service import record_activity, set_password
 from ingot.accounts.users.tables import Email, User, emails, users
+from ingot.core.db.announcements import announce
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
@@ -75,19 +76,27 @@ def create_session(db: Connection, user: User, ip: str, user_agent: str, method:
     return cookie
 
 
+def session_topic(user_id: int) -> str:
+    """Return the topic that is announced when sessions of a user end."""
+    return f"sessions:{user_id}"
+
+
 def end_session(db: Connection, session: Session) -> None:
     """Delete a session."""
     db.delete(sessions, session.id)
+    announce(db, session_topic(session.user_id))
 
 
 def end_own_session(db: Connection, user_id: int, session_id: int) -> None:
     """Delete a session of a user; other users' sessions are not affected."""
     db.run(_DROP_OWN, user=user_id, ended=session_id)
+    announce(db, session_topic(user_id))
 
 
 def end_sessions(db: Connection, user_id: int, but: int = 0) -> None:
     """Delete all sessions of a user, except ``but``."""
     db.run(_DROP_OTHERS, user=user_id, kept=but)
+    announce(db, session_topic(user_id))
 
 
 def delete_expired_sessions(db: Connection) -> None:

@@ -101,6 +101,12 @@ def private_token_or_none(db: Connection, user_id: int) -> str:
     return db.vault.unseal(token.sealed)
 
 
+def private_token_digest_or_none(db: Connection, user_id: int) -> bytes | None:
+    """Return the digest of the user's private token, from which the feed token is derived."""
+    token = db.first(AccessToken, _OF_USER, user=user_id, kind="private")
+    return token.digest if token is not None else None
+
+
 def list_tokens(db: Connection, kind: str, user_id: int | None, params: ListTokens, page: Page) -> Listing[AccessToken]:
     """List the tokens of one kind, of one user or of all users."""
     filters: set[str] = set()

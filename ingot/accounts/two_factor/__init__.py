@@ -1,1 +1,1 @@
-"""Two-factor authentication: time-based one-time passwords (TOTP) and recovery codes."""
+"""Two-factor authentication: time-based one-time passwords (TOTP), passkeys and recovery codes."""

@@ -1,20 +1,32 @@
-"""Queries of second factors and recovery codes."""
+"""Queries of second factors, passkeys and recovery codes."""
 
 from sqlalchemy import bindparam, func, select
 
 from ingot.accounts.instance.settings import cached_stored_settings, decode_settings, second_factor_required_since
-from ingot.accounts.two_factor.tables import SecondFactor, recovery_codes, second_factors
+from ingot.accounts.two_factor.tables import Passkey, SecondFactor, passkeys, recovery_codes, second_factors
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 
 _OF_USER = select(second_factors).where(second_factors.c.user_id == bindparam("user"))
 _LEFT = select(func.count()).where(recovery_codes.c.user_id == bindparam("user"))
+_PASSKEYS = select(passkeys).where(passkeys.c.user_id == bindparam("user")).order_by(passkeys.c.id)
+_PASSKEY = select(passkeys).where(passkeys.c.credential_id == bindparam("credential_id"))
 
 
 def second_factor_or_none(db: Connection, user_id: int) -> SecondFactor | None:
     """Return the user's second factor, even if it is not enabled yet."""
     return db.first(SecondFactor, _OF_USER, user=user_id)
+
+
+def passkeys_of_user(db: Connection, user_id: int) -> list[Passkey]:
+    """List the passkeys of a user, the oldest first."""
+    return db.all(Passkey, _PASSKEYS, user=user_id)
+
+
+def passkey_or_none(db: Connection, credential_id: bytes) -> Passkey | None:
+    """Return the passkey with this WebAuthn identifier."""
+    return db.first(Passkey, _PASSKEY, credential_id=credential_id)
 
 
 def count_recovery_codes(db: Connection, user_id: int) -> int:

@@ -5,7 +5,7 @@ import secrets
 from sqlalchemy import bindparam, delete, update
 
 from ingot.accounts.two_factor.queries import count_recovery_codes, second_factor_or_none
-from ingot.accounts.two_factor.tables import SecondFactor, recovery_codes, second_factors
+from ingot.accounts.two_factor.tables import SecondFactor, passkeys, recovery_codes, second_factors
 from ingot.accounts.two_factor.totp import generate_secret, matching_step
 from ingot.accounts.users.tables import User, users
 from ingot.core.db.connection import Connection
@@ -14,6 +14,7 @@ from ingot.errors import Invalid
 
 RECOVERY_CODE_COUNT = 10
 _DROP_FACTOR = delete(second_factors).where(second_factors.c.user_id == bindparam("user"))
+_DROP_PASSKEYS = delete(passkeys).where(passkeys.c.user_id == bindparam("user"))
 _DROP_CODES = delete(recovery_codes).where(recovery_codes.c.user_id == bindparam("user"))
 # The condition makes using a code atomic: of two concurrent requests, only one succeeds.
 _USE_STEP = (
@@ -59,8 +60,9 @@ def enable_second_factor(db: Connection, user: User, code: str) -> list[str]:
 
 
 def disable_second_factor(db: Connection, user: User) -> None:
-    """Disable the second factor and delete the recovery codes."""
+    """Disable two-factor authentication: delete the secret of the app, the passkeys and the recovery codes."""
     db.run(_DROP_FACTOR, user=user.id)
+    db.run(_DROP_PASSKEYS, user=user.id)
     db.run(_DROP_CODES, user=user.id)
     db.update(users, user.id, two_factor_enabled=False, updated_at=db.now)
 
@@ -93,3 +95,9 @@ def _verify_totp(db: Connection, factor: SecondFactor, code: str) -> bool:
 def codes_left(db: Connection, user: User) -> int:
     """Return how many recovery codes a user has not used."""
     return count_recovery_codes(db, user.id)
+
+
+def has_authenticator_app(db: Connection, user: User) -> bool:
+    """Return whether a user has set up an authenticator app."""
+    factor = second_factor_or_none(db, user.id)
+    return factor is not None and factor.enabled

@@ -1,4 +1,4 @@
-"""Tables of second factors and recovery codes."""
+"""Tables of second factors, passkeys and recovery codes."""
 
 from sqlalchemy import Table
 
@@ -15,6 +15,22 @@ second_factors = Table(
     # Last time step whose code was used: a code is accepted only once.
     number("last_step"),
     text("created_at"),
+    sqlite_autoincrement=True,
+)
+
+passkeys = Table(
+    "passkeys",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id", index=True),
+    text("name"),
+    binary("credential_id", unique=True),
+    # The attested credential data of WebAuthn: identifier and public key.
+    binary("credential"),
+    # Number of signatures that the authenticator has reported; 0 if it does not count.
+    number("sign_count"),
+    text("created_at"),
+    text("last_used_at", nullable=True),
     sqlite_autoincrement=True,
 )
 
@@ -37,3 +53,16 @@ class SecondFactor(Record, frozen=True):
     enabled: bool
     last_step: int
     created_at: Timestamp
+
+
+class Passkey(Record, frozen=True):
+    """A WebAuthn credential: a second factor, or both factors if the authenticator verified its user."""
+
+    id: int
+    user_id: int
+    name: str
+    credential_id: bytes
+    credential: bytes
+    sign_count: int
+    created_at: Timestamp
+    last_used_at: Timestamp | None

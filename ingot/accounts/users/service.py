@@ -377,3 +377,8 @@ def _set_identity(db: Connection, user_id: int, provider: Any, extern_uid: Any) 
 def _set_avatar(db: Connection, user: User, upload: Any) -> None:
     if upload is not UNSET:
         replace_avatar(db, users, user.id, user.avatar_id, upload)
+
+
+def set_page_preferences(db: Connection, user: User, language: str | None, time_zone: str | None) -> None:
+    """Set the language and the time zone of the pages for a user; None means those of the browser."""
+    db.update(users, user.id, language=language, time_zone=time_zone)

@@ -47,6 +47,9 @@ users = Table(
     # Case-folded copies, for unique and case-insensitive lookups that work the same on both engines.
     text("username_key", unique=True),
     text("name_key"),
+    # Preferences of the pages; null means those of the browser.
+    text("language", nullable=True),
+    text("time_zone", nullable=True),
     sqlite_autoincrement=True,
 )
 Index("ix_users_created_at", users.c.created_at)
@@ -164,6 +167,8 @@ class User(Record, frozen=True):
     updated_at: Timestamp
     username_key: str
     name_key: str
+    language: str | None
+    time_zone: str | None
 
 
 class Identity(Record, frozen=True):

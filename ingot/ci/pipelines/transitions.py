@@ -146,5 +146,5 @@ def settle_pipeline(db: Connection, pipeline: Pipeline, changed: Iterable[int]) 
     status = update_pipeline_status(db, pipeline)
     statuses = statuses_by_ids(db, sorted(set(changed)))
     if statuses:
-        emit(db, StatusChanged(pipeline.project_id, pipeline.id, tuple(statuses)))
+        emit(db, StatusChanged(pipeline.project_id, pipeline.id, tuple(statuses), pipeline.ref))
     emit_pipeline_change(db, pipeline, status)

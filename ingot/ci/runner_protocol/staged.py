@@ -15,7 +15,7 @@ from ingot.ci.runners.queries import runner_by_token
 from ingot.ci.runners.queue_version import queue_version
 from ingot.ci.runners.tables import Runner
 from ingot.ci.traces.coverage import coverage_in_trace
-from ingot.ci.traces.store import TraceStore, TraceTooLarge
+from ingot.ci.traces.store import TraceStore, TraceTooLarge, trace_topic
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import Conflict, Denied, NotFound, Unavailable
@@ -107,9 +107,11 @@ def _full_ref(pipeline: Pipeline) -> str:
 def append_to_trace(database: Database, traces: TraceStore, job: CiJob, token: str, offset: int, part: bytes) -> int:
     """Append to the trace of a job; return its size. A trace beyond the limit ends the job and raises Denied."""
     try:
-        return traces.append(job.id, offset, part, token.encode())
+        size = traces.append(job.id, offset, part, token.encode())
     except TraceTooLarge:
         raise _excessive_trace(database, job) from None
+    database.announce(trace_topic(job.id))
+    return size
 
 
 def replace_trace(database: Database, traces: TraceStore, job: CiJob, token: str, trace: str) -> None:

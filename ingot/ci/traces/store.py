@@ -32,6 +32,11 @@ class TraceTooLarge(Exception):
     """A trace that would exceed the limit."""
 
 
+def trace_topic(job_id: int) -> str:
+    """Return the topic that is announced when a job has written output."""
+    return f"trace:{job_id}"
+
+
 def trace_store_of(settings: Settings) -> "TraceStore":
     """Return the storage of an instance's traces."""
     return TraceStore(settings.data / "traces", settings.max_trace_mb * 2**20 + RUNNER_NOTICE_BYTES)

@@ -5,15 +5,19 @@ from typing import Any
 
 from ingot.collaboration.merge_requests.mergeability import cached_mergeabilities
 from ingot.collaboration.merge_requests.params import ListMergeRequests
+from ingot.collaboration.merge_requests.pipelines import failed_heads
 from ingot.collaboration.merge_requests.queries import target_project_summaries, target_project_summary
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.views import MergeRequestView, merge_request_views, simple_views
+from ingot.core.access.actor import Actor
 from ingot.core.api.routes import Call
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import paths_of_projects, visible_projects_by_path
 from ingot.projects.projects.tables import Project
+from ingot.repositories.statuses.policy import may_read_project_pipelines
 
 
 def merge_request_list_views(
@@ -48,3 +52,16 @@ def merge_requests_as_views(
         call.db, store, listing.items, call.origin.base, project, with_labels_details=details
     )
     return listing.of(views)
+
+
+def failed_merge_requests(db: Connection, actor: Actor, page: Sequence[MergeRequestView]) -> set[int]:
+    """Return the ids of the merge requests whose head pipeline failed, if the caller may see it; three statements."""
+    sources = failed_heads(db, [view.id for view in page]) if page else {}
+    paths = paths_of_projects(db, sorted(set(sources.values())))
+    lookups = visible_projects_by_path(db, actor, paths.values()) if paths else {}
+    readable = {
+        lookup.project.id
+        for lookup in lookups.values()
+        if may_read_project_pipelines(actor, lookup.access, lookup.project)
+    }
+    return {number for number, source in sources.items() if source in readable}

@@ -4,7 +4,12 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, case, select
 
-from ingot.collaboration.merge_requests.tables import MergeRequest, merge_request_versions, merge_requests
+from ingot.collaboration.merge_requests.tables import (
+    MERGE_REQUEST_COLUMNS,
+    MergeRequest,
+    merge_request_versions,
+    merge_requests,
+)
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
@@ -44,6 +49,7 @@ _HEAD_PIPELINE = (
     )
     .limit(1)
 )
+_BY_IDS = select(*MERGE_REQUEST_COLUMNS).where(in_list(merge_requests.c.id, "ids"))
 
 
 def head_pipeline(db: Connection, merge_request: MergeRequest) -> Pipeline | None:
@@ -75,6 +81,17 @@ def head_statuses(db: Connection, page: Sequence[MergeRequest]) -> dict[int, Sta
         if status is not None:
             statuses[merge_request.id] = status
     return statuses
+
+
+def failed_heads(db: Connection, merge_request_ids: Sequence[int]) -> dict[int, int]:
+    """Return the source project of each of these merge requests whose head pipeline failed, in two statements."""
+    records = db.all(MergeRequest, _BY_IDS, ids=list(merge_request_ids))
+    statuses = head_statuses(db, records)
+    return {
+        record.id: record.source_project_id
+        for record in records
+        if statuses.get(record.id) == "failed" and record.source_project_id is not None
+    }
 
 
 def list_merge_request_pipelines(db: Connection, merge_request: MergeRequest, page: Page) -> Listing[Pipeline]:

@@ -200,6 +200,39 @@ merge_request_merges = Table(
     sqlite_autoincrement=True,
 )
 
+# Notes of a review that only their author sees until the review is submitted.
+draft_notes = Table(
+    "draft_notes",
+    metadata,
+    row_id(),
+    reference("merge_request_id", "merge_requests.id"),
+    reference("author_id", "users.id", index=True),
+    # The discussion that it replies to, if any.
+    text("discussion_id", nullable=True),
+    flag("resolve_discussion"),
+    text("note"),
+    # The position in the diff, as JSON; it follows its line like that of a note.
+    text("position", nullable=True),
+    text("commit_oid", nullable=True),
+    text("created_at"),
+    text("updated_at"),
+    Index("ix_draft_notes_merge_request_id", "merge_request_id", "author_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+# Files that a user has marked as viewed; the mark counts while the file has the same changes.
+merge_request_viewed_files = Table(
+    "merge_request_viewed_files",
+    metadata,
+    row_id(),
+    reference("merge_request_id", "merge_requests.id"),
+    reference("user_id", "users.id", index=True),
+    text("path"),
+    text("diff_digest"),
+    UniqueConstraint("merge_request_id", "user_id", "path"),
+    sqlite_autoincrement=True,
+)
+
 
 class MergeRequest(Record, frozen=True):
     """A merge request."""
@@ -271,3 +304,18 @@ class PendingMerge(Record, frozen=True):
     squash_commit_oid: str | None
     remove_source_branch: bool
     created_at: Timestamp
+
+
+class DraftNote(Record, frozen=True):
+    """A note of a review that is not submitted yet."""
+
+    id: int
+    merge_request_id: int
+    author_id: int
+    discussion_id: str | None
+    resolve_discussion: bool
+    note: str
+    position: str | None
+    commit_oid: str | None
+    created_at: Timestamp
+    updated_at: Timestamp

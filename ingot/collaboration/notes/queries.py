@@ -8,7 +8,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, and_, bindparam, exists, not_, or_, select
 
 from ingot.collaboration.notes.params import ListNotes
-from ingot.collaboration.notes.tables import Note, notes
+from ingot.collaboration.notes.tables import Note, NoteSuggestion, notes, suggestions
 from ingot.collaboration.subjects import Subject, SubjectAccess
 from ingot.core.access.actor import Actor
 from ingot.core.api.params import number_or_none
@@ -76,6 +76,14 @@ _ABOUT: dict[str, ColumnElement[bool]] = {
     & (notes.c.subject_kind == COMMIT),
     "row": (notes.c.subject_kind == bindparam("kind")) & (notes.c.subject_id == bindparam("subject")),
 }
+
+SUGGESTION_MARK = "suggestion"
+"""Text of every note with suggestions; others need no query."""
+_SUGGESTIONS_OF = (
+    select(suggestions)
+    .where(in_list(suggestions.c.note_id, "notes"))
+    .order_by(suggestions.c.note_id, suggestions.c.relative_order)
+)
 
 
 def _mention_source_visible(*, external: bool) -> ColumnElement[bool]:
@@ -174,6 +182,14 @@ def note_on_or_none(
         filters |= {"of_discussion"}
         values["discussion"] = discussion
     return db.first(Note, _all_query(about, filters), **values)
+
+
+def suggestions_of(db: Connection, note_ids: Sequence[int]) -> dict[int, list[NoteSuggestion]]:
+    """Return the suggestions of notes by note id, with one statement for all."""
+    by_note: defaultdict[int, list[NoteSuggestion]] = defaultdict(list)
+    for suggestion in db.all(NoteSuggestion, _SUGGESTIONS_OF, notes=list(note_ids)) if note_ids else ():
+        by_note[suggestion.note_id].append(suggestion)
+    return by_note
 
 
 def list_comments(db: Connection, project_id: int, oid: str, page: Page) -> Listing[Note]:

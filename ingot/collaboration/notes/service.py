@@ -12,9 +12,10 @@ from ingot.collaboration.notes.events import NoteAdded, NoteEdited, NoteRemoved
 from ingot.collaboration.notes.params import WriteNote
 from ingot.collaboration.notes.queries import find_note
 from ingot.collaboration.notes.tables import Note, notes
-from ingot.collaboration.subjects import Subject, SubjectAccess
+from ingot.collaboration.subjects import Subject, SubjectAccess, subject_topic
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
+from ingot.core.db.announcements import announce
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import one_of
 from ingot.core.db.times import Timestamp
@@ -166,6 +167,7 @@ def resolve_notes(db: Connection, user_id: int, discussion: Sequence[Note], *, r
     columns = {"resolved_at": db.now, "resolved_by_id": user_id} if resolved else _UNRESOLVED
     for note in changed:
         db.update(notes, note.id, **columns)
+    announce(db, *(subject_topic(note.subject_kind, note.subject_id) for note in changed))
     return changed
 
 
@@ -240,4 +242,5 @@ def _insert(db: Connection, author_id: int, subject: Subject, body: str, **colum
         **columns,
     }
     row["discussion_id"] = row.get("discussion_id") or secrets.token_hex(_DISCUSSION_BYTES)
+    announce(db, subject_topic(subject.kind, subject.id))
     return db.insert(notes, **row)

@@ -1,4 +1,4 @@
-"""Table of notes on all kinds of subjects."""
+"""Tables of notes on all kinds of subjects, and of the changes that they suggest."""
 
 from sqlalchemy import Index, Table
 
@@ -49,6 +49,26 @@ notes = Table(
     sqlite_autoincrement=True,
 )
 
+# Changes of lines that a note on a diff suggests, in the order of its text; applied ones became commits.
+suggestions = Table(
+    "suggestions",
+    metadata,
+    row_id(),
+    reference("note_id", "notes.id"),
+    number("relative_order"),
+    # Lines above and below the line of the note that the suggestion also replaces.
+    number("lines_above"),
+    number("lines_below"),
+    text("from_content"),
+    text("to_content"),
+    flag("applied"),
+    text("commit_oid", nullable=True),
+    # Set when a push has changed the line of the note.
+    flag("outdated"),
+    Index("ix_suggestions_note_id", "note_id", "relative_order"),
+    sqlite_autoincrement=True,
+)
+
 
 class Note(Record, frozen=True):
     """A comment by a user, or a system note."""
@@ -89,3 +109,18 @@ class Note(Record, frozen=True):
     def shown_type(self) -> str | None:
         """The ``type`` in API responses; None for an individual note."""
         return "DiffNote" if self.new_path is not None else self.type
+
+
+class NoteSuggestion(Record, frozen=True):
+    """A change of lines that a note on a diff suggests."""
+
+    id: int
+    note_id: int
+    relative_order: int
+    lines_above: int
+    lines_below: int
+    from_content: str
+    to_content: str
+    applied: bool
+    commit_oid: str | None
+    outdated: bool

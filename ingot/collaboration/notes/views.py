@@ -7,8 +7,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
-from ingot.collaboration.notes.queries import comments_on_lines
-from ingot.collaboration.notes.tables import Note
+from ingot.collaboration.notes.queries import SUGGESTION_MARK, comments_on_lines, suggestions_of
+from ingot.collaboration.notes.tables import Note, NoteSuggestion
 from ingot.collaboration.subjects import Subject
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
@@ -28,6 +28,18 @@ class CommentView(View):
     line_type: Side | None
     author: UserBrief
     created_at: Timestamp
+
+
+class SuggestionView(View):
+    """A change of lines that a note on a diff suggests."""
+
+    id: int
+    from_line: int
+    to_line: int
+    appliable: bool
+    applied: bool
+    from_content: str
+    to_content: str
 
 
 class NoteView(View):
@@ -53,6 +65,7 @@ class NoteView(View):
     resolved_by: UserBrief | UnsetType | None = UNSET
     resolved_at: Timestamp | UnsetType | None = UNSET
     position: dict[str, Any] | UnsetType = UNSET
+    suggestions: list[SuggestionView] | UnsetType = UNSET
 
 
 class DiscussionView(View):
@@ -81,7 +94,29 @@ def comment_views(db: Connection, comments: Sequence[Note], base: str) -> list[C
 
 def note_views(db: Connection, subject: Subject, notes: Sequence[Note], base: str) -> list[NoteView]:
     """Build the views of a page of notes on a subject, with one statement for all users."""
-    return views_of_notes(db, notes, lambda _: subject.iid, base)
+    views = views_of_notes(db, notes, lambda _: subject.iid, base)
+    on_lines = [note for note in notes if note.position is not None]
+    suggested = suggestions_of(db, [note.id for note in on_lines if SUGGESTION_MARK in note.body])
+    for view, note in zip(views, notes, strict=True):
+        if note.position is not None:
+            found = suggested.get(note.id, [])
+            view.suggestions = [suggestion_view(each, note, open=subject.state == "opened") for each in found]
+    return views
+
+
+def suggestion_view(suggestion: NoteSuggestion, note: Note, *, open: bool) -> SuggestionView:
+    """Build the view of a suggestion; ``open`` is whether its merge request can still change."""
+    last = (note.new_line or 0) + suggestion.lines_below
+    differs = suggestion.from_content != suggestion.to_content
+    return SuggestionView(
+        id=suggestion.id,
+        from_line=max(1, (note.new_line or 0) - suggestion.lines_above),
+        to_line=last,
+        appliable=open and differs and not suggestion.applied and not suggestion.outdated,
+        applied=suggestion.applied,
+        from_content=suggestion.from_content,
+        to_content=suggestion.to_content,
+    )
 
 
 def views_of_notes(

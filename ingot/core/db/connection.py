@@ -141,6 +141,7 @@ class Connection:
         "_refreshed",
         "_statements",
         "afterwards",
+        "announced",
         "before_end",
         "deferred_writes",
         "follow_redirects",
@@ -179,6 +180,8 @@ class Connection:
         self.deferred_writes: list[Callable[[Connection], object]] = []
         """Results of a read that are worth storing; they are written after the read ends."""
         self.follow_ups: list[Callable[[Any], object]] = []
+        self.announced: set[str] = set()
+        """Topics that are announced with the commit."""
         self.wakes_watchers = False
         """Whether the transaction has work for a process that waits on a ``Watch``."""
         self._locks: set[str] = set()

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
+from ingot.core.db.announcements import NOTIFY_LISTENERS, encode_topics
 from ingot.core.db.cache import ReadCache
 from ingot.core.db.connection import Connection, StatementCache, Subscribers
 from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
@@ -113,6 +114,16 @@ class Database:
                 return result
         raise AssertionError("unreachable")
 
+    def announce(self, *topics: str) -> None:
+        """Announce changes outside of a transaction, such as new output of a job; a failure is only logged."""
+        message = encode_topics(topics)
+        try:
+            self.engine.send_message(message)
+            if not self._embedded:
+                self.read(lambda db: db.value(NOTIFY_LISTENERS, message=message))
+        except Exception as error:  # noqa: BLE001 - What is announced has happened, so the request must not fail.
+            log_failure("announcement failed", error)
+
     def _transact(self, work: Callable[[Connection], T]) -> tuple[Connection, T]:
         db = self._connection("writer", read_only=False)
         raw, self._local.reading = self._local.writer, None  # Nested reads must not use the old snapshot.
@@ -162,7 +173,7 @@ class Database:
         except Unavailable as error:  # The work after the commit fails, and is left to its job.
             log_failure("no connection after a commit", error)
             return db
-        fresh.afterwards, fresh.follow_ups = db.afterwards, db.follow_ups
+        fresh.afterwards, fresh.follow_ups, fresh.announced = db.afterwards, db.follow_ups, db.announced
         return fresh
 
     def _after_commit(self, db: Connection) -> None:
@@ -174,6 +185,8 @@ class Database:
         # Last, because follow-ups do the work of some jobs and withdraw these.
         if db.wakes_watchers:
             self._run_after_commit(self.engine.wake_watchers)
+        if db.announced:
+            self._run_after_commit(partial(self.engine.send_message, encode_topics(db.announced)))
 
     def _run_after_commit(self, work: Callable[[], object]) -> None:
         try:

@@ -16,12 +16,15 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import NullType
 
+from ingot.core.db.announcements import EVERYTHING, Listener, decode_topics
 from ingot.core.db.wakeups import WakeupPipe, wake_all
 from ingot.core.db.write_queue import WriteQueue
 from ingot.errors import Unavailable
 
 LOCK_WAIT_SECONDS = 5.0
 POLL_SECONDS = 1.0
+_PIPE_BYTES = 60_000
+"""Fill level at which messages may have been lost; a pipe holds 64 KiB."""
 NOTIFY_CHANNEL = "ingot_work"
 """Channel of the notifications of a PostgreSQL server."""
 
@@ -104,6 +107,12 @@ class Engine(Protocol):
 
     def wake_watchers(self) -> None:
         """Wake processes that wait on a ``Watch``, after a commit; only where the database itself cannot."""
+
+    def listen(self) -> Listener:
+        """Return a listener for the topics that all processes announce."""
+
+    def send_message(self, message: str) -> None:
+        """Send encoded topics to all listeners, after a commit; only where the database itself cannot."""
 
     def close(self) -> None:
         """Close the connection that ``is_served`` uses."""
@@ -206,6 +215,17 @@ class SqliteEngine:
     def wake_watchers(self) -> None:
         wake_all(self.wakeup_folder)
 
+    def listen(self) -> "SqliteListener":
+        return SqliteListener(self.listener_folder)
+
+    def send_message(self, message: str) -> None:
+        wake_all(self.listener_folder, message.encode())
+
+    @property
+    def listener_folder(self) -> Path:
+        """Return the folder of the pipes of listening processes."""
+        return self.path.with_name(".listeners")
+
     @property
     def wakeup_folder(self) -> Path:
         """Return the folder of the pipes of waiting processes."""
@@ -240,7 +260,7 @@ class SqliteWatch:
                 return
             ready = select.select([self._wakeups.descriptor, *others], [], [], min(remaining, POLL_SECONDS))[0]
             if self._wakeups.descriptor in ready:
-                self._wakeups.clear()
+                self._wakeups.read()
             elif ready:
                 return
 
@@ -267,3 +287,19 @@ class SqliteWatch:
         self._disconnect()
         self._wakeups.close()
         self._beacon.close()
+
+
+class SqliteListener:
+    """Listener at a named pipe, to which the process that commits writes the topics."""
+
+    def __init__(self, folder: Path) -> None:
+        self._pipe = WakeupPipe(folder)
+
+    def wait(self, seconds: float, others: Sequence[int]) -> list[str]:
+        select.select([self._pipe.descriptor, *others], [], [], seconds)
+        messages = self._pipe.read()
+        # The writers discard messages when the pipe is full.
+        return decode_topics(messages.decode()) if len(messages) < _PIPE_BYTES else [EVERYTHING]
+
+    def close(self) -> None:
+        self._pipe.close()

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.engine import Dialect
 
 from ingot.core.db import engines
+from ingot.core.db.announcements import CHANNEL, EVERYTHING, decode_topics
 from ingot.core.db.engines import NOTIFY_CHANNEL, DatabaseErrorKind
 from ingot.core.db.stalls import MonitoredConnection, StallMonitor, on_event_loop
 from ingot.errors import Unavailable
@@ -190,6 +191,12 @@ class PostgresqlEngine:
     def wake_watchers(self) -> None:
         """Do nothing: the notification is part of the transaction."""
 
+    def listen(self) -> "PostgresqlListener":
+        return PostgresqlListener(self)
+
+    def send_message(self, message: str) -> None:
+        """Do nothing: the notification is part of the transaction."""
+
     def close(self) -> None:
         if self._role_reader is not None:
             self._role_reader.close()
@@ -300,3 +307,49 @@ class PostgresqlWatch:
         """Stop announcing the role."""
         if self._connection is not None:
             self._connection.close()
+
+
+class PostgresqlListener:
+    """Listener on a connection of its own, which is replaced when it is lost."""
+
+    def __init__(self, engine: PostgresqlEngine) -> None:
+        self._engine = engine
+        self._connection: Any = None
+        self._received: list[str] = []
+
+    def wait(self, seconds: float, others: Sequence[int]) -> list[str]:
+        """Return the topics since the last call, as soon as there are some, ``others`` are readable or time is over."""
+        try:
+            if self._connection is None:
+                self._connect()
+                return [EVERYTHING]  # Notifications may have been missed meanwhile.
+            self._receive(time.monotonic() + seconds, others)
+        except (self._engine.errors, Unavailable):  # The next call connects again.
+            self.close()
+            select.select(others, [], [], min(seconds, RECONNECT_SECONDS))
+        messages, self._received = "".join(self._received), []
+        return decode_topics(messages)
+
+    def _connect(self) -> None:
+        self._engine.require_responsive()
+        self._connection = self._engine.connect(read_only=True)
+        self._connection.add_notify_handler(lambda notification: self._received.append(notification.payload))
+        self._connection.execute(f"LISTEN {CHANNEL}")
+
+    def _receive(self, deadline: float, others: Sequence[int]) -> None:
+        while not self._received:
+            remaining = min(max(0.0, deadline - time.monotonic()), HEARTBEAT_SECONDS)
+            ready = select.select([self._connection.fileno(), *others], [], [], remaining)[0]
+            if not ready and time.monotonic() >= deadline:
+                return
+            if any(descriptor in ready for descriptor in others):
+                return
+            # The driver passes notifications to the handler while it executes a statement, which also shows that the
+            # connection is alive.
+            self._connection.execute("SELECT 1")
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

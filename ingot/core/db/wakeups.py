@@ -21,11 +21,13 @@ class WakeupPipe:
         # Named only now: a pipe without a reader is taken for one whose process has ended.
         hidden.rename(self._path)
 
-    def clear(self) -> None:
-        """Discard the wake-ups so far."""
+    def read(self) -> bytes:
+        """Return the messages so far, and remove them from the pipe."""
+        pieces = []
         with suppress(BlockingIOError):
-            while os.read(self.descriptor, 4096):
-                pass
+            while piece := os.read(self.descriptor, 65_536):
+                pieces.append(piece)
+        return b"".join(pieces)
 
     def close(self) -> None:
         """Remove the pipe."""
@@ -33,18 +35,21 @@ class WakeupPipe:
         os.close(self.descriptor)
 
 
-def wake_all(folder: Path) -> None:
-    """Wake all processes that wait at a pipe in the folder, and remove pipes whose processes have ended."""
+def wake_all(folder: Path, message: bytes = b"!") -> None:
+    """Wake all processes that wait at a pipe in the folder, and remove pipes whose processes have ended.
+
+    A message of at most 4096 bytes arrives as a whole, or not at all if the process does not read.
+    """
     try:
         pipes = list(folder.iterdir())
     except FileNotFoundError:  # No process has waited yet.
         return
     for pipe in pipes:
         if not pipe.name.startswith("."):
-            _wake(pipe)
+            _wake(pipe, message)
 
 
-def _wake(path: Path) -> None:
+def _wake(path: Path, message: bytes) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
     except FileNotFoundError:  # Its process has just ended.
@@ -55,7 +60,7 @@ def _wake(path: Path) -> None:
         path.unlink(missing_ok=True)
         return
     try:
-        os.write(descriptor, b"!")
+        os.write(descriptor, message)
     except BlockingIOError:  # It has more wake-ups than it can read.
         pass
     finally:

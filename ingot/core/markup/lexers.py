@@ -5,13 +5,13 @@ limited (``render_process.py``).
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 _MAX_LINE_LENGTH = 500
 
-# The most common languages. The tests try hostile code with each of these; the lexers for C#, Groovy and console
-# sessions were too slow.
+# The most common languages, known without loading Pygments. The tests try hostile code with each of these. All other
+# lexers of Pygments are found by their aliases and file names; a slow one exceeds the time of its process.
 LEXERS = {
     name: lexer
     for lexer, names in {
@@ -82,6 +82,8 @@ _SLOW_RULE = r"\s+)+?)"
 _ENDINGS = {"cc": "cpp", "hh": "cpp", "jsx": "js", "mjs": "js", "cjs": "js", "tsx": "ts", "htm": "html", "pyi": "py"}
 _ENDINGS |= {"gemspec": "rb", "rake": "rb", "conf": "nginx", "mli": "ml", "gql": "graphql", "kts": "kt", "bats": "sh"}
 _NAMES = {"gemfile": "rb", "rakefile": "rb", "cmakelists.txt": "cmake", "containerfile": "docker", ".bashrc": "sh"}
+# They color nothing, or only guess.
+_PLAIN_LEXERS = frozenset({"text", "output"})
 # Spans without a color of their own, which are most of a lexer's output.
 _UNCOLORED = re.compile(r'<span class="(?:n|p|w|o|nx|l)">([^<]*)</span>')
 
@@ -91,13 +93,41 @@ def language_of(path: str) -> str:
     name = path.rpartition("/")[2].lower()
     extension = name.rpartition(".")[2]
     language = _NAMES.get(name) or _ENDINGS.get(extension) or (extension if "." in name else name)
-    return language if language in LEXERS else ""
+    if language in LEXERS:
+        return language
+    return _lexers_by_file_name().get(f"*.{extension}" if "." in name else name, "")
 
 
 def lexer_for(language: str, code: str, max_length: int) -> str | None:
     """Return the lexer of a language; None if it is unknown or the code is too long or slow to lex."""
-    lexer = LEXERS.get(language.lower())
+    lexer = LEXERS.get(language.lower()) or (_known_lexers().get(language.lower()) if language else None)
     return None if lexer is None or len(code) > max_length or _is_slow(code) else lexer
+
+
+@cache
+def _known_lexers() -> dict[str, str]:
+    """Return the name of each lexer of Pygments by its aliases; used for languages that are not in ``LEXERS``."""
+    from pygments.lexers import get_all_lexers  # type: ignore[import-untyped] # It has no types.
+
+    return {
+        alias.lower(): aliases[0]
+        for _, aliases, _, _ in get_all_lexers(plugins=False)
+        for alias in aliases
+        if aliases[0] not in _PLAIN_LEXERS
+    }
+
+
+@cache
+def _lexers_by_file_name() -> dict[str, str]:
+    """Return the name of each lexer of Pygments by the patterns of its files, such as ``*.f90``."""
+    from pygments.lexers import get_all_lexers  # It has no types.
+
+    return {
+        pattern.lower(): aliases[0]
+        for _, aliases, patterns, _ in get_all_lexers(plugins=False)
+        for pattern in patterns
+        if aliases and aliases[0] not in _PLAIN_LEXERS
+    }
 
 
 def _is_slow(code: str) -> bool:

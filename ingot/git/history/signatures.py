@@ -1,6 +1,6 @@
-"""Signature types of commits."""
+"""Signatures of commits."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
@@ -15,8 +15,21 @@ _HEADERS: tuple[tuple[bytes, Kind], ...] = (
 )
 
 
-def signature_kind_or_none(repository: Repository, oid: str) -> Kind | None:
-    """Return the type of a commit's signature, or None if it is unsigned or of an unknown type."""
-    signature, _ = open_repository(repository.path)[oid].gpg_signature  # type: ignore[attr-defined] # It is a commit.
+class CommitSignature(NamedTuple):
+    """A signature, the signed bytes, and the address in whose name they were signed."""
+
+    kind: Kind
+    text: bytes
+    payload: bytes
+    committer_email: str
+
+
+def commit_signature_or_none(repository: Repository, oid: str) -> CommitSignature | None:
+    """Return a commit's signature, or None if it is unsigned or of an unknown type."""
+    commit = open_repository(repository.path)[oid]
+    signature, payload = commit.gpg_signature  # type: ignore[attr-defined] # It is a commit.
     text = (signature or b"").lstrip()
-    return next((kind for header, kind in _HEADERS if text.startswith(header)), None)
+    kind = next((kind for header, kind in _HEADERS if text.startswith(header)), None)
+    if kind is None:
+        return None
+    return CommitSignature(kind, text, payload or b"", str(commit.committer.email))  # type: ignore[attr-defined] # Likewise.

@@ -1,1 +1,1 @@
-"""Demo data: fictional users and a project."""
+"""Demo data: fictional users and their work of a year on five projects."""

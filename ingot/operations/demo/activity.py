@@ -13,10 +13,15 @@ from ingot.core.api.routes import AlternateResponse
 from ingot.core.http.request import Origin
 from ingot.errors import Conflict
 from ingot.operations.demo.repository import (
+    CONFLICTING_COMMIT,
     DEMO_COMMITS,
     DEMO_MERGE_REQUESTS,
     MAIN,
     RELEASE,
+    REVIEW_COMMENT,
+    REVIEWED_FILE,
+    REVIEWED_LINE,
+    REVIEWER,
     SNIPPET,
     WIKI,
     DemoCommit,
@@ -33,21 +38,33 @@ from ingot.repositories.wikis import api as wikis_api
 class DemoClient:
     """Calls endpoints of the demo's project as one of its people."""
 
-    def __init__(self, inside: InternalClient, actors: dict[str, Actor], base_url: str) -> None:
+    def __init__(
+        self, inside: InternalClient, actors: dict[str, Actor], base_url: str, project: str = f"{GROUP}/{PROJECT}"
+    ) -> None:
         self._inside = inside
         self._actors = actors
+        self._base_url = base_url
         self._origin = Origin(base_url, base_url, "127.0.0.1", "ingot demo")
+        self._project = project
+
+    def of_project(self, path: str) -> "DemoClient":
+        """Return a client for another project."""
+        return DemoClient(self._inside, self._actors, self._base_url, path)
+
+    def ask_instance(self, username: str, endpoint: Callable[..., V], sent: dict[str, Any]) -> V:
+        """Call an endpoint that concerns no project."""
+        return self._inside.call(InternalCaller(self._actors[username], self._origin), endpoint, Target({}), sent)
 
     def ask(self, username: str, endpoint: Callable[..., V], sent: dict[str, Any], **path: object) -> V:
         """Call an endpoint of the project and return its response."""
-        path_params = {"id": f"{GROUP}/{PROJECT}"} | {name: str(value) for name, value in path.items()}
+        path_params = {"id": self._project} | {name: str(value) for name, value in path.items()}
         caller = InternalCaller(self._actors[username], self._origin)
         return self._inside.call(caller, endpoint, Target(path_params, "projects"), sent)
 
 
-def add_demo_activity(inside: InternalClient, actors: dict[str, Actor], base_url: str) -> None:
+def add_demo_activity(client: DemoClient) -> None:
     """Create commits, merge requests, notes, wiki pages, a snippet and a release."""
-    client, owner = DemoClient(inside, actors, base_url), DEMO_USERS[0].username
+    owner = DEMO_USERS[0].username
     existing_files = {"README.md"}
     for change in DEMO_COMMITS:
         # Commits to the protected branch are pushed by the owner, but name their author.
@@ -58,7 +75,22 @@ def add_demo_activity(inside: InternalClient, actors: dict[str, Actor], base_url
     client.ask(owner, snippets_api.create_project_snippet, SNIPPET)
     for request in DEMO_MERGE_REQUESTS:
         _open_merge_request(client, request)
+    _review_lines(client)
+    _commit(client, owner, CONFLICTING_COMMIT, existing_files)
     client.ask(owner, tags_api.create_tag, RELEASE)
+
+
+def _review_lines(client: DemoClient) -> None:
+    """Discuss a line of the first merge request, with a suggestion that can be applied."""
+    path_params = {"merge_request_iid": 1}
+    request = client.ask(REVIEWER, merge_requests_api.get_merge_request, {}, **path_params)
+    refs = request.diff_refs
+    if refs is None:
+        return
+    position = {"base_sha": refs.base_sha, "start_sha": refs.start_sha, "head_sha": refs.head_sha}
+    position |= {"position_type": "text", "old_path": REVIEWED_FILE, "new_path": REVIEWED_FILE}
+    sent = {"body": REVIEW_COMMENT, "position": {**position, "new_line": REVIEWED_LINE}}
+    client.ask(REVIEWER, merge_request_discussions_api.create_discussion, sent, **path_params)
 
 
 def _commit(client: DemoClient, committer: str, change: DemoCommit, existing_files: set[str]) -> None:

@@ -20,6 +20,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import add_duration
+from ingot.operations.demo.clock import DAYS
 from ingot.operations.demo.users import DEMO_USERS, DemoUser
 
 WELCOME = "Welcome! The users here are fictional; look around and change what you like."
@@ -43,7 +44,9 @@ def add_demo_users(db: Connection, password_hash: str) -> list[tuple[str, str]]:
     added = [(person, _add_person(db, person, password_hash)) for person in missing]
     tokens = [(user.username, _add_details(db, person, user)) for person, user in added]
     if db.value(_WELCOMES) == 0:
-        create_broadcast_message(db, CreateBroadcastMessage(message=WELCOME, ends_at=add_duration(db.now, days=30)))
+        create_broadcast_message(
+            db, CreateBroadcastMessage(message=WELCOME, ends_at=add_duration(db.now, days=DAYS + 30))
+        )
     return tokens
 
 

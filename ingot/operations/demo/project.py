@@ -19,6 +19,8 @@ from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import emit
 from ingot.core.markup.quick_actions import extract_commands
+from ingot.core.names import NAMESPACES
+from ingot.errors import NotFound
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.operations.demo.users import DEMO_USERS
 from ingot.operations.demo.work_items import (
@@ -37,13 +39,15 @@ from ingot.projects.groups.queries import member_source as source_of_group
 from ingot.projects.groups.service import create_group
 from ingot.projects.members.service import write_membership
 from ingot.projects.namespaces.queries import namespace_by_path
+from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.events import ProjectInitialized
 from ingot.projects.projects.params import CreateProject
 from ingot.projects.projects.queries import find_project, member_source
 from ingot.projects.projects.service import create_project
 from ingot.projects.projects.tables import Project
 
-_LEVELS = {"lior.abendstern": Level.REPORTER, "kaito.minamoto": Level.REPORTER}
+REPORTERS = ("lior.abendstern", "kaito.minamoto")
+_LEVELS = dict.fromkeys(REPORTERS, Level.REPORTER)
 
 
 class DemoRepository(NamedTuple):
@@ -54,19 +58,26 @@ class DemoRepository(NamedTuple):
     initial_commit: RefUpdate | None
 
 
-def project_exists(db: Connection) -> bool:
+def demo_group_exists(db: Connection) -> bool:
     """Check whether the group, or another namespace with its path, exists."""
     return namespace_by_path(db, GROUP) is not None
 
 
-def add_project(db: Connection, repository: DemoRepository) -> None:
-    """Add the project with members, labels, a milestone and issues."""
+def add_demo_group(db: Connection) -> None:
+    """Add the group with the demo users as its members."""
     actors = demo_actors(db)
     owner = actors[DEMO_USERS[0].username]
     group = create_group(db, owner, CreateGroup(name=GROUP_NAME, path=GROUP, visibility="public"), None)
     for name, actor in actors.items():
         if actor is not owner:
             write_membership(db, source_of_group(group), actor.user_id, _LEVELS.get(name, Level.DEVELOPER))
+
+
+def add_project(db: Connection, repository: DemoRepository) -> None:
+    """Add the project to its group, with labels, a milestone and issues."""
+    db.lock(NAMESPACES)
+    actors, group = demo_actors(db), demo_group(db)
+    owner = actors[DEMO_USERS[0].username]
     params = CreateProject(name=PROJECT_NAME, path=PROJECT, description=DESCRIPTION, visibility="public")
     project = create_project(db, owner, params, group, repository.key, repository.branch)
     if repository.initial_commit is not None:
@@ -95,6 +106,14 @@ def demo_actors(db: Connection) -> dict[str, Actor]:
     """Return the demo users as actors, by username."""
     usernames = [user.username for user in DEMO_USERS]
     return {name: _actor(user) for name, user in users_by_usernames(db, usernames).items()}
+
+
+def demo_group(db: Connection) -> Namespace:
+    """Return the demo group."""
+    group = namespace_by_path(db, GROUP)
+    if group is None:
+        raise NotFound("Group")
+    return group
 
 
 def _actor(user: User) -> Actor:

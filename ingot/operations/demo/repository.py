@@ -132,7 +132,28 @@ DEMO_COMMITS = (
         },
         creates_branch=True,
     ),
+    DemoCommit(
+        "ines.calderon",
+        "warn-earlier",
+        "Warn at four metres",
+        {"tidewatch/gauge.py": GAUGE.replace("ALARM_METRES = 4.2", "ALARM_METRES = 4.0")},
+        creates_branch=True,
+    ),
 )
+CONFLICTING_COMMIT = DemoCommit(
+    "wanjiru.mbatia",
+    MAIN,
+    "Warn at 4.10 m, as the harbour master asked",
+    {"tidewatch/gauge.py": GAUGE.replace("ALARM_METRES = 4.2", "ALARM_METRES = 4.1")},
+)
+REVIEWER, REVIEWED_FILE, REVIEWED_LINE = "marlene.okafor", "tidewatch/curve.py", 11
+REVIEW_COMMENT = """\
+A name for the height would make this easier to read.
+
+```suggestion:-0+0
+    span = (high - low) or 1.0
+```
+"""
 
 
 class DemoMergeRequest(NamedTuple):
@@ -167,6 +188,14 @@ DEMO_MERGE_REQUESTS = (
         "success",
         (("marlene.okafor", "Thank you. The whole harbour can sleep again."),),
         "marlene.okafor",
+    ),
+    DemoMergeRequest(
+        "ines.calderon",
+        "warn-earlier",
+        "Warn at four metres",
+        "The quay is wet before the bell rings.\n\n/label ~feature",
+        "failed",
+        (("wanjiru.mbatia", "The harbour master wants 4.10 m. I changed that on the main branch, so this conflicts."),),
     ),
 )
 WIKI = (

@@ -23,7 +23,7 @@ from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, like_pattern, without_index
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import day_of
+from ingot.core.db.times import Date, day_of
 from ingot.core.db.totals import MEMBERS, USERS
 from ingot.errors import NotFound
 from ingot.projects.members.member_ids import list_member_ids, names_match
@@ -37,6 +37,7 @@ from ingot.projects.namespaces.tables import (
     access_requests,
     memberships,
     namespace_tree,
+    namespaces,
 )
 
 
@@ -114,6 +115,34 @@ _WRITTEN_MEMBER = (
     select(*_BRIEF, memberships.c.access_level, memberships.c.expires_at, memberships.c.created_at)
     .join(memberships, memberships.c.user_id == users.c.id)
     .where(_OF_SOURCE, users.c.id == bindparam("member"))
+)
+
+
+_SOURCES = (
+    select(
+        memberships.c.user_id,
+        and_(memberships.c.source_kind == bindparam("kind"), memberships.c.source_id == bindparam("source")).label(
+            "direct"
+        ),
+        memberships.c.access_level,
+        memberships.c.expires_at,
+        namespaces.c.full_path,
+    )
+    .outerjoin(namespaces, and_(memberships.c.source_kind == "group", namespaces.c.id == memberships.c.source_id))
+    .where(
+        in_list(memberships.c.user_id, "members"),
+        is_unexpired(memberships.c.expires_at),
+        or_(
+            _OF_SOURCE,
+            and_(
+                memberships.c.source_kind == "group",
+                memberships.c.source_id.in_(
+                    select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
+                ),
+            ),
+        ),
+    )
+    .order_by(memberships.c.access_level)
 )
 
 
@@ -278,3 +307,16 @@ def find_written_member(db: Connection, source: MemberSource, user_id: int) -> M
     if member is None:
         raise NotFound()
     return member
+
+
+def list_membership_sources(
+    db: Connection, source: MemberSource, user_ids: Sequence[int]
+) -> list[tuple[int, bool, int, Date | None, str | None]]:
+    """Return the memberships of these users in the source and in the groups above it, the highest level last.
+
+    Each is a user, whether it is direct, the level, the expiration date and the path of the group.
+    """
+    if not user_ids:
+        return []
+    values = {"kind": source.kind, "source": source.id, "namespace": source.namespace_id, "today": day_of(db.now)}
+    return list(db.rows(_SOURCES, members=list(user_ids), **values))

@@ -9,10 +9,11 @@ from ingot.git.core.refs import HEADS, TAGS
 from ingot.git.diffs.stats import commit_stats
 from ingot.git.history.commits import decode_text
 from ingot.git.history.log import count_commits
-from ingot.git.history.signatures import signature_kind_or_none
+from ingot.git.history.signatures import commit_signature_or_none
 from ingot.repositories.commits import queries
 from ingot.repositories.commits.params import GetCommit, GetSequence, ListCommitRefs, ListCommits
 from ingot.repositories.commits.ports import CommitMergeRequests
+from ingot.repositories.commits.signatures import check_signature
 from ingot.repositories.commits.views import (
     CommitDetailView,
     CommitView,
@@ -24,6 +25,7 @@ from ingot.repositories.commits.views import (
     commit_detail_view,
     commit_list_views,
     diff_view,
+    signature_view,
 )
 from ingot.repositories.context import RepositoryContext, may_read_code, project_url, repository_in_path
 from ingot.repositories.pipelines.queries import pipelines_of_commit
@@ -101,10 +103,10 @@ def list_commit_merge_requests(call: Call, context: RepositoryContext, page: Pag
 def get_commit_signature(call: Call, context: RepositoryContext) -> SignatureView:
     """Get the type and verification status of a commit's signature."""
     commit = queries.find_commit(context.repository, call.path["sha"])
-    kind = signature_kind_or_none(context.repository, commit.oid)
-    if kind is None:
+    signature = commit_signature_or_none(context.repository, commit.oid)
+    if signature is None:
         raise NotFound("Signature")
-    return SignatureView(kind, "unknown_key" if kind == "PGP" else "unverified")
+    return signature_view(signature.kind, check_signature(call.db, signature))
 
 
 @routes.get(

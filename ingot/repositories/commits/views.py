@@ -15,6 +15,7 @@ from ingot.git.diffs.stats import CommitStats
 from ingot.git.history.commits import Commit, Signature, decode_text
 from ingot.git.history.signatures import Kind
 from ingot.repositories.commits.queries import overall_pipeline_status
+from ingot.repositories.commits.signatures import SignatureCheck
 from ingot.repositories.pipelines.queries import pipelines_of_commits
 from ingot.repositories.pipelines.views import PipelineBrief
 
@@ -88,7 +89,7 @@ class RefView(View):
 
 
 class SignatureView(View):
-    """Signature of a commit; the key's owner is not determined."""
+    """Signature of a commit; the key's owner is named if it is a verified signature by a GPG key."""
 
     signature_type: Kind
     verification_status: str
@@ -97,6 +98,14 @@ class SignatureView(View):
     gpg_key_user_name: str | None = None
     gpg_key_user_email: str | None = None
     gpg_key_subkey_id: int | None = None
+
+
+def signature_view(kind: Kind, check: SignatureCheck) -> SignatureView:
+    """Return the view of a verification."""
+    if check.gpg_key is None or check.user is None:
+        return SignatureView(kind, check.status)
+    key_id = check.gpg_key.fingerprint[-16:]
+    return SignatureView(kind, check.status, check.gpg_key.id, key_id, check.user.name, check.user.public_email or None)
 
 
 class SequenceView(View):

@@ -10,6 +10,8 @@ class StatusChanged(Event, frozen=True):
     project_id: int
     pipeline_id: int
     statuses: tuple[CommitStatus, ...]
+    ref: str = ""
+    """Branch, tag or full ref of the pipeline."""
 
 
 class PipelineChanged(Event, frozen=True):

@@ -57,7 +57,7 @@ def report_status(db: Connection, actor: Actor, project_id: int, report: StatusR
     pipeline_status = update_pipeline_status(db, pipeline)
     status = find_status(db, pipeline, report.name)
     if status_changed:
-        emit(db, StatusChanged(pipeline.project_id, pipeline.id, (status,)))
+        emit(db, StatusChanged(pipeline.project_id, pipeline.id, (status,), pipeline.ref))
     emit_pipeline_change(db, pipeline, pipeline_status)
     return status.id
 

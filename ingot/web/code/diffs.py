@@ -5,6 +5,7 @@ from hashlib import blake2b
 from html import escape
 from sys import getsizeof
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 from markupsafe import Markup
@@ -16,10 +17,12 @@ from ingot.repositories.commits.views import DiffView
 from ingot.web.bidi import has_bidi_characters
 from ingot.web.code.diff_gaps import GapContext
 from ingot.web.code.patch_rows import DiffRow, parse_hunks, split_rows, unified_rows
+from ingot.web.code.whitespace import without_whitespace_changes
 from ingot.web.formats import with_query
 
-_LINES_PER_SCREEN = 1_000
-_FILES_PER_SCREEN = 50
+_LINES_PER_SCREEN = 600
+_FILES_PER_SCREEN = 20
+_IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".ico", ".bmp")
 _MAX_UNFOLDED_LINES = 800
 """Diffs of files with more lines are collapsed."""
 _MAX_HIGHLIGHTED_LENGTH = 30_000
@@ -34,11 +37,29 @@ LineSlots = Mapping[tuple[str, int | None, int | None], Any]
 """Content below lines, such as discussions, by the new path of the file and the line's old and new number."""
 
 
+class ImageVersions(NamedTuple):
+    """URLs of an image before and after a change; empty where it does not exist."""
+
+    old: str
+    new: str
+
+
 class DiffTarget(NamedTuple):
-    """Base URL of the project and the commit at the new side of a diff."""
+    """Base URL of the project, the commit at the new side of a diff and, for images, the one at the old side."""
 
     project_url: str
     commit: str
+    old_commit: str = ""
+
+    def images(self, item: DiffView) -> ImageVersions | None:
+        """Return the URLs of the versions of an image, or None for other files."""
+        if not item.diff.startswith("Binary") or not item.new_path.lower().endswith(_IMAGE_ENDINGS):
+            return None
+        old = "" if item.new_file or not self.old_commit else self._raw(self.old_commit, item.old_path)
+        return ImageVersions(old, "" if item.deleted_file else self._raw(self.commit, item.new_path))
+
+    def _raw(self, commit: str, path: str) -> str:
+        return f"{self.project_url}/-/raw/{commit}/{quote(path)}"
 
 
 class _RowCacheKey(NamedTuple):
@@ -68,6 +89,8 @@ class DiffFile(msgspec.Struct):
     lines: int
     whole: str
     """URL of the page that shows all lines of the file."""
+    start: str
+    """URL of the page that starts with the file."""
     parts: list[tuple[Markup, list[Any]]] = []
     """Rows of the table, split after each line that has content below it, with that content."""
     collapsed: bool = False
@@ -76,6 +99,12 @@ class DiffFile(msgspec.Struct):
     """True if the lines of the file are on this page of the diff."""
     has_bidi: bool = False
     """True if the file contains characters that change the text direction."""
+    digest: str = ""
+    """Digest of the changes of the file; a mark as viewed counts only for the same changes."""
+    viewed: bool = False
+    """True if the viewer has marked these changes as viewed."""
+    images: ImageVersions | None = None
+    """Set if the file is an image whose versions can be shown."""
 
     @property
     def path(self) -> str:
@@ -93,6 +122,10 @@ class RenderedDiff(msgspec.Struct):
     added: int
     removed: int
     split: bool
+    whitespace: bool
+    """False if changes of white space are left out."""
+    whitespace_address: str
+    """URL of the page with or without changes of white space."""
     part: bool
     """True if the query selects some of the files: a script then needs only their fragment."""
     unified_address: str
@@ -119,17 +152,25 @@ def render_diff(
     slots: LineSlots | None = None,
     commentable: CommentableLines = "no",
     target: DiffTarget | None = None,
+    viewed: Mapping[str, str] | None = None,
 ) -> RenderedDiff:
     """Render the files for a page.
 
     ``query`` contains the query parameters of the page: ``view=split`` shows old and new side by side, ``first`` starts
     with a later file, ``only`` shows one file. ``commentable`` names the lines that can be commented on (all lines, or
     changed lines only): their numbers link to the page with ``at``. With ``target`` the unchanged lines around the
-    changes can be expanded.
+    changes can be expanded. ``viewed`` holds the digests of the files that the viewer has marked as viewed.
     """
-    params = {name: value for name, value in query.items() if name not in ("first", "only", "at")}
+    params = {name: value for name, value in query.items() if name not in ("first", "only", "at", "from")}
     split = query.get("view") == "split"
-    files = _files(items, params)
+    digests = [_digest(item, target) for item in items]
+    whitespace = query.get("w") != "1"
+    if not whitespace:
+        items = [msgspec.structs.replace(item, diff=without_whitespace_changes(item.diff)) for item in items]
+    files = _files(items, params, whitespace=whitespace)
+    for file, digest in zip(files, digests, strict=True):
+        file.digest = digest
+        file.viewed = viewed is not None and viewed.get(file.new_path) == digest
     only, first = _number(query.get("only")), _number(query.get("first")) or 0
     shown = RenderedDiff(
         files=files,
@@ -137,6 +178,8 @@ def render_diff(
         added=sum(file.added for file in files),
         removed=sum(file.removed for file in files),
         split=split,
+        whitespace=whitespace,
+        whitespace_address=with_query(params, w="1" if whitespace else None),
         part=only is not None or first > 0,
         unified_address=with_query(params, view=None),
         split_address=with_query(params, view="split"),
@@ -158,7 +201,13 @@ def render_diff(
     return shown
 
 
-def _files(items: Sequence[DiffView], query: dict[str, Any]) -> list[DiffFile]:
+def _digest(item: DiffView, target: DiffTarget | None) -> str:
+    """Return the digest of a file's changes; of a binary file only the commit tells whether it has changed."""
+    version = target.commit if target and item.diff.startswith("Binary") else ""
+    return blake2b(f"{item.b_mode} {version} {item.diff}".encode(errors="replace"), digest_size=16).hexdigest()
+
+
+def _files(items: Sequence[DiffView], query: dict[str, Any], *, whitespace: bool = True) -> list[DiffFile]:
     files, taken = [], set()
     for number, item in enumerate(items):
         added, removed = count_changed_lines(item.diff)
@@ -175,9 +224,10 @@ def _files(items: Sequence[DiffView], query: dict[str, Any]) -> list[DiffFile]:
                 added=added,
                 removed=removed,
                 notes=_file_notes(item),
-                empty_reason=_reason_without_lines(item),
+                empty_reason=_reason_without_lines(item, whitespace=whitespace),
                 lines=item.diff.count("\n"),
                 whole=with_query(query, only=number),
+                start=with_query(query, first=number or None),
             )
         )
     return files
@@ -206,7 +256,7 @@ def _file_notes(item: DiffView) -> list[str]:
 _KINDS = {"120000": "Symbolic link", "160000": "Submodule"}
 
 
-def _reason_without_lines(item: DiffView) -> str:
+def _reason_without_lines(item: DiffView, *, whitespace: bool) -> str:
     if item.too_large:
         return "This diff is too large to display."
     if item.collapsed:
@@ -215,6 +265,8 @@ def _reason_without_lines(item: DiffView) -> str:
         return "Binary file, changes not displayed."
     if "@@" in item.diff:
         return ""
+    if not whitespace and not item.diff and item.a_mode == item.b_mode:
+        return "No changes other than white space."
     if item.renamed_file:
         return "Renamed without changes."
     if item.new_file or item.deleted_file:
@@ -236,11 +288,12 @@ def _fill_lines(
     lines, colored, last = 0, 0, 0
     for last, file in enumerate(shown.shown, 1):
         item, file.on_this_page = items[file.number], True
+        file.images = target.images(item) if target else None
         if not file.empty_reason:
             file.collapsed = file.lines > _MAX_UNFOLDED_LINES and not everything
         if not file.empty_reason and not file.collapsed:
             file.has_bidi = has_bidi_characters(item.diff)
-            row_target = target if not item.new_file and not item.deleted_file else None
+            row_target = target._replace(old_commit="") if target and not (item.new_file or item.deleted_file) else None
             key = _RowCacheKey(item.diff, file.new_path, file.anchor, *links, shown.split, row_target)
             rows = _row_cache.get(key)
             if rows is None:

@@ -5,7 +5,9 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.api.params import Upload
+from ingot.repositories import browser
 from ingot.repositories.commit_writing import api as commit_writing_api
+from ingot.web.code.diffs import RenderedDiff, render_diff
 from ingot.web.code.edit_context import FileDraft, encode_like, find_draft
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -30,7 +32,10 @@ def create_file(visit: Visit) -> PageResponse:
     draft = find_draft(visit, needs_file=False)
     typed = _form_values(visit, "file_path", "content")
     path = draft.below(typed["file_path"])
-    action = {"action": "create", "file_path": path, "content": typed["content"].replace("\r\n", "\n")}
+    content = typed["content"].replace("\r\n", "\n")
+    if "preview" in visit.request.form:
+        return _editor_page(draft, "new", typed, changes=_changes(draft, path, content.encode()))
+    action = {"action": "create", "file_path": path, "content": content}
     return _create_commit(draft, "new", typed, action, f"Add {path}", path)
 
 
@@ -52,6 +57,8 @@ def edit_file(visit: Visit) -> PageResponse:
     typed = _form_values(visit, "file_path", "content", "last_commit_id")
     path = typed["file_path"].strip("/ ") or draft.path
     content = encode_like(draft.body or b"", typed["content"])
+    if "preview" in visit.request.form:
+        return _editor_page(draft, "edit", typed, changes=_changes(draft, path, content))
     action = {"action": "update", "file_path": path, "content": b64encode(content).decode(), "encoding": "base64"}
     if path != draft.path:
         action |= {"action": "move", "previous_path": draft.path}
@@ -149,8 +156,20 @@ def _create_commit(
     return LocalRedirect(f"{parent.url}/-/{page}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))
 
 
+def _changes(draft: FileDraft, path: str, content: bytes) -> RenderedDiff:
+    """Return the diff from the current file to the content of the form."""
+    old_path = draft.path if draft.body is not None else None
+    item = browser.draft_diff(old_path, path, draft.body or b"", content)
+    return render_diff([item], {"only": "0"})
+
+
 def _editor_page(
-    draft: FileDraft, action_name: str, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
+    draft: FileDraft,
+    action_name: str,
+    typed: dict[str, Any],
+    errors: list[str] | None = None,
+    status: int = 200,
+    changes: RenderedDiff | None = None,
 ) -> TemplateResponse:
     """Render the form, or the reason why the user may not edit."""
     errors = errors or []
@@ -160,5 +179,6 @@ def _editor_page(
         "typed": {"commit_message": "", "last_commit_id": "", "branch": draft.proposed, **typed},
         "errors": errors,
         "changed": any(_CHANGED in error for error in errors),
+        "changes": changes,
     }
     return draft.parent.page("code/edit.html", "code", context, status)

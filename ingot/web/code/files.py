@@ -12,6 +12,7 @@ from ingot.web.bidi import has_bidi_characters
 from ingot.web.code.file_kinds import FileContent, file_content, is_markdown
 from ingot.web.code.file_lines import file_lines
 from ingot.web.code.location import CodeLocation, code_location
+from ingot.web.code.previews import is_previewable, preview_or_none
 from ingot.web.code.trees import find_last_commit
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.texts import render_markdown
@@ -22,14 +23,18 @@ _BLAME_PAGE_LINES = 1_000
 
 @pages.get("/:path/-/blob/:rest", open=True, slashes="rest")
 def show_file(visit: Visit) -> PageResponse:
-    """Show a file; ``plain`` shows the source of Markdown."""
+    """Show a file; ``plain`` shows the source of Markdown and of files with a preview."""
     location = code_location(visit)
     if browser.kind_at(location.repository, location.commit, location.path) == "folder":
         return LocalRedirect(location.url("tree"))
     file = browser.read_file(location.repository, location.commit, location.path)
     content = file_content(file)
     everything = "all" in visit.request.query or "rest" in visit.request.query
-    rendered = content.kind == "text" and is_markdown(location.path) and "plain" not in visit.request.query
+    has_views = content.kind == "text" and (is_markdown(location.path) or is_previewable(location.path))
+    rendered = has_views and "plain" not in visit.request.query
+    preview = preview_or_none(location, content.text) if rendered else None
+    html = _file_html(location, content) if rendered and is_markdown(location.path) else None
+    rendered = preview is not None or html is not None
     lines = None
     if content.text and content.kind in ("text", "pointer") and not rendered:
         lines = file_lines(file.oid, content.text, language_of(location.path), everything=everything)
@@ -40,8 +45,9 @@ def show_file(visit: Visit) -> PageResponse:
         "file": file,
         "content": content,
         "lines": lines,
-        "markdown": content.kind == "text" and is_markdown(location.path),
-        "html": _file_html(location, content) if rendered else None,
+        "has_views": has_views,
+        "html": html,
+        "preview": preview,
         "target": _symlink_target(location, content),
         "last": find_last_commit(location),
         "branch": location.branch,

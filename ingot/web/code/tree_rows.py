@@ -16,14 +16,14 @@ from ingot.git.trees.entries import TreeEntry
 from ingot.repositories.commits.views import signature_time, truncated_title
 from ingot.repositories.trees.views import TreeEntryView, entry_view
 from ingot.web.code.location import CodeLocation
-from ingot.web.formats import ago, exact_time
+from ingot.web.display_zone import current_locale, time_element
 
 CommitLookup = Literal["cached", "short", "any"]
 """Effort for finding the last commits: only cached ones, a short search, or a search without a time limit."""
 _LINK = "120000"
 _SHORT_SECONDS = 0.03
 _EMPTY_CELLS = "<td></td><td></td>"
-_Key = tuple[str, str, str, str, bytes, int]
+_Key = tuple[str, str, str, str, bytes, int, str]
 _folder_cache: BoundedCache[_Key, tuple[str, Markup]] = declare_cache("folder-rows", share=4)
 
 
@@ -46,6 +46,7 @@ def entry_rows(location: CodeLocation, entries: Sequence[TreeEntry], now: Timest
         str(location.repository.path),
         entries[0].path,
         len(entries),
+        current_locale(),
     )
     cached = _folder_cache.get(key)
     if cached is not None and cached[0] == now[:16]:
@@ -78,7 +79,7 @@ def _cells(
     for commit in read_commits(location.repository, oids):
         time = signature_time(commit.committer)
         link = f'<a href="{escape(location.parent.url)}/-/commit/{commit.oid}">{escape(truncated_title(commit))}</a>'
-        when = f'<time datetime="{time}" title="{exact_time(time)}">{ago(time, now)}</time>'
+        when = time_element(time, now)
         cells_by_commit[commit.oid] = f'<td class="commit">{link}</td><td class="time">{when}</td>'
     return [cells_by_commit[commits[entry.name]] for entry in entries]
 

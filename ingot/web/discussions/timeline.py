@@ -10,7 +10,7 @@ from ingot.collaboration.subjects import SubjectAccess
 from ingot.core.db.times import Timestamp
 from ingot.web.discussions.awards import AwardSummary, award_summaries
 from ingot.web.discussions.discussable import Discussable
-from ingot.web.formats import ago, exact_time
+from ingot.web.display_zone import time_element
 from ingot.web.texts import render_markdown_texts
 
 _PER_PAGE = 100
@@ -173,5 +173,4 @@ def _award_summaries(
 def _time_html(note: NoteView, now: Timestamp) -> Markup:
     """Render the time of a note; a template takes ten times as long, and a discussion has many."""
     at = note.created_at
-    text = f'<time datetime="{at}" title="{exact_time(at)}">{ago(at, now)}</time>'
-    return Markup(text)  # noqa: S704 - Contains only numbers and fixed words.
+    return Markup(time_element(at, now))  # noqa: S704 - Contains only numbers and fixed words.

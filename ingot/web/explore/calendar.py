@@ -10,6 +10,7 @@ from ingot.discovery.activity.views import activity_days
 
 WEEKS = 53
 _STEPS = (1, 5, 10, 20)
+_WEEK_DAYS = 7
 
 
 class CalendarDay(NamedTuple):
@@ -26,6 +27,8 @@ class ContributionCalendar(NamedTuple):
     """Calendar with one column per week, Monday first; days without contributions are omitted."""
 
     days: list[CalendarDay]
+    months: list[tuple[str, int]]
+    """Abbreviated name of each month, with the week in which it begins."""
     weeks: int
     total: int
     whole: bool
@@ -45,4 +48,10 @@ def contribution_calendar(
         week, weekday = divmod((date.fromisoformat(text) - first).days, 7)
         if week >= 0:
             days.append(CalendarDay(week, weekday, sum(count >= step for step in _STEPS), text, count))
-    return ContributionCalendar(days, WEEKS, sum(counts.values()), complete)
+    return ContributionCalendar(days, _months(first), WEEKS, sum(counts.values()), complete)
+
+
+def _months(first: date) -> list[tuple[str, int]]:
+    """Return the months whose first day is in the calendar, except where the edge would cut off the name."""
+    weeks = [first + timedelta(weeks=number, days=6) for number in range(WEEKS)]
+    return [(day.strftime("%b"), number) for number, day in enumerate(weeks[:-1]) if day.day <= _WEEK_DAYS]

@@ -1,11 +1,17 @@
-"""Home page, list of visible projects, and choice of theme."""
+"""Home page, lists of own and of visible projects, and choice of theme."""
+
+from typing import Any
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing
 from ingot.discovery.activity import api as activity_api
+from ingot.projects.groups import api as groups_api
 from ingot.projects.projects import api as projects_api
 from ingot.web.cookies import THEME_COOKIE, set_cookie
 from ingot.web.explore.event_lines import activity_lines
+from ingot.web.explore.needs import needs_of_user
+from ingot.web.issues.todos import ACTIONS
 from ingot.web.page_routes import (
     ExternalRedirect,
     LocalRedirect,
@@ -24,21 +30,54 @@ _ORDERS = {
     "name": "Name",
     "star_count": "Most stars",
 }
+_BOXED = 8
+"""Number of projects and groups beside the activity."""
+_ACTIVITY: dict[str, tuple[str, dict[str, str]]] = {
+    "": ("All", {}),
+    "pushes": ("Pushes", {"action": "pushed"}),
+    "issues": ("Issues", {"target_type": "issue"}),
+    "merge_requests": ("Merge requests", {"target_type": "merge_request"}),
+    "comments": ("Comments", {"action": "commented"}),
+}
 _THEMES = ("light", "dark", "")
 
 
 @pages.get("/", open=True)
 def show_home(visit: Visit, db: Connection) -> PageResponse:
-    """Show the user's projects and activity; redirect signed-out users to the configured home page or to /explore."""
+    """Show what waits for the user, projects and activity; redirect others to the home page or to /explore."""
     if visit.viewer.user is None:
         home_page = current_settings(db).home_page_url
         is_own = not home_page or home_page.rstrip("/") == visit.request.origin.base
         return LocalRedirect("/explore") if is_own else ExternalRedirect(str(home_page))
-    projects = visit.ask(
-        projects_api.list_projects, {"membership": "true", "order_by": "last_activity_at", "per_page": 20}
-    )
-    events = visit.ask(activity_api.list_own_events, {"scope": "all", "per_page": 15}).items
-    return TemplateResponse("explore/home.html", {"projects": projects, "activity": activity_lines(visit, events)})
+    activity_filter = text_field(visit.request.query, "activity")
+    activity_filter = activity_filter if activity_filter in _ACTIVITY else ""
+    events = visit.ask(
+        activity_api.list_own_events, {"scope": "all", "per_page": 20, **_ACTIVITY[activity_filter][1]}
+    ).items
+    context = {
+        "needs": needs_of_user(visit, db),
+        "actions": ACTIONS,
+        "projects": _own_projects(visit, "membership", _BOXED),
+        "starred": _own_projects(visit, "starred", _BOXED),
+        "groups": visit.ask(groups_api.list_groups, {"per_page": _BOXED}),
+        "activity": activity_lines(visit, events),
+        "activity_filter": activity_filter,
+        "activity_filters": {key: name for key, (name, _) in _ACTIVITY.items()},
+    }
+    return TemplateResponse("explore/home.html", context)
+
+
+@pages.get("/dashboard/projects")
+def list_own_projects(visit: Visit) -> PageResponse:
+    """List the projects that the user is a member of, or those with the user's star."""
+    kind = "starred" if visit.request.query.get("filter") == "starred" else "membership"
+    listing = _own_projects(visit, kind, 20, visit.request.page)
+    return TemplateResponse("explore/own_projects.html", {"projects": listing, "kind": kind})
+
+
+def _own_projects(visit: Visit, kind: str, size: int, page: object = 1) -> Listing[Any]:
+    params = {kind: "true", "order_by": "last_activity_at", "per_page": size, "page": page}
+    return visit.ask(projects_api.list_projects, params)
 
 
 @pages.get("/explore", open=True)

@@ -1,5 +1,5 @@
 """Routes of the explore pages."""
 
-from ingot.web.explore import activity, dashboard, help, previews, search
+from ingot.web.explore import activity, dashboard, feeds, help, previews, search
 
-PAGES = (activity.pages, help.pages, dashboard.pages, search.pages, previews.pages)
+PAGES = (activity.pages, feeds.pages, help.pages, dashboard.pages, search.pages, previews.pages)

@@ -9,6 +9,7 @@ from ingot.discovery.search import api as search_api
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import project_paths
+from ingot.web.explore.code_results import group_by_file, search_code_of_projects
 from ingot.web.explore.note_links import note_page
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
@@ -27,7 +28,7 @@ _SCOPE_NAMES = {
     "users": "Users",
     "wiki_blobs": "Wiki",
 }
-_GLOBAL_SCOPES = ("projects", "issues", "merge_requests", "milestones", "snippet_titles", "users")
+_GLOBAL_SCOPES = ("projects", "blobs", "issues", "merge_requests", "milestones", "snippet_titles", "users")
 _GROUP_SCOPES = ("projects", "issues", "merge_requests", "milestones", "users")
 _PROJECT_SCOPES = ("blobs", "commits", "issues", "merge_requests", "milestones", "notes", "wiki_blobs", "users")
 
@@ -39,7 +40,17 @@ def search_instance(visit: Visit) -> PageResponse:
         params = {"search": _term(visit), "page": visit.request.query.get("page", "1")}
         results = visit.ask(projects_api.list_projects, params)
         return TemplateResponse("explore/search.html", _context(visit, ("projects",), "projects", results))
+    if visit.request.query.get("scope") == "blobs" and _term(visit):
+        return TemplateResponse("explore/search.html", _search_all_code(visit))
     return TemplateResponse("explore/search.html", _run_search(visit, search_api.search_anywhere, _GLOBAL_SCOPES))
+
+
+def _search_all_code(visit: Visit) -> dict[str, Any]:
+    found = search_code_of_projects(visit, _term(visit), visit.request.page)
+    return _context(visit, _GLOBAL_SCOPES, "blobs", found.results) | {
+        "searched": found.searched,
+        "is_cut": found.is_cut,
+    }
 
 
 @pages.get("/groups/:path/-/search", open=True)
@@ -96,5 +107,7 @@ def _context(visit: Visit, scopes: tuple[str, ...], scope: str, results: Listing
         "paths": paths,
         "parent_name": "",
         "note_page": note_page,
+        "files": group_by_file(results.items, _term(visit)) if scope in ("blobs", "wiki_blobs") else [],
+        "is_cut": False,
         "errors": [],
     }

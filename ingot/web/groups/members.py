@@ -8,6 +8,7 @@ from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
+from ingot.projects.members.views import MembershipOrigin, membership_origins
 from ingot.projects.sharing import api as sharing_api
 from ingot.web.groups.membership import ROLE_NAMES, has_requested, members_url
 from ingot.web.groups.settings_parent import (
@@ -150,16 +151,21 @@ def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsSta
     visit, project = parent.visit, isinstance(parent, ProjectContext)
     members_here, requests = member_endpoints(parent), access_request_endpoints(parent)
     all_members = parent.either(sharing_api.list_all_project_members, groups_api.list_all_group_members)
-    with_inherited = visit.request.query.get("with") == "everybody"
+    with_inherited = visit.request.query.get("with") != "direct"
     search = visit.request.query.get("search")
     params = {"page": visit.request.query.get("page", "1"), "query": search if isinstance(search, str) else ""}
     may_manage = parent.may(requests.list_access_requests)
     members = parent.ask(all_members if with_inherited else members_here.list_members, params)
     subject: Any = parent.project if isinstance(parent, ProjectContext) else parent.group
+    ids = [member.id for member in members.items]
+    namespace_id = parent.project.namespace.id if isinstance(parent, ProjectContext) else parent.group.id
+    origins = membership_origins(db, "project" if project else "group", subject.id, namespace_id, ids)
     context: dict[str, Any] = {
         "forms": forms,
         "url": members_url(parent),
         "members": members,
+        "origins": origins,
+        "no_origin": MembershipOrigin(),
         "with_inherited": with_inherited,
         "search": params["query"],
         "levels": {number: name for number, name in ROLE_NAMES.items() if not project or number < 50},

@@ -16,7 +16,7 @@ from ingot.web.projects import general_settings
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
 from ingot.web.projects.general_settings import FormParts, submitted_part
 from ingot.web.projects.namespaces import find_typed_namespace, group_options, namespace_path
-from ingot.web.projects.repository_settings import DEPLOY_TOKEN_SCOPES, token_form_values, token_params
+from ingot.web.projects.repository_settings import token_form_values, token_params
 from ingot.web.projects.settings import VISIBILITIES
 
 pages = PageRoutes()
@@ -168,7 +168,6 @@ def revoke_token(visit: Visit) -> PageResponse:
 def _tokens_page(group_context: GroupContext, forms: FormsState, created: Any = None) -> TemplateResponse:
     context = {
         "forms": forms,
-        "scopes": DEPLOY_TOKEN_SCOPES,
         "tokens": group_context.ask(deploy_tokens_api.list_deploy_tokens, {"per_page": 100}).items,
         "created": created,
         "secret": created.token if created is not None and created.token is not UNSET else "",

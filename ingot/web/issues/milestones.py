@@ -194,5 +194,8 @@ def _milestone_form(
     errors: list[str] | None = None,
 ) -> PageResponse:
     context: dict[str, object] = {"typed": typed, "milestone": milestone, "errors": errors or []}
-    context["path"] = parent.project.path_with_namespace if isinstance(parent, ProjectContext) else ""
+    if isinstance(parent, ProjectContext):
+        context |= {"root": "projects", "path": parent.project.path_with_namespace}
+    else:
+        context |= {"root": "groups", "path": parent.group.full_path}
     return planning_page(parent, "issues/milestone_form.html", "milestones", context, 422 if errors else 200)

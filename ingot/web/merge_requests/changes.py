@@ -1,26 +1,39 @@
 """Commits, diff versions and pipelines of a merge request."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ingot.ci.pipelines.summaries import pipeline_summaries
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.merge import api as merge_api
+from ingot.collaboration.merge_requests.reviews.queries import viewed_digests
 from ingot.collaboration.merge_requests.versions import api as versions_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, pushed_versions, version_diffs
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.web.ci.outcomes import pipeline_outcomes
+from ingot.web.code.diff_tree import diff_tree
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.discussions.timeline import discussion_thread
 from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
-from ingot.web.merge_requests.line_discussions import discussions_by_line
+from ingot.web.merge_requests.line_discussions import LineSlot, drafts_outside, line_slots
+from ingot.web.merge_requests.line_form import line_form
+from ingot.web.merge_requests.review_drafts import review_drafts
+from ingot.web.merge_requests.suggestions import appliable_count, may_apply_suggestions, with_suggestions
 from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()
-COMMENT_FORM = "form"
-"""Slot value that marks the line below which the comment form is shown."""
 _MAX_VERSIONS = 100
+
+
+class TypedComment(NamedTuple):
+    """Comment on a line that was refused, so that the form shows it again."""
+
+    at: str
+    """Element id of the line."""
+    start: str
+    body: str
 
 
 class SelectedVersions(msgspec.Struct, frozen=True):
@@ -64,33 +77,80 @@ def send_patch(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/diffs", open=True)
 def show_changes(visit: Visit, db: Connection) -> PageResponse:
-    """Show the diff; ``at`` names a line to comment on, ``diff_id`` a version, ``start_id`` one to compare with."""
-    merge_request = merge_request_context(visit)
+    """Show the diff; ``diff_id`` names a version, ``start_id`` one to compare with, ``w=1`` hides white space.
+
+    ``at`` names a line to comment on, and ``from`` the first line if the comment is about several.
+    """
+    return changes_page(merge_request_context(visit), db)
+
+
+def changes_page(
+    merge_request: MergeRequestContext,
+    db: Connection,
+    typed: TypedComment | None = None,
+    errors: list[str] | None = None,
+    status: int = 200,
+) -> PageResponse:
+    """Render the changes, with the errors and the text of a comment that was refused."""
+    visit = merge_request.visit
     selected = _selected_versions(merge_request, db)
     if selected is None:
         return merge_request.page("merge_requests/diffs.html", "diffs", {"selected": None})
+    query = {**visit.request.query, **({"at": typed.at, "from": typed.start} if typed else {})}
     items = version_diffs(merge_request.repository, selected.version, selected.since)
-    thread = discussion_thread(merge_request.discussable)
-    commentable = thread.may_write and selected.since is None
-    slots: dict[Any, list[Any]] = dict(discussions_by_line(thread, selected.version)) if selected.since is None else {}
-    line = (
-        render_diff(items, {"first": str(len(items))}).line_at(visit.request.query.get("at")) if commentable else None
+    thread = with_suggestions(merge_request, discussion_thread(merge_request.discussable))
+    drafts = review_drafts(merge_request, thread)
+    commentable = thread.may_write and selected.since is None and query.get("w") != "1"
+    line = render_diff(items, {"first": str(len(items))}).line_at(query.get("at")) if commentable else None
+    form = (
+        line_form(selected.version, items, line, str(query.get("from", "")), typed.body if typed else "")
+        if line
+        else None
     )
-    if line is not None and not visit.headers.fragment:
-        slots[line] = [*slots.get(line, []), COMMENT_FORM]
-    target = DiffTarget(merge_request.parent.url, selected.version.head_oid)
+    slots = line_slots(thread, drafts, selected.version) if selected.since is None else {}
+    if line is not None and form is not None and not visit.headers.fragment:
+        slots[line] = slots.get(line, LineSlot([], []))._replace(form=form)
     diff = render_diff(
-        items, visit.request.query, slots=slots, commentable="any" if commentable else "no", target=target
+        items,
+        query,
+        slots=slots,
+        commentable="any" if commentable else "no",
+        target=_diff_target(merge_request, selected),
+        viewed=_viewed(merge_request, db),
     )
     back = f"{merge_request.url}/diffs{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
-    context: dict[str, Any] = {"selected": selected, "diff": diff, "thread": thread, "back": back, "at": None}
-    if line is not None:
-        context["at"] = _position(selected.version, line, {item.new_path: item.old_path for item in items})
-    context["blob_url"] = f"{merge_request.parent.url}/-/blob/{selected.version.head_oid}"
-    if visit.headers.fragment and (line is not None or diff.part):
-        template = "merge_requests/_line_form.html" if line is not None else "merge_requests/_diff_part.html"
+    context: dict[str, Any] = {
+        "selected": selected,
+        "diff": diff,
+        "tree": diff_tree(diff.files) if len(diff.files) > 1 else [],
+        "thread": thread,
+        "drafts": drafts,
+        "pending": drafts_outside(drafts, slots),
+        "back": back,
+        "form": form,
+        "commentable": commentable,
+        "may_mark": visit.viewer.user is not None and selected.newest,
+        "appliable": appliable_count(thread) if may_apply_suggestions(merge_request) else 0,
+        "approvals": None,
+        "blob_url": f"{merge_request.parent.url}/-/blob/{selected.version.head_oid}",
+        "errors": errors or [],
+    }
+    if visit.headers.fragment and (form is not None or diff.part):
+        template = "merge_requests/_line_form.html" if form is not None else "merge_requests/_diff_part.html"
         return TemplateResponse(template, {**context, "discussable": merge_request.discussable})
-    return merge_request.page("merge_requests/diffs.html", "diffs", context)
+    if selected.newest and visit.viewer.user is not None:
+        context["approvals"] = merge_request.discussable.ask(merge_request_discussions_api.get_approvals)
+    return merge_request.page("merge_requests/diffs.html", "diffs", context, status)
+
+
+def _diff_target(merge_request: MergeRequestContext, selected: SelectedVersions) -> DiffTarget:
+    old = selected.since.head_oid if selected.since else selected.version.base_oid
+    return DiffTarget(merge_request.parent.url, selected.version.head_oid, old or "")
+
+
+def _viewed(merge_request: MergeRequestContext, db: Connection) -> dict[str, str] | None:
+    user = merge_request.visit.viewer.user
+    return viewed_digests(db, merge_request.view.id, user.id) if user is not None else None
 
 
 def _selected_versions(merge_request: MergeRequestContext, db: Connection) -> SelectedVersions | None:
@@ -110,20 +170,3 @@ def _version_by_id(versions: list[PushedVersion], version_id: Any) -> PushedVers
     if selected is None:
         raise NotFound("Merge Request Diff")
     return selected
-
-
-def _position(
-    version: PushedVersion, line: tuple[str, int | None, int | None], old_paths: dict[str, str]
-) -> dict[str, Any]:
-    """Return the position of a line in the format of the API."""
-    path, old, new = line
-    position = {
-        "base_sha": version.base_oid,
-        "start_sha": version.start_oid,
-        "head_sha": version.head_oid,
-        "old_path": old_paths.get(path, path),
-        "new_path": path,
-        "old_line": old,
-        "new_line": new,
-    }
-    return {name: value for name, value in position.items() if value is not None}

@@ -1,8 +1,7 @@
 """Discussions on lines of a diff: their positions and the lines that they quote."""
 
-from collections import defaultdict
 from sys import getsizeof
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from markupsafe import Markup
@@ -17,6 +16,8 @@ from ingot.log import log_failure
 from ingot.web.code.patch_rows import DiffHunk, parse_hunks, unified_rows
 from ingot.web.discussions.timeline import DiscussionItem, DiscussionThread
 from ingot.web.merge_requests.context import MergeRequestContext
+from ingot.web.merge_requests.line_form import LineForm
+from ingot.web.merge_requests.review_drafts import DraftItem, ReviewDrafts
 
 _CONTEXT_LINES = 3
 _MAX_CONTEXTS = 50
@@ -37,14 +38,39 @@ class LineContext(msgspec.Struct, frozen=True):
     """True if the comment is on an earlier version."""
 
 
-def discussions_by_line(thread: DiscussionThread, version: PushedVersion) -> dict[LineKey, list[DiscussionItem]]:
-    """Return the discussions on lines of a version, by line."""
-    slots: defaultdict[LineKey, list[DiscussionItem]] = defaultdict(list)
+class LineSlot(NamedTuple):
+    """Content below a line: discussions, the viewer's draft notes, and the form for a new comment."""
+
+    discussions: list[DiscussionItem]
+    drafts: list[DraftItem]
+    form: LineForm | None = None
+
+
+def line_slots(thread: DiscussionThread, drafts: ReviewDrafts, version: PushedVersion) -> dict[LineKey, LineSlot]:
+    """Return the discussions and draft notes on lines of a version, by line."""
+    slots: dict[LineKey, LineSlot] = {}
+
+    def slot_at(position: dict[str, Any]) -> LineSlot:
+        line = position["new_path"], position.get("old_line"), position.get("new_line")
+        return slots.setdefault(line, LineSlot([], []))
+
     for discussion in thread.discussions:
         position = discussion_position(discussion)
         if position is not None and position.get("head_sha") == version.head_oid:
-            slots[position["new_path"], position.get("old_line"), position.get("new_line")].append(discussion)
+            slot_at(position).discussions.append(discussion)
+    for draft in drafts.items:
+        if draft.view.position["head_sha"] == version.head_oid:
+            slot_at(draft.view.position).drafts.append(draft)
     return slots
+
+
+def drafts_outside(drafts: ReviewDrafts, slots: dict[LineKey, LineSlot]) -> list[DraftItem]:
+    """Return the draft notes that are shown below no line: general ones, and those on earlier versions."""
+    inside = {draft.view.id for slot in slots.values() for draft in slot.drafts}
+    discussions = {discussion.id for slot in slots.values() for discussion in slot.discussions}
+    return [
+        draft for draft in drafts.items if draft.view.id not in inside and draft.view.discussion_id not in discussions
+    ]
 
 
 def discussion_position(discussion: DiscussionItem) -> dict[str, Any] | None:

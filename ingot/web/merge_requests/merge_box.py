@@ -18,8 +18,6 @@ from ingot.repositories.statuses import api as statuses_api
 from ingot.web.merge_requests.context import MergeRequestContext
 
 _PASSING_STATUSES = ("success", "skipped")
-# Seconds between polls of the box, since pushes, conflicts and merges by other users change it.
-_POLL_SOON_SECONDS, _POLL_SECONDS = 5, 15
 
 
 class MergeBox(msgspec.Struct, frozen=True):
@@ -37,8 +35,8 @@ class MergeBox(msgspec.Struct, frozen=True):
     merges_when_pipeline_succeeds: bool
     may_cancel: bool
     may_rebase: bool
-    poll_seconds: int
-    """Seconds until the box is polled again; 0 for never."""
+    is_unchecked: bool
+    """True while conflicts are being checked; a script then polls the box."""
     pipeline: Any
     summary: PipelineSummary | None = None
     """Stages and jobs of the pipeline, if the viewer may see them."""
@@ -46,6 +44,8 @@ class MergeBox(msgspec.Struct, frozen=True):
     squash_message: str = ""
     may_remove_source: bool = False
     """True if the viewer may delete the source branch, which has not changed since the merge."""
+    may_resolve: bool = False
+    """True if the viewer may commit a merge to the source branch, to resolve conflicts."""
     commit: str = ""
     """Commit to revert or cherry-pick, if a single commit contains the whole merge."""
 
@@ -67,7 +67,7 @@ def _pipeline_summary(merge_request: MergeRequestContext) -> PipelineSummary | N
 def _box(merge_request: MergeRequestContext) -> MergeBox:
     view = merge_request.view
     if view.state != "opened":
-        finished_box = MergeBox([], [], False, False, False, False, False, False, 0, view.head_pipeline)
+        finished_box = MergeBox([], [], False, False, False, False, False, False, False, view.head_pipeline)
         return _after_merge(merge_request, finished_box) if view.state == "merged" else finished_box
     mergeability = merge_request.visit.database.read(
         lambda db: check_mergeability(db, merge_request.repository, merge_request.lookup.merge_request)
@@ -76,23 +76,19 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
     allowed = view.user is not msgspec.UNSET and view.user.can_merge
     reasons = [*_branch_reasons(merge_request, mergeability), *_rule_reasons(merge_request)]
     pipeline_active = view.head_pipeline is not None and view.head_pipeline.status in ACTIVE_STATUSES
-    running = view.detailed_merge_status == "ci_still_running"
     others = [reason for reason in reasons if reason != _RUNNING]
     is_scheduled = view.merge_when_pipeline_succeeds
     box = MergeBox(
         reasons=reasons if allowed else [*reasons, _permission_reason(merge_request)],
         hints=_hints(merge_request, unchecked),
         conflicts=mergeability == "conflict",
+        may_resolve=mergeability == "conflict" and _may_push(merge_request),
         may_merge=allowed and not reasons and not unchecked and not is_scheduled,
         may_schedule=allowed and pipeline_active and not others and not unchecked and not is_scheduled,
         merges_when_pipeline_succeeds=is_scheduled,
         may_cancel=is_scheduled and merge_request.discussable.may(merge_api.cancel_merge),
         may_rebase=mergeability == "apart" and _may_push(merge_request),
-        poll_seconds=_POLL_SOON_SECONDS
-        if unchecked or pipeline_active or running or is_scheduled
-        else _POLL_SECONDS
-        if merge_request.visit.viewer.user
-        else 0,
+        is_unchecked=unchecked,
         pipeline=view.head_pipeline,
     )
     return _with_messages(merge_request, box) if box.may_merge or box.may_schedule else box
@@ -170,7 +166,7 @@ def _hints(merge_request: MergeRequestContext, unchecked: bool) -> list[str]:
 
 def _may_push(merge_request: MergeRequestContext) -> bool:
     source = merge_request.source
-    if source.project is None or not source.branch_exists:
+    if merge_request.visit.viewer.user is None or source.project is None or not source.branch_exists:
         return False
     return merge_request.visit.may(commit_writing_api.create_commit, id=source.project.id)
 

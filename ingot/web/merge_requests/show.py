@@ -13,6 +13,8 @@ from ingot.web.discussions.timeline import discussion_thread
 from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
 from ingot.web.merge_requests.line_discussions import line_contexts
 from ingot.web.merge_requests.merge_box import merge_box
+from ingot.web.merge_requests.review_drafts import review_drafts
+from ingot.web.merge_requests.suggestions import appliable_count, may_apply_suggestions, with_suggestions
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()
@@ -52,9 +54,13 @@ def overview_page(
 ) -> PageResponse:
     """Render the overview page, with errors after a failed action."""
     visit, discussable, view = merge_request.visit, merge_request.discussable, merge_request.view
-    thread = discussion_thread(discussable, view.description)
+    thread = with_suggestions(merge_request, discussion_thread(discussable, view.description))
+    drafts = review_drafts(merge_request, thread)
     context = {
         "thread": thread,
+        "drafts": drafts,
+        "pending": drafts.items,
+        "appliable": appliable_count(thread) if may_apply_suggestions(merge_request) else 0,
         "contexts": line_contexts(merge_request, thread),
         "description": thread.other_texts[0],
         "participants": discussable.ask(merge_request_editing_api.PLANNING.list_participants, {"per_page": 50}),

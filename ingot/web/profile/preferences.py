@@ -3,14 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
+from ingot.accounts.users.service import set_page_preferences
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
 from ingot.discovery.notifications import api as notifications_api
 from ingot.discovery.notifications.views import level_names, notification_addresses
 from ingot.projects.groups import api as groups_api
 from ingot.projects.projects import api as projects_api
+from ingot.web.display_zone import zone_names
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
-from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.languages import LANGUAGES
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
 PAGE_PATH = "/profile/notifications"
@@ -59,7 +62,24 @@ def update_project_notifications(visit: Visit) -> PageResponse:
 @pages.get("/profile/preferences")
 def show_preferences(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
     """Show the preferences."""
-    return TemplateResponse("profile/preferences.html", {"tab": "preferences"})
+    context = {"tab": "preferences", "languages": LANGUAGES, "zones": zone_names()}
+    return TemplateResponse("profile/preferences.html", context)
+
+
+@pages.put("/profile/preferences", notice="Preferences saved.")
+def update_preferences(visit: Visit) -> PageResponse:
+    """Change the language and the time zone of the pages; an unknown value means that of the browser."""
+    language = form_field(visit.request.form, "user", "preferred_language")
+    time_zone = form_field(visit.request.form, "user", "timezone")
+    visit.database.write(
+        lambda db: set_page_preferences(
+            db,
+            visit.viewer.signed_in,
+            language if language in LANGUAGES else None,
+            time_zone if time_zone in zone_names() else None,
+        )
+    )
+    return LocalRedirect("/profile/preferences")
 
 
 def _save_settings(

@@ -1,6 +1,16 @@
 """Routes of the profile pages."""
 
-from ingot.web.profile import account, emails, keys, preferences, public_profile, redirects, sessions, two_factor
+from ingot.web.profile import (
+    account,
+    emails,
+    keys,
+    passkeys,
+    preferences,
+    public_profile,
+    redirects,
+    sessions,
+    two_factor,
+)
 
 PAGES = (
     account.pages,
@@ -9,6 +19,7 @@ PAGES = (
     keys.pages,
     preferences.pages,
     two_factor.pages,
+    passkeys.pages,
     sessions.pages,
     redirects.pages,
 )

@@ -6,11 +6,13 @@ from markupsafe import Markup
 
 from ingot.accounts.sessions.password_check import is_current_password
 from ingot.accounts.sessions.service import end_sessions
+from ingot.accounts.two_factor.passkeys import own_passkeys
 from ingot.accounts.two_factor.service import (
     codes_left,
     create_recovery_codes,
     disable_second_factor,
     enable_second_factor,
+    has_authenticator_app,
     propose_second_factor,
 )
 from ingot.accounts.two_factor.totp import otpauth_url
@@ -20,6 +22,7 @@ from ingot.errors import Invalid
 from ingot.offload import require_blocking_allowed
 from ingot.web.form_errors import error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.passkeys import relying_party
 from ingot.web.second_factor import check_second_factor
 
 pages = PageRoutes()
@@ -28,8 +31,8 @@ PAGE_PATH = "/profile/two_factor_auth"
 
 @pages.get("/profile/two_factor_auth")
 def show_two_factor(visit: Visit, db: Connection) -> PageResponse:
-    """Show the QR code for setup, or the number of unused recovery codes."""
-    return _two_factor_page(visit, db)
+    """Show the passkeys and the QR code for setup, or the number of unused recovery codes."""
+    return two_factor_page(visit, db)
 
 
 @pages.post("/profile/two_factor_auth")
@@ -38,7 +41,7 @@ def enable_two_factor(visit: Visit) -> PageResponse:
     user, session = visit.viewer.signed_in, visit.viewer.session
     reason = _password_error(visit)
     if reason:
-        return visit.database.read(lambda db: _two_factor_page(visit, db, [reason]))
+        return visit.database.read(lambda db: two_factor_page(visit, db, [reason]))
 
     def work(db: Connection) -> list[str]:
         codes = enable_second_factor(
@@ -51,7 +54,7 @@ def enable_two_factor(visit: Visit) -> PageResponse:
         codes = visit.database.write(work)
     except Invalid as error:
         errors = error_messages(error)
-        return visit.database.read(lambda db: _two_factor_page(visit, db, errors))
+        return visit.database.read(lambda db: two_factor_page(visit, db, errors))
     return TemplateResponse("profile/recovery_codes.html", {"tab": "two_factor", "codes": codes})
 
 
@@ -59,12 +62,10 @@ def enable_two_factor(visit: Visit) -> PageResponse:
 def renew_recovery_codes(visit: Visit) -> PageResponse:
     """Generate new recovery codes and show them once."""
     reason = (
-        _proof_error(visit)
-        if visit.viewer.signed_in.two_factor_enabled
-        else "Two-factor authentication is not enabled."
+        proof_error(visit) if visit.viewer.signed_in.two_factor_enabled else "Two-factor authentication is not enabled."
     )
     if reason:
-        return visit.database.read(lambda db: _two_factor_page(visit, db, [reason]))
+        return visit.database.read(lambda db: two_factor_page(visit, db, [reason]))
     codes = visit.database.write(lambda db: create_recovery_codes(db, visit.viewer.signed_in))
     return TemplateResponse("profile/recovery_codes.html", {"tab": "two_factor", "codes": codes})
 
@@ -72,9 +73,9 @@ def renew_recovery_codes(visit: Visit) -> PageResponse:
 @pages.delete("/profile/two_factor_auth", notice="Two-factor authentication disabled.")
 def disable_two_factor(visit: Visit) -> PageResponse:
     """Disable two-factor authentication, confirmed by the password, or by a code if the user has no password."""
-    reason = _proof_error(visit)
+    reason = proof_error(visit)
     if reason:
-        return visit.database.read(lambda db: _two_factor_page(visit, db, [reason]))
+        return visit.database.read(lambda db: two_factor_page(visit, db, [reason]))
     visit.database.write(lambda db: disable_second_factor(db, visit.viewer.signed_in))
     return LocalRedirect(PAGE_PATH)
 
@@ -84,7 +85,7 @@ def _password_error(visit: Visit) -> str:
     return password_error(visit, _text(visit, "current_password"))
 
 
-def _proof_error(visit: Visit) -> str:
+def proof_error(visit: Visit) -> str:
     """Return the error of the form's password or code; a session alone must not suffice to disable two-factor."""
     if needs_code(visit):
         return code_error(visit)
@@ -119,19 +120,29 @@ def _text(visit: Visit, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _two_factor_page(visit: Visit, db: Connection, errors: list[str] | None = None) -> TemplateResponse:
+def two_factor_page(visit: Visit, db: Connection, errors: list[str] | None = None) -> TemplateResponse:
+    """Render the page with the errors of its forms."""
     user = current_user(db, visit.viewer.actor)
-    context = {"tab": "two_factor", "errors": errors or [], "needs_password": user.password_hash is not None}
+    context = {
+        "tab": "two_factor",
+        "errors": errors or [],
+        "needs_password": user.password_hash is not None,
+        "needs_code": user.password_hash is None and user.two_factor_enabled,
+        "passkeys": own_passkeys(db, user),
+        "passkeys_available": relying_party(visit) is not None,
+        "left": codes_left(db, user),
+        "picture": "",
+    }
     status = 422 if errors else 200
-    if user.two_factor_enabled:
-        context["left"] = codes_left(db, user)
+    if has_authenticator_app(db, user):
         return TemplateResponse("profile/two_factor_on.html", context, status)
     # The first request stores the secret, so that the code entered later matches the QR code shown here.
     require_blocking_allowed()
     secret = visit.database.write(lambda db: propose_second_factor(db, user))
     issuer = f"Ingot {visit.request.origin.base.partition('://')[2]}"
     context |= {"secret": secret, "picture": _qr_code(otpauth_url(secret, issuer, user.username))}
-    return TemplateResponse("profile/two_factor_off.html", context, status)
+    template = "profile/two_factor_on.html" if user.two_factor_enabled else "profile/two_factor_off.html"
+    return TemplateResponse(template, context, status)
 
 
 def _qr_code(text: str) -> Markup:

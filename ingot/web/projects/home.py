@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from ingot.collaboration.releases import api as releases_api
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
@@ -25,15 +27,18 @@ from ingot.web.code.languages import repository_languages
 from ingot.web.code.location import CodeLocation, readable_code
 from ingot.web.code.tree_rows import entry_rows
 from ingot.web.code.trees import find_last_commit, find_readme
+from ingot.web.explore.feeds import feed_visit, project_activity_feed, user_activity_feed
 from ingot.web.explore.users import show_user_page, visible_user_or_none
 from ingot.web.groups.membership import membership_status
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.badges import page_badge
 from ingot.web.projects.clone_urls import clone_urls
 from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.projects.recent_push import recent_push_or_none
 from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
+_FEED_ENDING = ".atom"
 _ENTRIES = 500
 _LICENSE_FILES = ("license", "licence", "copying", "unlicense")
 _IMPORTING = ("scheduled", "started")
@@ -41,7 +46,9 @@ _IMPORTING = ("scheduled", "started")
 
 @pages.get("/:path", open=True)
 def show_path(visit: Visit, db: Connection) -> PageResponse:
-    """Show the project at a path; otherwise the user or group with this path."""
+    """Show the project at a path; otherwise the user or group with this path, or the feed for ``….atom``."""
+    if visit.request.path["path"].endswith(_FEED_ENDING):
+        return _feed_at_path(visit)
     try:
         parent = project_context(visit)
     except NotFound:
@@ -98,9 +105,11 @@ def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
         "clone_urls": clone_urls(db, project),
         "may_read_code": parent.may(trees_api.list_tree),
         "code": None,
+        "recent_push": None,
     }
     if not project.empty_repo and context["may_read_code"]:
         context["code"] = _code_context(parent, db)
+        context["recent_push"] = recent_push_or_none(parent, db)
     commit = context["code"]["location"].commit if context["code"] else None
     context["badges"] = [
         page_badge(badge, visit.request.origin.base) for badge in badges_of_project(db, record, commit)
@@ -145,6 +154,14 @@ def _latest_release(parent: ProjectContext) -> Any:
         return parent.ask(releases_api.get_latest_release)
     except NotFound:
         return None
+
+
+def _feed_at_path(visit: Visit) -> PageResponse:
+    """Return the activity of a project or user as a feed; no path of either ends in ``.atom``."""
+    path = {**visit.request.path, "path": visit.request.path["path"].removesuffix(_FEED_ENDING)}
+    visit = feed_visit(msgspec.structs.replace(visit, request=msgspec.structs.replace(visit.request, path=path)))
+    user = visible_user_or_none(visit, path["path"])
+    return user_activity_feed(visit, user) if user is not None else project_activity_feed(visit)
 
 
 def _project_by_git_url(visit: Visit) -> PageResponse | None:

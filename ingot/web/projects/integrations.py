@@ -30,12 +30,16 @@ _EVENT_NAMES = {
 
 @pages.get("/:path/-/settings/integrations")
 def list_integrations(visit: Visit) -> PageResponse:
-    """List the available integrations, active ones first."""
+    """List the integrations with an effect and those that are configured, active ones first."""
     parent = find_project_settings(visit)
     configured = {
         service.slug: service for service in parent.ask(services_api.list_integrations, {"per_page": 100}).items
     }
-    integrations = [(integration, configured.get(integration.slug)) for integration in REGISTRY.values()]
+    integrations = [
+        (integration, configured.get(integration.slug))
+        for integration in REGISTRY.values()
+        if integration.kind != "none" or integration.slug in configured
+    ]
     integrations.sort(
         key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower())
     )

@@ -21,13 +21,9 @@ from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
 PROTECTION_LEVELS = {"40": "Maintainers", "30": "Developers and maintainers", "60": "Administrators", "0": "No one"}
-DEPLOY_TOKEN_SCOPES = {
-    "read_repository": "Clone and fetch the repository",
-    "read_registry": "Read container registry images",
-    "write_registry": "Write container registry images",
-    "read_package_registry": "Read packages",
-    "write_package_registry": "Write packages",
-}
+# The other scopes concern registries, which this server does not have.
+_DEPLOY_TOKEN_SCOPES = ["read_repository"]
+_TOKEN_FIELDS = ("name", "username", "expires_at")
 
 
 @pages.get("/:path/-/settings/repository")
@@ -162,13 +158,12 @@ def revoke_token(visit: Visit) -> PageResponse:
 
 def token_form_values(visit: Visit) -> dict[str, Any]:
     """Return the values of the deploy token form."""
-    return form_values(visit, "token", ("name", "username", "expires_at"), tuple(DEPLOY_TOKEN_SCOPES))
+    return form_values(visit, "token", _TOKEN_FIELDS)
 
 
 def token_params(typed: dict[str, Any]) -> dict[str, Any]:
     """Convert the values of the deploy token form to API parameters."""
-    texts = nonempty_values({name: typed[name] for name in ("name", "username", "expires_at")})
-    return texts | {"scopes": [scope for scope in DEPLOY_TOKEN_SCOPES if typed[scope]]}
+    return nonempty_values({name: typed[name] for name in _TOKEN_FIELDS}) | {"scopes": _DEPLOY_TOKEN_SCOPES}
 
 
 def _submit(
@@ -192,7 +187,6 @@ def _repository_settings_page(parent: ProjectContext, forms: FormsState, created
         "section": "settings/repository",
         "forms": forms,
         "levels": PROTECTION_LEVELS,
-        "scopes": DEPLOY_TOKEN_SCOPES,
         "branches": _branches(parent),
         "rules": parent.ask(protection_api.list_protected_branches, every).items,
         "tag_rules": parent.ask(protection_api.list_protected_tags, every).items,

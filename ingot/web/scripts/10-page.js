@@ -47,6 +47,23 @@
     if (!done) throw new Error("The browser rejected the copy command.");
   }
 
+  /* Returns the focus to the button of a menu that had it. */
+  function closeMenu(menu) {
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    menu.open = false;
+  }
+
+  /* Moves the focus to the next or previous entry of the open menu, as arrow keys do in menus of the system. */
+  function moveInMenu(from, step) {
+    const menu = from.closest("details.menu[open]");
+    if (!menu || from.matches("input, select, textarea")) return false;
+    const entries = [...menu.querySelectorAll(".sheet :is(a, button)")].filter((entry) => entry.checkVisibility());
+    const index = entries.indexOf(from);
+    entries.at(index < 0 ? (step > 0 ? 0 : -1) : (index + step) % entries.length)?.focus();
+    return entries.length > 0;
+  }
+
+  document.documentElement.classList.add("scripted");
   document.addEventListener("DOMContentLoaded", () => {
     applyDataStyles(document);
     each(document, "nav a[aria-current]", scrollToTab);
@@ -60,7 +77,7 @@
     if (!button) return;
     if (button.dataset.copy !== undefined) {
       const field = button.parentElement.querySelector("input, code");
-      copy(field, button.dataset.copy || field.value || field.textContent).then(() => { button.textContent = "Copied"; }, () => {});
+      copy(field, button.dataset.copy || field.value || field.textContent).then(() => { (button.querySelector("span") || button).textContent = "Copied"; }, () => {});
     }
     if (button.dataset.confirm && !window.confirm(button.dataset.confirm)) event.preventDefault();
     const editor = button.closest(".editor");
@@ -121,7 +138,8 @@
 
   /* Activates the element whose data-key matches the pressed key, except while the user is typing. */
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") each(document, "details.menu[open]", (menu) => { menu.open = false; });
+    if (event.key === "Escape") each(document, "details.menu[open]", closeMenu);
+    if (["ArrowDown", "ArrowUp"].includes(event.key) && moveInMenu(event.target, event.key === "ArrowDown" ? 1 : -1)) event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey) {
       if (event.key === "Enter" && event.target.matches("textarea")) event.target.form?.requestSubmit();
       return;

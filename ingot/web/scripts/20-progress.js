@@ -1,6 +1,29 @@
-/* Progress of slow forms and downloads, which are disabled until they finish. */
+/* Progress of slow forms, requests and downloads. */
 (() => {
   "use strict";
+  /* A bar at the top of the window while a form or a request of the user takes longer than a second. */
+  const SHOW_AFTER_MS = 1000;
+  const HIDE_AFTER_MS = 60000;
+  const bar = Object.assign(document.createElement("progress"), { className: "page-progress", hidden: true });
+  bar.setAttribute("aria-label", "Loading");
+  const running = new Map();
+  const update = (isLate) => { bar.hidden = !isLate && bar.hidden || !running.size; };
+  function begin(key) {
+    if (!bar.isConnected) document.body.append(bar);
+    running.set(key, [setTimeout(update, SHOW_AFTER_MS, true), setTimeout(end, HIDE_AFTER_MS, key)]);
+  }
+  function end(key) {
+    (running.get(key) || []).forEach(clearTimeout);
+    running.delete(key);
+    update(false);
+  }
+  document.addEventListener("submit", (event) => { if (!event.defaultPrevented) begin(event.target); });
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.requestConfig.triggeringEvent?.isTrusted) begin(event.detail.xhr);
+  });
+  document.addEventListener("htmx:afterRequest", (event) => end(event.detail.xhr));
+  window.addEventListener("pageshow", (event) => { if (event.persisted) [...running.keys()].forEach(end); });
+
   document.addEventListener("submit", (event) => {
     const button = event.target.dataset.busy && event.target.querySelector("button[type=submit]");
     if (button) { button.disabled = true; button.textContent = event.target.dataset.busy; }

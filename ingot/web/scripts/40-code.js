@@ -25,10 +25,5 @@
       history.replaceState(null, "", `#${match[1]}${first}-${last}`);
       highlightRange(false);
     }
-    const commentLink = event.target.closest("table.diff td > a[href*='at=']");
-    if (commentLink && window.htmx && !event.ctrlKey && !event.metaKey) {
-      event.preventDefault();
-      htmx.ajax("GET", commentLink.getAttribute("href"), { target: commentLink.closest("tr"), swap: "afterend" });
-    }
   });
 })();

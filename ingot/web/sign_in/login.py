@@ -18,6 +18,7 @@ from ingot.web.page_routes import (
     form_field,
     local_path,
 )
+from ingot.web.passkeys import sign_in_prompt
 from ingot.web.sign_in.device_cookie import known_device
 from ingot.web.sign_in.session_start import HOME, start_session, start_session_with_code
 from ingot.web.sign_in.single_sign_on import sign_on_url
@@ -31,9 +32,7 @@ def show_sign_in(visit: Visit, db: Connection) -> PageResponse:
     back = local_path(visit.request.query.get("redirect_to"))
     if visit.viewer.user is not None and "again" not in visit.request.query:
         return LocalRedirect(back or HOME)
-    return TemplateResponse(
-        "sign_in/sign_in.html", _context(visit, db, back or "", ""), policy=sign_in_policy(back or "")
-    )
+    return sign_in_page(visit, db, back or "")
 
 
 @pages.post("/users/sign_in", open=True)
@@ -46,11 +45,9 @@ def sign_in(visit: Visit) -> PageResponse:
             return start_session_with_code(visit, pending, form_field(visit.request.form, "user", "otp_attempt"), back)
         return start_session(visit, _user_by_password(visit), back)
     except Unauthenticated:
-        context = visit.database.read(
-            lambda db: _context(visit, db, back, form_field(visit.request.form, "user", "login"))
-        )
-        context["error"] = "The sign-in has expired. Sign in again." if pending else "Invalid login or password."
-        return TemplateResponse("sign_in/sign_in.html", context, 401, sign_in_policy(back))
+        login = form_field(visit.request.form, "user", "login")
+        error = "The sign-in has expired. Sign in again." if pending else "Invalid login or password."
+        return visit.database.read(lambda db: sign_in_page(visit, db, back, login, error))
 
 
 def _user_by_password(visit: Visit) -> User:
@@ -82,12 +79,14 @@ def sign_out_by_delete(visit: Visit) -> PageResponse:
     return sign_out(visit)
 
 
-def _context(visit: Visit, db: Connection, back: str, login: str) -> dict[str, object]:
+def sign_in_page(visit: Visit, db: Connection, back: str, login: str = "", error: str = "") -> TemplateResponse:
+    """Render the sign-in form, with status 401 after an error."""
     settings = current_settings(db)
-    return {
+    context = {
         "back": back,
         "login": login,
-        "error": "",
+        "error": error,
+        "passkey": sign_in_prompt(visit),
         "sign_on_url": sign_on_url(visit, settings, back),
         "label": visit.settings.oidc_label,
         "text": settings.sign_in_text or "",
@@ -95,3 +94,4 @@ def _context(visit: Visit, db: Connection, back: str, login: str) -> dict[str, o
         "open": settings.signup_enabled,
         "confirms": settings.send_user_confirmation_email,
     }
+    return TemplateResponse("sign_in/sign_in.html", context, 401 if error else 200, sign_in_policy(back))

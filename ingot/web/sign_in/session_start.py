@@ -2,6 +2,7 @@
 
 import msgspec
 
+from ingot.accounts.sessions.policy import may_sign_in
 from ingot.accounts.sessions.service import create_session, end_session
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
@@ -11,6 +12,7 @@ from ingot.errors import Unauthenticated
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.oauth.authorize import sign_in_policy
 from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse, Visit
+from ingot.web.passkeys import check_passkey, second_factor_prompt
 from ingot.web.second_factor import check_second_factor
 from ingot.web.sign_in.device_cookie import device_cookie
 from ingot.web.signed_values import sign_value, verify_signed
@@ -34,24 +36,41 @@ def start_session(visit: Visit, user: User, back: str, method: str = "password")
     if user.two_factor_enabled:
         expires_at = _now(visit) + 60 * TWO_FACTOR_MINUTES
         return _two_factor_page(visit, PendingSignIn(user.id, method, visit.viewer.csrf, expires_at), back, "")
-    return _begin_session(visit, user, back, method)
+    return begin_session(visit, user, back, method)
 
 
 def start_session_with_code(visit: Visit, signed: str, code: str, back: str) -> PageResponse:
     """Start a session after the second factor; raise ``Unauthenticated`` if the first step expired or is invalid."""
+    pending, user = _first_step(visit, signed)
+    if not check_second_factor(visit, user, code):
+        return _two_factor_page(visit, pending, back, "Invalid two-factor code.")
+    return begin_session(visit, user, back, f"{pending.method} and two-factor")
+
+
+def start_session_with_passkey(visit: Visit, signed: str, back: str) -> PageResponse:
+    """Start a session after a passkey as second factor; raise ``Unauthenticated`` if the first step is not valid."""
+    pending, user = _first_step(visit, signed)
+    try:
+        check_passkey(visit, second_step_of=user)
+    except Unauthenticated:
+        return _two_factor_page(visit, pending, back, "The passkey was not accepted. Try again.")
+    return begin_session(visit, user, back, f"{pending.method} and passkey")
+
+
+def _first_step(visit: Visit, signed: str) -> tuple[PendingSignIn, User]:
+    """Return the pending sign-in and its user; raise ``Unauthenticated`` if either is not valid."""
     pending = verify_signed(visit.database.vault, _PURPOSE, signed, PendingSignIn)
     if pending is None or pending.csrf != visit.viewer.csrf or pending.expires_at < _now(visit):
         raise Unauthenticated
     user_id = pending.user_id
     user = visit.database.read(lambda db: user_or_none(db, user_id))
-    if user is None or user.state != "active":
+    if user is None or not may_sign_in(user):
         raise Unauthenticated
-    if not check_second_factor(visit, user, code):
-        return _two_factor_page(visit, pending, back, "Invalid two-factor code.")
-    return _begin_session(visit, user, back, f"{pending.method} and two-factor")
+    return pending, user
 
 
-def _begin_session(visit: Visit, user: User, back: str, method: str) -> PageResponse:
+def begin_session(visit: Visit, user: User, back: str, method: str) -> PageResponse:
+    """Start a session for a user who has proven their identity with all factors."""
     origin, before = visit.request.origin, visit.viewer.session
 
     def begin(db: Connection) -> str:
@@ -67,7 +86,8 @@ def _begin_session(visit: Visit, user: User, back: str, method: str) -> PageResp
 
 def _two_factor_page(visit: Visit, pending: PendingSignIn, back: str, error: str) -> TemplateResponse:
     signed = sign_value(visit.database.vault, _PURPOSE, pending)
-    context = {"back": back, "error": error, "pending_sign_in": signed}
+    passkey = second_factor_prompt(visit, pending.user_id)
+    context = {"back": back, "error": error, "pending_sign_in": signed, "passkey": passkey}
     return TemplateResponse("sign_in/two_factor.html", context, 401 if error else 200, sign_in_policy(back))
 
 

@@ -74,6 +74,11 @@ class HookCollection(ResourceCollection, frozen=True):
     parent: ProjectOrGroupContext | None = None
     title: str = ""
 
+    @property
+    def live_kind(self) -> str:
+        """Return the kind of a webhook for live updates."""
+        return {"projects": "project_hook", "groups": "group_hook"}.get(self.root, "system_hook")
+
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
         """Render a page in the settings layout of the project or group, or in the administration layout."""
         context = {**context, "collection": self}

@@ -1,11 +1,28 @@
 """Request parameters of discussions and approvals."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.collaboration.notes.params import WriteNote
 from ingot.core.api.params import Params
+
+
+class RangeEndParams(Params):
+    """The first or last line of a range: its numbers, or its code and type."""
+
+    line_code: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    type: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    old_line: int | None = None
+    new_line: int | None = None
+
+
+class LineRangeParams(Params):
+    """The first and last line of a comment on several lines."""
+
+    start: RangeEndParams | None = None
+    end: RangeEndParams | None = None
 
 
 class PositionParams(Params):
@@ -19,6 +36,7 @@ class PositionParams(Params):
     new_path: str = ""
     old_line: int | None = None
     new_line: int | None = None
+    line_range: LineRangeParams | None = None
 
 
 class CreateDiscussion(WriteNote):

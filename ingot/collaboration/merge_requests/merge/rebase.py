@@ -24,10 +24,13 @@ from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.staged import change_refs
 
 _REBASE_ERROR = "Rebase failed: the changes conflict with the target branch. Please rebase locally."
+_CLOSED = "Only an open merge request can be rebased."
 _TOO_MANY = f"Rebase failed: there are more than {MAX_REBASED_COMMITS} commits. Please rebase locally."
 
 
-class _RebaseContext(NamedTuple):
+class SourceContext(NamedTuple):
+    """An open merge request whose source branch the caller may change."""
+
     merge_request: MergeRequest
     source: Project
     target: Project
@@ -39,7 +42,9 @@ def rebase(database: Database, store: RepositoryStore, actor: Actor, merge_reque
 
     The change of the ref checks the caller's permission, as for every other change of that branch.
     """
-    context = database.read(partial(_load_context, actor=actor, merge_request_id=merge_request.id))
+    context = database.read(
+        partial(load_source_context, actor=actor, merge_request_id=merge_request.id, closed=_CLOSED)
+    )
     current, source = context.merge_request, store.open(context.source.repository_key)
     target = store.open(context.target.repository_key)
     tip = branch_tip(target, current.target_branch)
@@ -61,10 +66,16 @@ def rebase(database: Database, store: RepositoryStore, actor: Actor, merge_reque
         database.write(partial(record_merge_error, merge_request=current, reason=None))
 
 
-def _load_context(db: Connection, actor: Actor, merge_request_id: int) -> _RebaseContext:
+def load_source_context(
+    db: Connection, actor: Actor, merge_request_id: int, closed: str = "The merge request is not open."
+) -> SourceContext:
+    """Return the projects of a merge request; raise ``Denied`` if the caller may not change its source branch.
+
+    ``closed`` is the reason of the error for one that is not open.
+    """
     merge_request = merge_request_by_id(db, merge_request_id)
     if merge_request.state != "opened":
-        raise Denied("Only an open merge request can be rebased.")
+        raise Denied(closed)
     try:
         access, source = find_project(db, actor, merge_request.source_project_id or 0)
     except NotFound:
@@ -72,4 +83,4 @@ def _load_context(db: Connection, actor: Actor, merge_request_id: int) -> _Rebas
     if not may_write_project(actor, access, source):
         raise Denied("You are not allowed to push to the source branch.")
     _, target = find_project(db, actor, merge_request.target_project_id)
-    return _RebaseContext(merge_request, source, target, commit_signature(db, actor.user_id))
+    return SourceContext(merge_request, source, target, commit_signature(db, actor.user_id))

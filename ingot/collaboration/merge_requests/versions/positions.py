@@ -1,5 +1,6 @@
 """Positions of notes in diffs: validation, and tracing into later versions."""
 
+import hashlib
 from sys import getsizeof
 from typing import Literal
 
@@ -10,11 +11,28 @@ from ingot.collaboration.merge_requests.versions.inspection import VersionCompar
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import Diff, FileDiff, diff_between
 from ingot.git.diffs.line_maps import LineMap
+from ingot.git.diffs.line_positions import line_position_or_none
 from ingot.git.history.commits import decode_text
 
 _line_map_cache: BoundedCache[str, LineMap] = declare_cache("line-maps", share=1)
 _LINE_BYTES = 160
 """Memory of a line in a line map."""
+
+
+class RangeEnd(msgspec.Struct, frozen=True):
+    """The first or last line of a range; ``type`` is ``new`` for an added line and ``old`` for a removed one."""
+
+    line_code: str
+    type: Literal["new", "old"] | None
+    old_line: int | None
+    new_line: int | None
+
+
+class LineRange(msgspec.Struct, frozen=True):
+    """The lines that a comment is about, if there are several; the position is that of the last one."""
+
+    start: RangeEnd
+    end: RangeEnd
 
 
 class DiffPosition(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +46,15 @@ class DiffPosition(msgspec.Struct, frozen=True, kw_only=True):
     position_type: Literal["text", "image", "file"] = "text"
     old_line: int | None = None
     new_line: int | None = None
-    line_range: dict[str, object] | None = None
+    line_range: LineRange | None = None
+
+
+_decode = msgspec.json.Decoder(DiffPosition).decode
+
+
+def position_of(document: str | None) -> DiffPosition | None:
+    """Return the position that a row holds as JSON, or None."""
+    return _decode(document) if document else None
 
 
 def is_in_diff(repository: Repository, position: DiffPosition) -> bool:
@@ -41,12 +67,50 @@ def is_in_diff(repository: Repository, position: DiffPosition) -> bool:
     return _has_line(_lines(change.diff), position.old_line, position.new_line)
 
 
+def range_end_or_none(
+    repository: Repository, position: DiffPosition, old_line: int | None, new_line: int | None
+) -> RangeEnd | None:
+    """Return a line of the position's file as the end of a range, or None if the diff does not have it."""
+    change = _change(_diff(repository, position.base_sha, position.head_sha), position.old_path, position.new_path)
+    if change is None or not _has_line(_lines(change.diff), old_line, new_line):
+        return None
+    if old_line is not None and new_line is not None:
+        return RangeEnd(line_code(position.new_path, old_line, new_line), None, old_line, new_line)
+    side: Literal["new", "old"] = "old" if new_line is None else "new"
+    numbers = line_position_or_none(change.diff, new_line or old_line or 0, side) or (0, 0)
+    return RangeEnd(line_code(position.new_path, *numbers), side, old_line, new_line)
+
+
+def line_code(path: str, old: int, new: int) -> str:
+    """Return the name of a line in the API: a digest of its path, and its place in the old and new file."""
+    digest = hashlib.sha1(path.encode(errors="replace"), usedforsecurity=False).hexdigest()
+    return f"{digest}_{old}_{new}"
+
+
 def trace_position(
     repository: Repository, position: DiffPosition, comparison: VersionComparison
 ) -> DiffPosition | None:
-    """Return the position of the same line in a later version, or None if it has changed or left the diff."""
+    """Return the position of the same line in a later version, or None if it has changed or left the diff.
+
+    A range is kept if its first line still exists as well.
+    """
     if position.position_type != "text":
         return None
+    traced = _trace_line(repository, position, comparison)
+    if traced is None or position.line_range is None:
+        return traced
+    start = position.line_range.start
+    first = msgspec.structs.replace(position, old_line=start.old_line, new_line=start.new_line)
+    first_traced = _trace_line(repository, first, comparison)
+    ends = [
+        range_end_or_none(repository, traced, each.old_line, each.new_line) if each else None
+        for each in (first_traced, traced)
+    ]
+    line_range = LineRange(ends[0], ends[1]) if ends[0] and ends[1] else None
+    return msgspec.structs.replace(traced, line_range=line_range)
+
+
+def _trace_line(repository: Repository, position: DiffPosition, comparison: VersionComparison) -> DiffPosition | None:
     return (
         _trace_new_line(repository, position, comparison)
         if position.new_line

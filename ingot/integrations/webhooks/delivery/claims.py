@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Text, bindparam, func, literal_column, or_, select, update
 
+from ingot.core.db.announcements import announce
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import Timestamp, add_duration
@@ -198,6 +199,11 @@ def next_batch(db: Connection, mine: str, hook_id: int) -> DeliveryBatch | None:
     return DeliveryBatch(hook, db.all(Delivery, _DELIVERIES, deliveries=chosen) if chosen else [])
 
 
+def hook_topic(hook_id: int) -> str:
+    """Return the topic that is announced when a hook has a new delivery attempt."""
+    return f"hook:{hook_id}"
+
+
 def save_outcomes(
     db: Connection,
     mine: str,
@@ -220,6 +226,7 @@ def save_outcomes(
         )
         if updated and not each.silent:
             db.insert(hook_attempts, **each.row())
+            announce(db, hook_topic(each.hook_id))
     for each_hook in health:
         db.run(
             _SAVE_HEALTH,

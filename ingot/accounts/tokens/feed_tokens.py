@@ -1,0 +1,31 @@
+"""Feed tokens: they let a feed reader read the Atom feeds of a user, and nothing else.
+
+They are derived from the private token, so resetting that one also ends the access of feed readers.
+"""
+
+import hmac
+import re
+
+from ingot.accounts.tokens.queries import private_token_digest_or_none
+from ingot.accounts.users.queries import user_or_none
+from ingot.accounts.users.tables import User
+from ingot.core.db.connection import Connection
+
+_FORMAT = re.compile(r"glft-([0-9a-f]{64})-([1-9][0-9]{0,17})")
+
+
+def feed_token(db: Connection, user_id: int) -> str:
+    """Return the feed token of a user; empty if the user has no private token."""
+    digest = private_token_digest_or_none(db, user_id)
+    return f"glft-{db.vault.derive('feed token', digest)}-{user_id}" if digest is not None else ""
+
+
+def user_by_feed_token_or_none(db: Connection, token: str) -> User | None:
+    """Return the active user with this feed token."""
+    parts = _FORMAT.fullmatch(token)
+    if parts is None:
+        return None
+    user = user_or_none(db, int(parts[2]))
+    expected = feed_token(db, user.id) if user is not None else ""
+    is_valid = hmac.compare_digest(token.encode(), expected.encode())
+    return user if is_valid and user is not None and user.state == "active" and not user.placeholder else None

@@ -1,0 +1,1 @@
+"""Reviews of merge requests: draft notes, suggested changes and viewed files."""

@@ -1,0 +1,90 @@
+"""Queries of draft notes, suggestions and viewed files."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.collaboration.merge_requests.queries import find_merge_request, merge_request_by_id
+from ingot.collaboration.merge_requests.tables import DraftNote, draft_notes, merge_request_viewed_files
+from ingot.collaboration.notes.queries import find_note
+from ingot.collaboration.notes.tables import Note, NoteSuggestion, suggestions
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.api.params import path_number
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import Invalid, NotFound
+
+_OWN_DRAFTS = select(draft_notes).where(
+    draft_notes.c.merge_request_id == bindparam("merge_request"), draft_notes.c.author_id == bindparam("author")
+)
+_LIST_DRAFTS = list_query(_OWN_DRAFTS, draft_notes.c.id, draft_notes.c.id.asc())
+_ALL_DRAFTS = _OWN_DRAFTS.order_by(draft_notes.c.id)
+_ONE_DRAFT = _OWN_DRAFTS.where(draft_notes.c.id == bindparam("draft"))
+_SUGGESTIONS = (
+    select(suggestions)
+    .where(in_list(suggestions.c.id, "ids"))
+    .order_by(suggestions.c.note_id, suggestions.c.relative_order)
+)
+_VIEWED = select(merge_request_viewed_files.c.path, merge_request_viewed_files.c.diff_digest).where(
+    merge_request_viewed_files.c.merge_request_id == bindparam("merge_request"),
+    merge_request_viewed_files.c.user_id == bindparam("user"),
+)
+
+
+class SuggestedChange(NamedTuple):
+    """A suggestion, and the note that it is part of."""
+
+    suggestion: NoteSuggestion
+    note: Note
+
+
+class SuggestionSet(NamedTuple):
+    """Suggestions of one merge request."""
+
+    lookup: MergeRequestLookup
+    changes: list[SuggestedChange]
+
+
+def list_drafts(db: Connection, actor: Actor, merge_request_id: int, page: Page) -> Listing[DraftNote]:
+    """Return a page of the caller's draft notes, the oldest first."""
+    return fetch_page(db, DraftNote, _LIST_DRAFTS, page, merge_request=merge_request_id, author=actor.user_id)
+
+
+def own_drafts(db: Connection, actor: Actor, merge_request_id: int) -> list[DraftNote]:
+    """Return all draft notes of the caller, the oldest first."""
+    return db.all(DraftNote, _ALL_DRAFTS, merge_request=merge_request_id, author=actor.user_id)
+
+
+def find_draft(db: Connection, actor: Actor, merge_request_id: int, path: dict[str, str]) -> DraftNote:
+    """Return the caller's draft note that the path names; raise ``NotFound``."""
+    draft_id = path_number(path, "draft_note_id")
+    draft = db.first(DraftNote, _ONE_DRAFT, merge_request=merge_request_id, author=actor.user_id, draft=draft_id)
+    if draft is None:
+        raise NotFound("Draft Note")
+    return draft
+
+
+def find_suggestions(db: Connection, actor: Actor, ids: Sequence[int]) -> SuggestionSet:
+    """Return suggestions of one merge request that the caller may see; raise ``NotFound`` if one is missing."""
+    found = db.all(NoteSuggestion, _SUGGESTIONS, ids=list(dict.fromkeys(ids)))
+    if len(found) != len(set(ids)):
+        raise NotFound(message="Suggestions are not applicable as one or more suggestions were not found.")
+    changes = [SuggestedChange(suggestion, find_note(db, suggestion.note_id)) for suggestion in found]
+    merge_requests = {change.note.subject_id for change in changes}
+    if len(merge_requests) > 1:
+        raise Invalid("Suggestions must all be on the same branch.")
+    merge_request = merge_request_by_id(db, merge_requests.pop() or 0)
+    lookup = find_merge_request(db, actor, str(merge_request.target_project_id), str(merge_request.iid))
+    may_see_internal = lookup.access.level >= Level.REPORTER or actor.admin
+    if not may_see_internal and any(change.note.internal for change in changes):
+        raise NotFound(message="Suggestions are not applicable as one or more suggestions were not found.")
+    return SuggestionSet(lookup, changes)
+
+
+def viewed_digests(db: Connection, merge_request_id: int, user_id: int) -> dict[str, str]:
+    """Return the files that a user has marked as viewed: the digests of their changes by path."""
+    return dict(db.rows(_VIEWED, merge_request=merge_request_id, user=user_id))

@@ -1,0 +1,176 @@
+"""A year of backdated work on four projects, created through the API endpoints."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from ingot.collaboration.boards import api as boards_api
+from ingot.collaboration.issues import api as issues_api
+from ingot.collaboration.issues.discussions import api as issue_discussions_api
+from ingot.collaboration.labels import api as labels_api
+from ingot.collaboration.merge_requests import api as merge_requests_api
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
+from ingot.collaboration.merge_requests.merge import api as merge_api
+from ingot.core.api.internal_client import V
+from ingot.core.api.routes import AlternateResponse
+from ingot.errors import Conflict
+from ingot.operations.demo.activity import DemoClient
+from ingot.operations.demo.clock import DemoClock
+from ingot.operations.demo.project import REPORTERS
+from ingot.operations.demo.users import DEMO_USERS
+from ingot.operations.demo.work_items import GROUP
+from ingot.operations.demo.year_content import CI_FILE, DEMO_PROJECTS, LABELS, REVIEWS, DemoProject, DemoTopic
+from ingot.projects.projects import api as projects_api
+from ingot.repositories.commit_writing import api as commit_writing_api
+from ingot.repositories.statuses import api as statuses_api
+
+MAIN = "master"
+_UNFINISHED = 2
+"""Topics of each project that are still open today."""
+_JOBS = ("build", "unit tests", "lint")
+Step = tuple[int, int, Callable[[], None]]
+
+
+def add_demo_year(client: DemoClient, clock: DemoClock, namespace_id: int) -> None:
+    """Add the projects and let their teams work on them, in the order of time."""
+    steps: list[Step] = []
+    for number, content in enumerate(DEMO_PROJECTS):
+        _create_project(client, content, namespace_id)
+        steps += _DemoTeam(client, content, random.Random(number)).plan()  # noqa: S311 - It only spreads the work.
+    for days_ago, hour, step in sorted(steps, key=lambda each: (-each[0], each[1])):
+        clock.set(days_ago, hour)
+        step()
+        clock.tick()
+
+
+def _create_project(client: DemoClient, content: DemoProject, namespace_id: int) -> None:
+    owner = DEMO_USERS[0].username
+    sent = {
+        "name": content.name,
+        "path": content.path,
+        "namespace_id": namespace_id,
+        "description": content.description,
+        "visibility": content.visibility,
+        "initialize_with_readme": True,
+        "default_branch": MAIN,
+    }
+    client.ask_instance(owner, projects_api.create_project, sent)
+    project = client.of_project(f"{GROUP}/{content.path}")
+    labels = [
+        project.ask(owner, labels_api.create_project_label, {"name": name, "color": color, "description": description})
+        for name, color, description in LABELS
+    ]
+    (board, *_) = project.ask(owner, boards_api.list_boards, {}).items
+    for label in labels[-2:]:
+        project.ask(owner, boards_api.create_board_list, {"label_id": label.id}, board_id=board.id)
+
+
+class _DemoTeam:
+    """Plans the work of a team: each topic has an issue, a branch, a merge request and a review."""
+
+    def __init__(self, client: DemoClient, content: DemoProject, chance: random.Random) -> None:
+        self._client = client.of_project(f"{GROUP}/{content.path}")
+        self._content = content
+        self._chance = chance
+        self._numbers: dict[str, int] = {}
+
+    def plan(self) -> list[Step]:
+        """Return the steps of all topics; the last ones are not completed."""
+        topics, team = self._content.topics, self._content.team
+        developers = [name for name in team if name not in REPORTERS]
+        distance = 340 // len(topics)
+        steps: list[Step] = []
+        for index, topic in enumerate(topics):
+            start = 350 - index * distance - self._chance.randrange(10)
+            author = developers[index % len(developers)]
+            reviewer = developers[(index + 1) % len(developers)]
+            reporter = team[(index + 2) % len(team)]
+            left = len(topics) - index
+            if left <= _UNFINISHED:
+                start = 4 * left + 6
+            steps += self._topic(
+                topic, (reporter, author, reviewer), start, is_open=left <= _UNFINISHED, is_new=left == 1
+            )
+        if self._content.path == "lighthouse":
+            steps.append((0, 9, self._add_ci))
+        return steps
+
+    def _topic(
+        self, topic: DemoTopic, people: tuple[str, str, str], start: int, *, is_open: bool, is_new: bool
+    ) -> list[Step]:
+        reporter, author, reviewer = people
+        hours = [self._chance.randrange(8, 18) for _ in range(6)]
+        steps: list[Step] = [
+            (start, hours[0], lambda: self._open_issue(topic, reporter, author)),
+            (start - 1, hours[1], lambda: self._comment_issue(topic, author)),
+        ]
+        if is_new:
+            return steps
+        steps += [
+            (start - 3, hours[2], lambda: self._commit(topic, author)),
+            (start - 3, min(hours[2] + 1, 18), lambda: self._propose(topic, author, failed=is_open)),
+            (start - 4, hours[4], lambda: self._review(topic, reviewer)),
+        ]
+        if not is_open:
+            steps.append((start - 5, hours[5], lambda: self._merge(topic)))
+        return steps
+
+    def _ask(self, username: str, endpoint: Callable[..., V], sent: dict[str, Any], **path: object) -> V:
+        return self._client.ask(username, endpoint, sent, **path)
+
+    def _open_issue(self, topic: DemoTopic, author: str, assignee: str) -> None:
+        text = f"{topic.description}\n\n/label ~{topic.label} ~doing\n/assign @{assignee}"
+        issue = self._ask(author, issues_api.create_issue, {"title": topic.title, "description": text})
+        self._numbers[f"issue {topic.title}"] = issue.iid
+
+    def _comment_issue(self, topic: DemoTopic, author: str) -> None:
+        path = {"issue_iid": self._numbers[f"issue {topic.title}"]}
+        self._ask(author, issue_discussions_api.NOTES.write_note, {"body": "I can look at this today."}, **path)
+
+    def _branch(self, topic: DemoTopic) -> str:
+        return topic.file.partition(".")[0].replace("_", "-")
+
+    def _commit(self, topic: DemoTopic, author: str) -> None:
+        person = next(each for each in DEMO_USERS if each.username == author)
+        number = self._numbers[f"issue {topic.title}"]
+        sent = {
+            "branch": self._branch(topic),
+            "start_branch": MAIN,
+            "commit_message": f"{topic.title}\n\nCloses #{number}",
+            "author_name": person.name,
+            "author_email": person.email,
+            "actions": [{"action": "create", "file_path": topic.file, "content": topic.code}],
+        }
+        self._ask(author, commit_writing_api.create_commit, sent)
+
+    def _propose(self, topic: DemoTopic, author: str, *, failed: bool) -> None:
+        number = self._numbers[f"issue {topic.title}"]
+        sent = {"source_branch": self._branch(topic), "target_branch": MAIN, "title": topic.title}
+        described = {**sent, "description": f"{topic.description}\n\nCloses #{number}\n\n/label ~{topic.label}"}
+        request = self._ask(author, merge_requests_api.create_merge_request, described)
+        if isinstance(request, AlternateResponse):
+            raise Conflict(f"The merge request {topic.title!r} cannot be opened: {request.content}")
+        self._numbers[topic.title] = request.iid
+        for name in _JOBS:
+            state = "failed" if failed and name == _JOBS[1] else "success"
+            status = {"state": state, "name": name, "ref": self._branch(topic), "coverage": 80 + number}
+            self._ask(author, statuses_api.post_status, status, sha=request.sha)
+
+    def _review(self, topic: DemoTopic, reviewer: str) -> None:
+        path = {"merge_request_iid": self._numbers[topic.title]}
+        text = REVIEWS[self._numbers[topic.title] % len(REVIEWS)]
+        self._ask(reviewer, merge_request_discussions_api.NOTES.write_note, {"body": text}, **path)
+        self._ask(reviewer, merge_request_discussions_api.approve_merge_request, {}, **path)
+
+    def _merge(self, topic: DemoTopic) -> None:
+        path = {"merge_request_iid": self._numbers[topic.title]}
+        sent = {"should_remove_source_branch": True}
+        merged = self._ask(DEMO_USERS[0].username, merge_api.merge_merge_request, sent, **path)
+        for name in _JOBS[:2]:
+            status = {"state": "success", "name": name, "ref": MAIN}
+            self._ask(self._content.team[0], statuses_api.post_status, status, sha=merged.merge_commit_sha)
+
+    def _add_ci(self) -> None:
+        actions = [{"action": "create", "file_path": ".gitlab-ci.yml", "content": CI_FILE}]
+        sent = {"branch": MAIN, "commit_message": "Build, test and deploy with pipelines", "actions": actions}
+        self._ask(DEMO_USERS[0].username, commit_writing_api.create_commit, sent)

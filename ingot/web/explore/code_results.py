@@ -1,0 +1,93 @@
+"""Results of code searches: matching lines grouped by file, and the search in all visible projects."""
+
+import re
+from time import monotonic
+from typing import Any
+
+import msgspec
+from markupsafe import Markup, escape
+
+from ingot.core.db.paging import Listing, Page, slice_page
+from ingot.discovery.search import api as search_api
+from ingot.projects.projects import api as projects_api
+from ingot.web.bidi import mark_bidi_characters
+from ingot.web.form_errors import REQUEST_ERRORS
+from ingot.web.page_routes import Visit
+
+MAX_PROJECTS = 50
+MAX_MATCHES_PER_PROJECT = 50
+MAX_SECONDS = 5.0
+_FILTER = re.compile(r"(?<!\S)-?(?:filename|path|extension):\S+", re.IGNORECASE)
+
+
+class MatchedLine(msgspec.Struct):
+    """Line of a file, with the matches marked."""
+
+    number: int
+    html: Markup
+    follows_gap: bool
+
+
+class MatchedFile(msgspec.Struct):
+    """File with the lines around its matches."""
+
+    project_id: int
+    path: str
+    ref: str
+    lines: list[MatchedLine]
+
+
+class CodeSearch(msgspec.Struct):
+    """Matches in several projects, and how many projects were searched."""
+
+    results: Listing[Any]
+    searched: int
+    is_cut: bool
+
+
+def search_code_of_projects(visit: Visit, term: str, page: int) -> CodeSearch:
+    """Search the default branches of the most recently active projects that the user may see.
+
+    The endpoint of each project checks the permission; projects whose code is hidden or takes too long are skipped.
+    """
+    end = monotonic() + MAX_SECONDS
+    filters = {"order_by": "last_activity_at", "per_page": str(MAX_PROJECTS), "simple": "true"}
+    projects = visit.ask(projects_api.list_projects, filters)
+    matches: list[Any] = []
+    searched = 0
+    for project in projects.items:
+        if monotonic() > end:
+            break
+        params = {"scope": "blobs", "search": term, "per_page": str(MAX_MATCHES_PER_PROJECT)}
+        searched += 1
+        try:
+            matches += visit.ask(search_api.search_project, params, id=project.id).items
+        except REQUEST_ERRORS:
+            continue
+    is_cut = searched < len(projects.items) or (projects.total or 0) > len(projects.items)
+    return CodeSearch(slice_page(matches, Page(page)), searched, is_cut)
+
+
+def group_by_file(results: list[Any], term: str) -> list[MatchedFile]:
+    """Group matches by file, in the order of the results."""
+    text = " ".join(_FILTER.sub("", term).split())
+    pattern = re.compile(re.escape(text), re.IGNORECASE) if text else None
+    files: dict[tuple[int, str, str], MatchedFile] = {}
+    for match in results:
+        key = match.project_id, match.ref, match.path
+        file = files.setdefault(key, MatchedFile(match.project_id, match.path, match.ref, []))
+        for offset, line in enumerate(match.data.removesuffix("\n").split("\n")):
+            follows_gap = offset == 0 and bool(file.lines)
+            file.lines.append(MatchedLine(match.startline + offset, _marked(line, pattern), follows_gap))
+    return list(files.values())
+
+
+def _marked(line: str, pattern: "re.Pattern[str] | None") -> Markup:
+    """Escape a line and mark the matches in it."""
+    parts: list[str] = []
+    position = 0
+    for found in pattern.finditer(line) if pattern else ():
+        parts += [str(escape(line[position : found.start()])), f"<mark>{escape(found[0])}</mark>"]
+        position = found.end()
+    parts.append(str(escape(line[position:])))
+    return Markup(mark_bidi_characters("".join(parts)))  # noqa: S704 - Each part has been escaped.

@@ -1,0 +1,163 @@
+"""Atom feeds: activity of projects and users, issues and commits."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+
+from ingot.accounts.tokens.feed_tokens import feed_token, user_by_feed_token_or_none
+from ingot.accounts.users.views import UserView
+from ingot.collaboration.issues import api as issues_api
+from ingot.core.db.times import Timestamp
+from ingot.discovery.activity import api as activity_api
+from ingot.discovery.activity.views import EventView, newest_events
+from ingot.projects.projects.views import instance_urls
+from ingot.repositories.commits.views import CommitView
+from ingot.web.explore.event_lines import activity_lines
+from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Viewer, Visit, session_actor
+from ingot.web.projects.context import ProjectContext, project_context
+
+pages = PageRoutes()
+_ENTRIES = 20
+_MAX_TEXT_LENGTH = 5_000
+_TYPE = "application/atom+xml; charset=utf-8"
+_NO_STORE = (b"cache-control", b"private, no-store")
+# XML 1.0 cannot contain these, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class FeedEntry(NamedTuple):
+    """Entry of a feed; ``path`` is the address of its page on this server."""
+
+    path: str
+    title: str
+    updated_at: str
+    author: str
+    text: str = ""
+
+
+@pages.get("/:path/-/activity.atom", open=True)
+def project_feed(visit: Visit) -> PageResponse:
+    """Return the newest events of a project."""
+    return project_activity_feed(feed_visit(visit))
+
+
+@pages.get("/:path/-/issues.atom", open=True)
+def issue_feed(visit: Visit) -> PageResponse:
+    """Return the newest issues of a project."""
+    parent = project_context(feed_visit(visit))
+    issues = parent.ask(issues_api.list_project_issues, {"per_page": str(_ENTRIES), "order_by": "created_at"})
+    entries = [
+        FeedEntry(
+            f"{parent.url}/-/issues/{issue.iid}",
+            issue.title,
+            issue.updated_at,
+            issue.author.name if issue.author else "",
+            issue.description or "",
+        )
+        for issue in issues.items
+    ]
+    return _feed(visit, f"{parent.project.name_with_namespace}: issues", f"{parent.url}/-/issues", entries)
+
+
+def project_activity_feed(visit: Visit) -> PageResponse:
+    """Return the newest events of the project at the path of the visit."""
+    parent = project_context(visit)
+    events = parent.ask(activity_api.list_project_events, {"per_page": str(_ENTRIES)}).items
+    title = f"{parent.project.name_with_namespace}: activity"
+    return _feed(visit, title, f"{parent.url}/-/activity", _event_entries(visit, events))
+
+
+def user_activity_feed(visit: Visit, shown_user: UserView) -> PageResponse:
+    """Return the newest events of a user that the reader may see."""
+    actor, urls = visit.viewer.actor, instance_urls(visit.request.origin, visit.settings)
+    events = visit.database.read(lambda db: newest_events(db, actor, "author", shown_user.id, _ENTRIES, urls))
+    return _feed(visit, f"{shown_user.name}: activity", f"/{shown_user.username}", _event_entries(visit, events))
+
+
+def commit_feed(parent: ProjectContext, ref: str, commits: Sequence[CommitView]) -> PageResponse:
+    """Return the newest commits of a branch."""
+    entries = [
+        FeedEntry(
+            f"{parent.url}/-/commit/{commit.id}",
+            commit.title,
+            commit.committed_date,
+            commit.author_name,
+            commit.message,
+        )
+        for commit in commits[:_ENTRIES]
+    ]
+    title = f"{parent.project.name_with_namespace}: commits of {ref}"
+    return _feed(parent.visit, title, f"{parent.url}/-/commits/{quote(ref)}", entries)
+
+
+def feed_visit(visit: Visit) -> Visit:
+    """Return the visit as the user of its feed token, without a session; the same visit without a token."""
+    token = visit.request.query.get("feed_token") or visit.request.query.get("rss_token")
+    if not isinstance(token, str):
+        return visit
+    user = visit.database.read(lambda db: user_by_feed_token_or_none(db, token))
+    actor = session_actor(user)
+    client = visit.client._replace(caller=visit.client.caller._replace(actor=actor))
+    return msgspec.structs.replace(visit, client=client, viewer=Viewer(actor, user, None, ""))
+
+
+def feed_address(visit: Visit, path: str) -> str:
+    """Return the address of a feed for the reader of a page, with the feed token of a signed-in user."""
+    user = visit.viewer.user
+    token = visit.database.read(lambda db: feed_token(db, user.id)) if user is not None else ""
+    if not token:
+        return path
+    return f"{path}{'&' if '?' in path else '?'}feed_token={token}"
+
+
+def _event_entries(visit: Visit, events: Sequence[EventView]) -> list[FeedEntry]:
+    return [
+        FeedEntry(
+            line.address,
+            f"{line.event.author.name} {line.text}" + (f" ({line.project})" if line.project else ""),
+            line.event.created_at,
+            line.event.author.name,
+        )
+        for line in activity_lines(visit, events)
+    ]
+
+
+def _feed(visit: Visit, title: str, path: str, entries: list[FeedEntry]) -> BytesResponse:
+    base = visit.request.origin.base
+    newest = max((entry.updated_at for entry in entries), default=Timestamp("1970-01-01T00:00:00.000Z"))
+    own = f"{base}{visit.request.address.partition('?')[0]}"
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<feed xmlns="http://www.w3.org/2005/Atom">',
+        f"<title>{_text(title)}</title>",
+        f"<id>{_text(base + path)}</id>",
+        f'<link rel="self" type="application/atom+xml" href={_attribute(own)}/>',
+        f'<link rel="alternate" type="text/html" href={_attribute(base + path)}/>',
+        f"<updated>{_text(newest)}</updated>",
+        *(_entry(entry, base, index) for index, entry in enumerate(entries)),
+        "</feed>",
+    ]
+    return BytesResponse("\n".join(lines).encode("utf-8", "replace"), _TYPE, [_NO_STORE])
+
+
+def _entry(entry: FeedEntry, base: str, index: int) -> str:
+    url = base + entry.path
+    summary = f"<summary>{_text(entry.text[:_MAX_TEXT_LENGTH])}</summary>" if entry.text else ""
+    # Several events may concern one page, so its address alone would not be unique.
+    number = f"{url}#{entry.updated_at}-{index}"
+    return (
+        f"<entry><id>{_text(number)}</id><title>{_text(entry.title)}</title><link href={_attribute(url)}/>"
+        f"<updated>{_text(entry.updated_at)}</updated><author><name>{_text(entry.author)}</name></author>{summary}</entry>"
+    )
+
+
+def _text(text: str) -> str:
+    return escape(_FORBIDDEN.sub("", text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_FORBIDDEN.sub("", text))

@@ -1,0 +1,20 @@
+"""Element of a page that names its stream, with the script that opens it."""
+
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+
+from ingot.core.db.times import Timestamp, to_datetime
+from ingot.web.files.static import versioned_url
+from ingot.web.live.subjects import STREAM_PATH
+
+_POLL_SECONDS = 15
+_ELEMENT = Markup('<div hidden data-live="{}" data-live-poll="{}"></div><script src="{}" defer></script>')
+
+
+def live_element(
+    now: Timestamp, kind: str, parent: object = "", number: object = "", *, poll_seconds: int = _POLL_SECONDS
+) -> Markup:
+    """Return the element for a page that was rendered at ``now``; ``poll_seconds`` applies if there is no stream."""
+    query = {"kind": kind, "parent": parent, "number": number, "since": to_datetime(now).timestamp()}
+    return _ELEMENT.format(f"{STREAM_PATH}?{urlencode(query)}", poll_seconds, versioned_url("live.js"))

@@ -1,0 +1,107 @@
+"""Subjects of live updates: for each kind of page, the permission to see it and the topics that concern it."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from ingot.ci.jobs import api as jobs_api
+from ingot.ci.traces.store import trace_topic
+from ingot.collaboration.issues import api as issues_api
+from ingot.collaboration.merge_requests import api as merge_requests_api
+from ingot.collaboration.subjects import subject_topic
+from ingot.errors import NotFound
+from ingot.integrations.webhooks import api as webhooks_api
+from ingot.integrations.webhooks.delivery.claims import hook_topic
+from ingot.integrations.webhooks.system import api as system_hooks_api
+from ingot.repositories.statuses import api as statuses_api
+from ingot.web.client import PageClient
+
+STREAM_PATH = "/-/live"
+
+
+class LiveSubject(NamedTuple):
+    """Subject of a stream, as its URL names it."""
+
+    kind: str
+    parent: str
+    """Id of the project or group; empty for the instance."""
+    number: str
+
+
+def pipeline_topic(project_id: int, pipeline_id: int | str) -> str:
+    """Return the topic of a pipeline and its jobs."""
+    return f"pipeline:{project_id}:{pipeline_id}"
+
+
+def pipelines_topic(project_id: int) -> str:
+    """Return the topic of all pipelines of a project."""
+    return f"pipelines:{project_id}"
+
+
+def ref_topic(project_id: int | None, name: str) -> str:
+    """Return the topic of a branch or another ref, and of its pipelines."""
+    return f"ref:{project_id}:{name}"
+
+
+def find_topics(client: PageClient, subject: LiveSubject) -> frozenset[str]:
+    """Return the topics of a subject; raise NotFound or Denied if the user may not see it."""
+    find = _FINDERS.get(subject.kind)
+    if find is None:
+        raise NotFound("Page")
+    return frozenset(find(client, subject))
+
+
+def _issue(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    lookup = client.find(issues_api.get_issue, {"id": subject.parent, "issue_iid": subject.number})
+    return (subject_topic("issue", lookup.issue.id),)
+
+
+def _merge_request(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    path = {"id": subject.parent, "merge_request_iid": subject.number}
+    request = client.find(merge_requests_api.get_merge_request, path).merge_request
+    names = (request.source_branch, *(f"refs/merge-requests/{request.iid}/{end}" for end in ("head", "merge")))
+    projects = {request.source_project_id, request.target_project_id}
+    return (
+        subject_topic("merge_request", request.id),
+        ref_topic(request.target_project_id, request.target_branch),
+        *(ref_topic(project, name) for project in projects for name in names),
+    )
+
+
+def _pipelines(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    return (pipelines_topic(client.find(statuses_api.list_pipelines, {"id": subject.parent}).project.id),)
+
+
+def _pipeline(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    path = {"id": subject.parent, "pipeline_id": subject.number}
+    return (pipeline_topic(client.find(statuses_api.get_pipeline, path).project.id, subject.number),)
+
+
+def _job(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    lookup = client.find(jobs_api.get_job, {"id": subject.parent, "job_id": subject.number})
+    return trace_topic(lookup.job.id), pipeline_topic(lookup.project.id, lookup.job.pipeline_id)
+
+
+def _project_hook(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    path = {"id": subject.parent, "hook_id": subject.number}
+    return (hook_topic(client.ask(webhooks_api.get_hook, None, path, "projects").id),)
+
+
+def _group_hook(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    path = {"id": subject.parent, "hook_id": subject.number}
+    return (hook_topic(client.ask(webhooks_api.get_hook, None, path, "groups").id),)
+
+
+def _system_hook(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    return (hook_topic(client.ask(system_hooks_api.get_system_hook, None, {"id": subject.number}).id),)
+
+
+_FINDERS: Mapping[str, Callable[[PageClient, LiveSubject], tuple[str, ...]]] = {
+    "issue": _issue,
+    "merge_request": _merge_request,
+    "pipelines": _pipelines,
+    "pipeline": _pipeline,
+    "job": _job,
+    "project_hook": _project_hook,
+    "group_hook": _group_hook,
+    "system_hook": _system_hook,
+}

@@ -1,0 +1,81 @@
+"""Atom feeds of projects, issues, commits and users, with feed tokens for private projects."""
+
+import re
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+
+from ingot.accounts.users.tables import users
+from tests.client import Make, User
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.web.browser import Browser
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.fixture
+def project(make: Make, person: User) -> Project:
+    """Return a private project with an issue and a commit, both with hostile texts."""
+    project = make_project(make, person, visibility="private")
+    make.api.post(f"{project.url}/issues", person, title='<b>&"\u0001\ufffe Tide', description="]]><script>")
+    sent = {"branch": "master", "commit_message": "Add <tides> & more", "content": "x"}
+    make.api.post(f"{project.url}/repository/files/a", person, **sent)
+    return project
+
+
+def _paths(project: Project, person: User) -> dict[str, str]:
+    return {
+        f"/{project.path}.atom": "created",
+        f"/{project.path}/-/activity.atom": "created",
+        f"/{project.path}/-/issues.atom": "Tide",
+        f"/{project.path}/-/commits/master?format=atom": "Add <tides> & more",
+        f"/{person.username}.atom": "Tide",
+    }
+
+
+def _titles(answer: httpx.Response) -> list[str]:
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/atom+xml; charset=utf-8")
+    feed = ElementTree.fromstring(answer.text)
+    return [entry.findtext(f"{ATOM}title") or "" for entry in feed.iter(f"{ATOM}entry")]
+
+
+def test_feeds_with_a_token(browser: Browser, person: User, make: Make, project: Project, instance: Instance) -> None:
+    page = browser.signed_in_as(person).get(f"/{project.path}/-/activity").text
+    (token,) = set(re.findall(r"feed_token=(glft-[0-9a-f]+-\d+)", page))
+    for path, title in _paths(project, person).items():
+        with Browser(browser.url) as reader:
+            mark = "&" if "?" in path else "?"
+            titles = _titles(reader.get(f"{path}{mark}feed_token={token}"))
+            assert any(title in each for each in titles), (path, titles)
+            stranger = reader.get(path)
+            assert stranger.status_code == 404 or _titles(stranger) == [], path
+            forged = f"{token.rpartition('-')[0]}-{make.root.id}"
+            for wrong in (forged, token[:-1], "", "x" * 5000):
+                refused = reader.get(f"{path}{mark}feed_token={wrong}")
+                assert refused.status_code == 404 or _titles(refused) == [], path
+            assert not reader.is_signed_in()
+            assert reader.get(f"/{project.path}?feed_token={token}").status_code in (302, 404), "Feeds only."
+
+    instance.app.database.write(lambda db: db.update(users, person.id, state="blocked"))
+    with Browser(browser.url) as reader:
+        assert reader.get(f"/{project.path}.atom?feed_token={token}").status_code == 404
+
+
+def test_a_token_ends_with_the_private_token(browser: Browser, person: User, project: Project) -> None:
+    browser.signed_in_as(person)
+    (token,) = set(re.findall(r"feed_token=([\w-]+)", browser.get(f"/{project.path}/-/activity").text))
+    browser.post("/profile/reset_private_token", data={"authenticity_token": browser.token()})
+    with Browser(browser.url) as reader:
+        assert reader.get(f"/{project.path}.atom?feed_token={token}").status_code == 404
+
+
+def test_confidential_issues_are_hidden(browser: Browser, person: User, make: Make) -> None:
+    project = make_project(make, person, visibility="public")
+    make.api.post(f"{project.url}/issues", person, title="Secret", confidential=True)
+    make.api.post(f"{project.url}/issues", person, title="Open")
+    stranger = make.user(password="correct horse battery")
+    browser.signed_in_as(stranger)
+    assert _titles(browser.get(f"/{project.path}/-/issues.atom")) == ["Open"]
+    assert not any("Secret" in title for title in _titles(browser.get(f"/{project.path}.atom")))

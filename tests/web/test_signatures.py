@@ -1,0 +1,118 @@
+"""Signed commits by the real git: verified against the SSH and GPG keys of users."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingot.accounts.users.tables import users
+from tests.client import Make, User
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.web.browser import Browser
+
+
+def _run(*command: str, cwd: Path, **env: str) -> str:
+    variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(cwd), "GIT_CONFIG_NOSYSTEM": "1", **env}
+    done = subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+class _Signer:
+    """A clone of a project in which a user signs commits."""
+
+    def __init__(self, folder: Path, instance: Instance, person: User, project: Project) -> None:
+        self.folder = folder
+        self._push_to = f"{instance.url.replace('://', f'://x:{person.token}@')}/{project.path}.git"
+        self._person = person
+        _run("git", "init", "-q", "-b", "master", cwd=folder)
+
+    def commit(self, *config: str, email: str = "", **env: str) -> str:
+        options = [part for setting in config for part in ("-c", setting)]
+        name = ("-c", f"user.email={email or self._person.email}", "-c", "user.name=Ada")
+        _run("git", *options, *name, "commit", "-q", "--allow-empty", "-S", "-m", "Signed", cwd=self.folder, **env)
+        _run("git", "push", "-q", self._push_to, "HEAD:master", cwd=self.folder)
+        return _run("git", "rev-parse", "HEAD", cwd=self.folder)
+
+
+@pytest.fixture
+def project(make: Make, person: User, instance: Instance) -> Project:
+    """Return a project of a user whose address is verified."""
+    now = instance.app.database.clock()
+    instance.app.database.write(lambda db: db.update(users, person.id, proven_at=now))
+    return make_project(make, person)
+
+
+def _status(make: Make, person: User, project: Project, oid: str) -> str:
+    answer = make.api.get(f"{project.url}/repository/commits/{oid}/signature", person)
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["verification_status"])
+
+
+@pytest.mark.parametrize("kind", ["ed25519", "rsa", "ecdsa"])
+def test_ssh_signature(
+    tmp_path: Path, instance: Instance, browser: Browser, make: Make, person: User, project: Project, kind: str
+) -> None:
+    signer = _Signer(tmp_path, instance, person, project)
+    _run("ssh-keygen", "-q", "-t", kind, "-N", "", "-f", "key", cwd=tmp_path)
+    config = ("gpg.format=ssh", f"user.signingkey={tmp_path / 'key'}")
+    first = signer.commit(*config)
+    assert _status(make, person, project, first) == "unknown_key"
+    added = make.api.post("/user/keys", person, title="k", key=(tmp_path / "key.pub").read_text())
+    assert added.status_code == 201
+    assert _status(make, person, project, first) == "verified"
+    page = browser.signed_in_as(person).get(f"/{project.path}/-/commit/{first}").text
+    assert "Verified" in page
+
+    other = make.user()
+    assert _status(make, person, project, signer.commit(*config, email=other.email)) == "unverified", "Another author."
+    instance.app.database.write(lambda db: db.update(users, person.id, proven_at=None))
+    assert _status(make, person, project, first) == "unverified", "The address is not verified."
+
+
+def test_changed_ssh_signature(tmp_path: Path, instance: Instance, make: Make, person: User, project: Project) -> None:
+    """Attack: the signature of one commit is attached to another."""
+    signer = _Signer(tmp_path, instance, person, project)
+    _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "key", cwd=tmp_path)
+    make.api.post("/user/keys", person, title="k", key=(tmp_path / "key.pub").read_text())
+    signer.commit("gpg.format=ssh", f"user.signingkey={tmp_path / 'key'}")
+    signed = _run("git", "cat-file", "commit", "HEAD", cwd=tmp_path)
+    for forged in (signed.replace("\n\nSigned", "\n\nForged"), signed.replace("U1NIU0lH", "U1NIU0lI")):
+        (tmp_path / "forged").write_text(forged + "\n")
+        oid = _run("git", "hash-object", "-t", "commit", "-w", "forged", cwd=tmp_path)
+        _run("git", "push", "-q", signer._push_to, f"{oid}:refs/heads/forged-{oid[:8]}", cwd=tmp_path)
+        assert _status(make, person, project, oid) == "unverified"
+
+
+@pytest.fixture
+def gpg_home() -> Iterator[Path]:
+    """Yield a folder for gpg, whose path is short enough for the socket of its agent."""
+    if not (shutil.which("gpg") and shutil.which("gpgv")):
+        pytest.skip("NO GPG: gpg or gpgv is missing")
+    with tempfile.TemporaryDirectory(prefix="gpg", dir="/tmp") as folder:
+        yield Path(folder)
+        _run("gpgconf", "--kill", "all", cwd=Path(folder), GNUPGHOME=folder)
+
+
+def test_gpg_signature(
+    tmp_path: Path, gpg_home: Path, instance: Instance, make: Make, person: User, project: Project
+) -> None:
+    signer = _Signer(tmp_path, instance, person, project)
+    home = {"GNUPGHOME": str(gpg_home)}
+    create = ("gpg", "--batch", "--passphrase", "", "--quick-gen-key", person.email, "ed25519", "sign", "never")
+    _run(*create, cwd=gpg_home, **home)
+    first = signer.commit(f"user.signingkey={person.email}", **home)
+    assert _status(make, person, project, first) == "unknown_key"
+    armored = _run("gpg", "--armor", "--export", person.email, cwd=gpg_home, **home)
+    added = make.api.post("/user/gpg_keys", person, key=armored)
+    assert added.status_code == 201, added.text
+    answer = make.api.get(f"{project.url}/repository/commits/{first}/signature", person).json()
+    assert (answer["signature_type"], answer["verification_status"]) == ("PGP", "verified")
+    assert answer["gpg_key_id"] == added.json()["id"]
+    other = make.user()
+    foreign = signer.commit(f"user.signingkey={person.email}", email=other.email, **home)
+    assert _status(make, person, project, foreign) == "unknown_key"
