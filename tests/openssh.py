@@ -38,6 +38,7 @@ def sshd(folder: Path, lines: Sequence[str]) -> Iterator[int]:
         "PasswordAuthentication no",
         "KbdInteractiveAuthentication no",
         "MaxStartups 100",
+        "MaxSessions 100",
     ]
     config.write_text("\n".join([*common, *lines, ""]))
     with (folder / "sshd.log").open("wb") as log:

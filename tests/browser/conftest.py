@@ -54,7 +54,7 @@ class BrowserWindow:
         self.page.on("console", self._record)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._watch)
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(60_000)  # A busy machine may need long.
 
     def _record(self, message: Any) -> None:
         # A response of 404 or 422 is logged as a network error; tests check those themselves.

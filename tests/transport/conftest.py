@@ -3,13 +3,15 @@
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import pytest
 
-from tests.client import Api, Make, User
+from tests.client import Api, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.openssh import SSHD, USER, forced_command_lines, sshd
@@ -134,19 +136,34 @@ class GitRemote:
 
 @pytest.fixture(params=["http", "ssh", "openssh"])
 def git_remote(
-    request: pytest.FixtureRequest, instance: Instance, make: Make, ssh_key: Callable[[User], dict[str, str]]
-) -> Callable[[User], GitRemote]:
-    """Return a function that returns a connection; tests run once for each protocol."""
-    port = request.getfixturevalue("openssh_port") if request.param == "openssh" else 0
+    request: pytest.FixtureRequest, instance: Instance, ssh_key: Callable[[User], dict[str, str]]
+) -> Iterator[Callable[[User], GitRemote]]:
+    """Yield a function that returns a connection; tests run once for each protocol."""
+    with ExitStack() as stack:
+        port = request.getfixturevalue("openssh_port") if request.param == "openssh" else 0
 
-    def connect(person: User) -> GitRemote:
-        if request.param == "http":
-            return GitRemote(lambda project: over_http(instance, project, person), {})
-        if request.param == "openssh":
-            return GitRemote(lambda project: over_openssh(port, project), ssh_key(person))
-        return GitRemote(lambda project: over_ssh(instance, project), ssh_key(person))
+        def connect(person: User) -> GitRemote:
+            if request.param == "http":
+                return GitRemote(lambda project: over_http(instance, project, person), {})
+            if request.param == "openssh":
+                shared = stack.enter_context(_shared_connection(ssh_key(person)))
+                return GitRemote(lambda project: over_openssh(port, project), shared)
+            return GitRemote(lambda project: over_ssh(instance, project), ssh_key(person))
 
-    return connect
+        yield connect
+
+
+@contextmanager
+def _shared_connection(env: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Let all git commands of a user share a connection, so that sshd looks the key up once and not for each command.
+
+    Each command still has its own session and forced command.
+    """
+    # The path of a socket must be short.
+    with TemporaryDirectory(prefix="ssh-") as folder:
+        path = f"ControlPath={folder}/control"
+        yield {"GIT_SSH_COMMAND": f"{env['GIT_SSH_COMMAND']} -o ControlMaster=auto -o {path} -o ControlPersist=60"}
+        subprocess.run(["ssh", "-F", "/dev/null", "-o", path, "-O", "exit", "any"], capture_output=True, check=False)
 
 
 @pytest.fixture(autouse=True)

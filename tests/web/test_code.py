@@ -21,6 +21,8 @@ from tests.web.conftest import PASSWORD
 from tests.web.hostile import HOSTILE, is_safe
 
 LONG = "".join(f"value_{number} = {number}\n" for number in range(1, 1001))
+WHOLE = LONG.replace("value", "item")
+"""Another file, because a file that was shown in full once is cached, and then always shown in full."""
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 5\n"
 
 UNUSUAL_NAME = "wild/\"'<img/src=x>#%25&+ü"
@@ -33,7 +35,7 @@ class CodePages:
         self.project: Project = make_project(make, visibility="public", description="About <b>it</b>")
         history = History()
         files = {**FILES, "lib/long.py": LONG, "lib/README.md": "# Library\n\n[up](../README.md)\n", "big.lfs": POINTER}
-        files |= {f"odd/{HOSTILE}": "x\n", "huge.txt": "y" * (2**20 + 1), "LICENSE": "Free\n"}
+        files |= {"lib/whole.py": WHOLE, f"odd/{HOSTILE}": "x\n", "huge.txt": "y" * (2**20 + 1), "LICENSE": "Free\n"}
         first = history.commit(files=files, message=f"Begin {HOSTILE}\n\nBecause <script>alert(1)</script>")
         second = history.commit(files={"README.md": "# Hello\n\nline 2\n"}, message="Change\n\nWhy")
         side = history.commit("feature/with/slash", {"only.here": "here\n"}, parents=(first,), message="Side")
@@ -120,7 +122,7 @@ def test_every_file_name_works_and_is_escaped(browser: Browser, code: CodePages,
         ("blob/master/README.md", "line 2"),
         ("blob/master/README.md?plain=1", "# Hello"),
         ("blob/master/lib/long.py", "Show all 1000 lines"),
-        ("blob/master/lib/long.py?all=1", 'id="L1000"'),
+        ("blob/master/lib/whole.py?all=1", 'id="L1000"'),
         ("blame/master/lib/long.py", 'id="L1000"'),
         ("commits/master/README.md", "History: README.md"),
         ("commits/master?author=Nobody", "No commits"),
@@ -266,7 +268,7 @@ def test_archive_download(browser: Browser, code: CodePages) -> None:
 
 
 def test_the_rest_of_a_long_file_is_loaded_on_request(browser: Browser, code: CodePages) -> None:
-    address = code("blob/feature/with/slash/lib/long.py")
+    address = code("blob/feature/with/slash/lib/whole.py")
     page = browser.get(address).text
     rest = browser.get(f"{address}?rest=1", headers={"HX-Request": "true"}).text
 

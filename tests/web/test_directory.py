@@ -147,6 +147,7 @@ def test_users_removed_from_the_directory_are_blocked(second: SecondInstance, se
 
 
 def test_an_unreachable_directory_does_not_affect_others(second: SecondInstance, server: LdapServerProcess) -> None:
+    assert _signs_in(second, "ann"), "The account exists."
     server.end()
     root = second.make.root
     try:

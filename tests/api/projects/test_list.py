@@ -256,6 +256,8 @@ def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, path: str,
     group, other = make_group(make, owner), make_group(make, owner)
     source = make_project(make, owner)
     for _ in range(4):
+        make_project(make)
+    for _ in range(4):
         made = [make_project(make, owner, topics=["a", "b"]), make_project(make, owner, group=group)]
         share(make, made[0], group, 20)
         share(make, made[1], other, 20)
