@@ -11,6 +11,7 @@ from ingot.ci.config.checks import flatten
 from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.keywords import DEFAULT_KEYWORDS
 from ingot.ci.config.plan import (
+    AncestorNeed,
     ConfigVariable,
     JobEnvironment,
     JobSpec,
@@ -98,6 +99,19 @@ def _needs(value: Any) -> tuple[Need, ...] | None:
             artifacts, optional = entry.get("artifacts") is not False, entry.get("optional") is True
             needs += [Need(name, artifacts, optional) for name in names]
     return tuple(needs)
+
+
+def _ancestor_needs(value: Any) -> tuple[AncestorNeed, ...]:
+    """Return the needed jobs of parent pipelines."""
+    entries = flatten(value if isinstance(value, list) else [value]) or ()
+    return tuple(
+        AncestorNeed(entry["pipeline"], entry["job"])
+        for entry in entries
+        if isinstance(entry, dict)
+        and entry.get("pipeline")
+        and entry.get("job")
+        and entry.get("artifacts") is not False
+    )
 
 
 def _matrix_names(job: str, parallel: Any) -> list[str]:
@@ -232,6 +246,7 @@ def job_specs(
         interruptible=bool(job.get("interruptible")),
         resource_group=job.get("resource_group"),
         trigger=_trigger(job.get("trigger")),
+        ancestor_needs=_ancestor_needs(job.get("needs")),
         own_variables=frozenset(map(str, job.get("variables") or ())),
         inherited_variables=_inherited_names(job),
     )

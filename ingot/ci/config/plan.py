@@ -24,6 +24,13 @@ class Need(msgspec.Struct, frozen=True):
     optional: bool = False
 
 
+class AncestorNeed(msgspec.Struct, frozen=True):
+    """A job of a parent pipeline whose artifacts a job gets; both names may contain variables."""
+
+    pipeline: str
+    job: str
+
+
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of ``rules``; conditions that are None always hold."""
 
@@ -116,6 +123,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     interruptible: bool = False
     resource_group: str | None = None
     trigger: TriggerSpec | None = None
+    ancestor_needs: tuple[AncestorNeed, ...] = ()
     node: tuple[int, int] | None = None
     """Index and number of the copies made by ``parallel``."""
     base_name: str

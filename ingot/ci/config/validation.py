@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from ingot.ci.config.checks import flatten
 from ingot.ci.config.keywords import (
     DEFAULT_KEYWORDS,
     GLOBAL_KEYWORDS,
@@ -103,8 +104,16 @@ def job_warnings(jobs: Mapping[str, Any]) -> Iterator[str]:
         ignored = [key for key in job if key in IGNORED_KEYWORDS and job[key] is not None]
         if ignored:
             yield f"jobs:{name} uses keywords that are not supported and have no effect: {', '.join(ignored)}"
+        if any(_is_unsupported_need(entry) for entry in flatten(job.get("needs")) or ()):
+            yield f"jobs:{name}:needs uses a pipeline or artifacts of another project, which is not supported"
         if job.get("type") is not None:
             yield f"jobs:{name} uses `type`, which is deprecated; use `stage`"
+
+
+def _is_unsupported_need(entry: Any) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    return entry.get("project") is not None or (entry.get("pipeline") is not None and entry.get("job") is None)
 
 
 def relation_errors(specs: Sequence[JobSpec], stages: Sequence[str]) -> Iterator[str]:

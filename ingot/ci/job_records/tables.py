@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import Column, ForeignKey, Index, Table, UniqueConstraint, false
 
-from ingot.ci.config.plan import TriggerSpec
+from ingot.ci.config.plan import AncestorNeed, TriggerSpec
 from ingot.core.db.schema import (
     Identifier,
     Record,
@@ -168,6 +168,8 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     node: tuple[int, int] | None = None
     start_in: int | None = None
     trigger: TriggerSpec | None = None
+    ancestor_needs: tuple[AncestorNeed, ...] = ()
+    """Jobs of parent pipelines whose artifacts are fetched."""
 
 
 class CiJob(Record, frozen=True):

@@ -194,6 +194,7 @@ def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:
         node=spec.node,
         start_in=job.start_in,
         trigger=spec.trigger,
+        ancestor_needs=spec.ancestor_needs,
     )
 
 

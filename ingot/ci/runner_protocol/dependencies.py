@@ -6,6 +6,7 @@ from ingot.ci.config.durations import parse_duration
 from ingot.ci.job_records.dependencies import dependencies_of, named_dependencies
 from ingot.ci.job_records.queries import options_of
 from ingot.ci.job_records.tables import CiJob
+from ingot.ci.pipelines.ancestor_jobs import ancestor_jobs
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 
@@ -25,6 +26,8 @@ def archives_of(db: Connection, jobs: list[CiJob]) -> dict[int, JobArtifact]:
 
 def has_missing_dependency(db: Connection, job: CiJob) -> bool:
     """Return whether artifacts of a job that this one names or needs have been erased or have expired."""
+    if None in ancestor_jobs(db, job):
+        return True
     if named_dependencies(job) is None:
         return False
     dependencies = [other for other in dependencies_of(db, job) if other.status in ("success", "failed")]

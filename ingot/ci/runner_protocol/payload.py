@@ -9,6 +9,7 @@ from ingot.ci.artifacts.tables import ArtifactFormat, ArtifactType, JobArtifact
 from ingot.ci.job_records.dependencies import dependencies_of, dotenv_variables
 from ingot.ci.job_records.queries import options_of
 from ingot.ci.job_records.tables import CiJob, FailureReason, JobOptions, ci_running
+from ingot.ci.pipelines.ancestor_jobs import ancestor_jobs
 from ingot.ci.pipelines.processing import TOKEN_PREFIX, effective_timeout
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.pipelines.variables import RunnerVariable, job_variables
@@ -184,6 +185,7 @@ def job_payload(
     settings = settings_of(db, project.id)
     dependencies = dependencies_of(db, job)
     dotenv = dotenv_variables(db, [other.id for other in dependencies])
+    dependencies += [other for other in ancestor_jobs(db, job) if other is not None]
     variables = job_variables(db, project, pipeline, job, runner, base, token, dotenv)
     depth = _depth(variables, settings.default_git_depth)
     timeout = effective_timeout(db, job, runner)

@@ -219,3 +219,35 @@ def test_child_pipeline_of_a_merge_request(api: Api, make: Make, instance: Insta
     assert job.variables["CI_PIPELINE_ID"] == str(child_id)
     shown = api.get(f"{project.url}/merge_requests/{made['iid']}", make.root).json()
     assert shown["head_pipeline"]["id"] == pipeline["id"]
+
+
+def test_child_gets_artifacts_of_its_parent(make: Make, instance: Instance) -> None:
+    parent = """
+stages: [build, test]
+build: {stage: build, script: x, artifacts: {paths: [out/]}}
+start: {stage: test, trigger: {include: child.yml}, variables: {PARENT: $CI_PIPELINE_ID}}
+"""
+    child = """
+good: {script: x, needs: [{pipeline: $PARENT, job: build}]}
+missing: {script: x, needs: [{pipeline: $PARENT, job: other}]}
+foreign: {script: x, needs: [{pipeline: "999999999", job: build}]}
+"""
+    project = _project(make, {".gitlab-ci.yml": parent, "child.yml": child})
+    runner = project_runner(make, project.id)
+    pipeline = _run(make, project)
+    job = runner.must_take()
+    assert job.upload({"out/file": b"content"}).status_code == 201
+    _finish(job)
+    instance.work()
+    good = runner.must_take()
+    assert good.name == "good"
+    assert [each["id"] for each in good.payload["dependencies"]] == [job.id]
+    assert runner.take() is None
+    started = _bridge(make, pipeline)["downstream_pipeline"]["id"]
+    jobs = make.api.get(f"{project.url}/pipelines/{started}/jobs", make.root).json()
+    reasons = {each["name"]: each.get("failure_reason") for each in jobs}
+    assert reasons == {
+        "good": None,
+        "missing": "missing_dependency_failure",
+        "foreign": "missing_dependency_failure",
+    }
