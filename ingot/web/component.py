@@ -55,6 +55,7 @@ from ingot.web.notices import clear_notice_header, notice_header
 from ingot.web.oauth.routes import PAGES as OAUTH
 from ingot.web.page_routes import (
     FORM_LIMIT,
+    FRAME_OPTIONS,
     SANDBOX,
     SECURITY_HEADERS,
     BytesResponse,
@@ -432,6 +433,8 @@ class PagesComponent:
             return 200, [kind, SANDBOX, *SECURITY_HEADERS, *response.headers], content
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", response.policy)
         headers = [kind, policy, _NO_STORE, *SECURITY_HEADERS, *response.headers]
+        if response.frameable:
+            headers[headers.index(FRAME_OPTIONS)] = (b"x-frame-options", b"SAMEORIGIN")
         # A script that requests a page shows only parts of it.
         is_whole = not response.is_fragment and visit is not None and not visit.headers.fragment
         if visit is not None and is_whole and NOTICE_COOKIE in visit.headers.cookies:

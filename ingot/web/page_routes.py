@@ -21,9 +21,10 @@ from ingot.web.client import PageClient
 from ingot.web.cookies import THEME_COOKIE
 
 FORM_LIMIT = 2**20
+FRAME_OPTIONS: Header = (b"x-frame-options", b"DENY")
 SECURITY_HEADERS: list[Header] = [
     (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
+    FRAME_OPTIONS,
     (b"referrer-policy", b"same-origin"),
 ]
 SANDBOX: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
@@ -113,7 +114,7 @@ class Visit(msgspec.Struct, frozen=True):
 
 STRICT_POLICY = (
     b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; "
-    b"connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    b"connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
 
@@ -134,6 +135,8 @@ class TemplateResponse(msgspec.Struct):
     status: int = 200
     policy: bytes = STRICT_POLICY
     headers: list[Header] = []
+    frameable: bool = False
+    """True if pages of this server may embed it."""
 
     @property
     def is_fragment(self) -> bool:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 from ingot.operations.supervisor import open_socket
 
@@ -23,8 +23,12 @@ PICTURES = {
     "issue": (f"{HERE}/-/issues/2", "light"),
     "board": (f"{HERE}/-/boards", "light"),
     "merge-request": (f"{HERE}/-/merge_requests/1", "light"),
+    "pipelines": (f"{HERE}/-/pipelines", "light"),
+    "issue-phone": (f"{HERE}/-/issues/2", "light"),
     "changes-dark": (f"{HERE}/-/merge_requests/1/diffs", "dark"),
 }
+_DESK: ViewportSize = {"width": 1280, "height": 860}
+_PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 @contextmanager
@@ -47,7 +51,7 @@ def _served() -> Iterator[str]:
 
 
 def _wait(url: str) -> None:
-    with httpx.Client(transport=httpx.HTTPTransport(retries=50)) as client:
+    with httpx.Client(transport=httpx.HTTPTransport(retries=50), timeout=60) as client:
         while client.get(f"{url}/-/readiness").status_code != 200:
             pass
 
@@ -58,14 +62,17 @@ def main() -> None:
     with _served() as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for scheme in ("light", "dark"):
-            context = browser.new_context(viewport={"width": 1100, "height": 760}, color_scheme=scheme)
+            context = browser.new_context(viewport=_DESK, color_scheme=scheme)
             page = context.new_page()
+            page.set_default_timeout(60_000)
             page.goto(f"{url}/users/sign_in")
             page.get_by_label("Username or email").fill("root")
             page.get_by_label("Password").fill(PASSWORD)
-            page.get_by_role("button", name="Sign in").click()
+            page.get_by_role("button", name="Sign in", exact=True).click()
+            page.get_by_text("@root").first.wait_for()
             for name, (path, wanted) in PICTURES.items():
                 if wanted == scheme:
+                    page.set_viewport_size(_PHONE if name.endswith("-phone") else _DESK)
                     page.goto(url + path)
                     page.screenshot(path=FOLDER / f"{name}.png")
         browser.close()

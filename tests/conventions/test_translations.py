@@ -30,7 +30,7 @@ def _covered_templates() -> set[str]:
 def _texts(source: str) -> Iterator[str]:
     """Yield the English texts of a template, and the nouns that follow numbers."""
     texts: list[str] = []
-    unchanged = translate_template(source, texts.append)  # type: ignore[func-returns-value]  # None.
+    unchanged = translate_template(source, texts.append)
     assert unchanged == source
     yield from texts
     for one, several in _COUNTED.findall(source):

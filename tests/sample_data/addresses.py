@@ -36,6 +36,7 @@ REDIRECTS = {
 }
 """Paths that only redirect, with their targets."""
 FILES = {
+    "/-/diagram_frame",
     "/-/completions",
     "/:path/-/activity.atom",
     "/:path/-/issues.atom",

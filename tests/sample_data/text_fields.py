@@ -18,6 +18,7 @@ _ALREADY_THERE = {
     "namespace",
 }
 _ALREADY_THERE |= {"merge_request_diff_head_sha", "discussion_to_resolve", "target_project_id", "namespace_path"}
+_ALREADY_THERE |= {"in_reply_to_discussion_id"}
 _SECRET = {"password", "approval_password", "token", "signing_token", "import_url"}
 _CHECKED = {"color", "font", "email", "public_email", "notification_email", "username", "path", "slug", "key", "scopes"}
 _CHECKED |= {"duration", "recipients", "branches_to_be_notified", "environment_scope", "redirect_uri", "login"}
@@ -45,6 +46,8 @@ ELSEWHERE = {
     ("cherry_pick", "message"): "the message of a commit",
     ("revert", "branch"): "a branch that is there",
     ("merge", "squash_commit_message"): "the message of a commit",
+    ("apply", "commit_message"): "the message of a commit",
+    ("batch_apply", "commit_message"): "the message of a commit",
     ("files", "branch"): "the same call as for many files",
     ("files", "author_email"): "the same",
     ("files", "author_name"): "the same",

@@ -29,7 +29,7 @@ class Authenticator:
     def create(self, options: dict[str, Any], **changes: Any) -> str:
         """Return the response to the options of a registration."""
         self.user_handle = websafe_decode(options["user"]["id"])
-        public = ES256.from_cryptography_key(self.key.public_key())
+        public = ES256.from_cryptography_key(self.key.public_key())  # type: ignore[no-untyped-call]  # It has no types.
         attested = bytes(16) + len(self.credential_id).to_bytes(2, "big") + self.credential_id + cbor.encode(public)
         data = self._data(self.flags | ATTESTED, changes.get("rp_id", self.rp_id)) + attested
         attestation = cbor.encode({"fmt": "none", "attStmt": {}, "authData": data})

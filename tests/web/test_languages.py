@@ -88,7 +88,7 @@ def test_exact_times_in_the_zone_of_the_user(browser: Browser, person: User, mak
 
     def title() -> str:
         (shown,) = set(re.findall(r'<time datetime="[^"]+" title="([^"]+)"', browser.get(path).text)[:1])
-        return shown
+        return str(shown)
 
     utc = title()
     assert utc.endswith("UTC")

@@ -149,7 +149,7 @@ def highlight_code(code: str, lexer: str, *, all_classes: bool = True) -> str:
 
 @lru_cache(maxsize=256)
 def _lexer_class(name: str) -> Any:
-    from pygments.lexers import find_lexer_class_by_name  # type: ignore[import-untyped] # It has no types.
+    from pygments.lexers import find_lexer_class_by_name
 
     lexer = find_lexer_class_by_name(name)
     if name != "java":

@@ -32,4 +32,4 @@ def commit_signature_or_none(repository: Repository, oid: str) -> CommitSignatur
     kind = next((kind for header, kind in _HEADERS if text.startswith(header)), None)
     if kind is None:
         return None
-    return CommitSignature(kind, text, payload or b"", str(commit.committer.email))  # type: ignore[attr-defined] # Likewise.
+    return CommitSignature(kind, text, payload or b"", str(commit.committer.email))

@@ -166,6 +166,8 @@ class _DemoTeam:
         path = {"merge_request_iid": self._numbers[topic.title]}
         sent = {"should_remove_source_branch": True}
         merged = self._ask(DEMO_USERS[0].username, merge_api.merge_merge_request, sent, **path)
+        if isinstance(merged, AlternateResponse):
+            raise Conflict(f"The merge request {topic.title!r} cannot be merged: {merged.content}")
         for name in _JOBS[:2]:
             status = {"state": "success", "name": name, "ref": MAIN}
             self._ask(self._content.team[0], statuses_api.post_status, status, sha=merged.merge_commit_sha)

@@ -17,7 +17,8 @@ from ingot.web.page_routes import SANDBOX, SECURITY_HEADERS, BytesResponse, Page
 
 pages = PageRoutes()
 _HERE = Path(__file__).parent.parent
-_FOLDERS = (_HERE / "static", *(_HERE / "vendor" / name for name in ("swagger-ui", "htmx", "lucide", "codemirror")))
+_VENDORED = ("swagger-ui", "htmx", "lucide", "codemirror", "mermaid", "katex")
+_FOLDERS = (_HERE / "static", *(_HERE / "vendor" / name for name in _VENDORED))
 _PARTS = {"ingot.css": _HERE / "styles", "ingot.js": _HERE / "scripts"}
 LAYOUT_FILES = ("ingot.css", "ingot.js", "ingot.svg", "icons.svg", "htmx.min.js")
 """Files that every page uses."""
