@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from tests.browser.conftest import PASSWORD, BrowserWindow
 from tests.client import Make
@@ -79,7 +79,12 @@ def test_drafts_stay_until_they_are_sent(make: Make, open_window: Callable[..., 
     window = open_window()
     page, _ = _editor(make, window)
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.type), dialog.accept()))
+
+    def leave(dialog: Dialog) -> None:
+        dialogs.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", leave)
     page.locator("#comment").click()
     page.keyboard.type("Not sent yet")
     page.reload()

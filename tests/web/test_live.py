@@ -34,7 +34,7 @@ def issue(api: Api, person: User) -> dict[str, Any]:
 
 def page_of(subject: dict[str, Any]) -> str:
     """Return the path of the page of a subject."""
-    return urlsplit(subject["web_url"]).path
+    return urlsplit(str(subject["web_url"])).path
 
 
 def comment(api: Api, issue: dict[str, Any], author: User) -> None:
