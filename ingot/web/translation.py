@@ -121,7 +121,7 @@ class PageLanguage:
         class TemplateTranslation(Extension):
             """Replaces the texts of a template."""
 
-            def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:  # noqa: ARG002
+            def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:  # noqa: ARG002 - Jinja passes them.
                 """Return the translated source."""
                 return translate_template(source, catalogue.get)
 

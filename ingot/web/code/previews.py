@@ -184,7 +184,7 @@ def _output(location: CodeLocation, output: dict[str, Any]) -> CellOutput:
         base = location.parent.visit.request.origin.base
         context = LinkContext(base, location.parent.project.path_with_namespace)
         clean = replace_external_images(sanitize_html(html, context, secrets.token_hex(16)), base)
-        return CellOutput(html=Markup(clean))  # noqa: S704 - Sanitized.
+        return CellOutput(html=Markup(clean))  # noqa: S704 - The sanitizer has just cleaned it.
     return CellOutput(text=_joined(data.get("text/plain")))
 
 

@@ -242,3 +242,15 @@ def test_edited_notes_have_the_suggestions_of_their_new_text(api: Api, make: Mak
     assert api.put(note, sample.reader, body="None").json()["suggestions"] == []
     general = api.post(f"{merge_request['url']}/notes", sample.reader, body="```suggestion\nx\n```").json()
     assert "suggestions" not in general
+
+
+def test_hidden_suggestions_look_like_missing_ones(api: Api, make: Make, sample: ReviewSample) -> None:
+    merge_request = _open(make, sample)
+    sent = {"body": "```suggestion\nx\n```", "position": _position(merge_request, new_line=3)}
+    made = api.post(f"{merge_request['url']}/discussions", sample.owner, **sent).json()
+    identifier = made["notes"][0]["suggestions"][0]["id"]
+    api.put(sample.project.url, sample.owner, visibility="private")
+    hidden = api.put(f"/suggestions/{identifier}/apply", sample.reader)
+    missing = api.put("/suggestions/999999/apply", sample.reader)
+    api.put(sample.project.url, sample.owner, visibility="public")
+    assert (hidden.status_code, hidden.text) == (404, missing.text)

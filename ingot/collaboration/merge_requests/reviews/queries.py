@@ -16,7 +16,7 @@ from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import Invalid, NotFound
+from ingot.errors import Denied, Invalid, NotFound
 
 _OWN_DRAFTS = select(draft_notes).where(
     draft_notes.c.merge_request_id == bindparam("merge_request"), draft_notes.c.author_id == bindparam("author")
@@ -33,6 +33,9 @@ _VIEWED = select(merge_request_viewed_files.c.path, merge_request_viewed_files.c
     merge_request_viewed_files.c.merge_request_id == bindparam("merge_request"),
     merge_request_viewed_files.c.user_id == bindparam("user"),
 )
+
+
+_NOT_FOUND = "Suggestions are not applicable as one or more suggestions were not found."
 
 
 class SuggestedChange(NamedTuple):
@@ -72,17 +75,25 @@ def find_suggestions(db: Connection, actor: Actor, ids: Sequence[int]) -> Sugges
     """Return suggestions of one merge request that the caller may see; raise ``NotFound`` if one is missing."""
     found = db.all(NoteSuggestion, _SUGGESTIONS, ids=list(dict.fromkeys(ids)))
     if len(found) != len(set(ids)):
-        raise NotFound(message="Suggestions are not applicable as one or more suggestions were not found.")
+        raise NotFound(message=_NOT_FOUND)
     changes = [SuggestedChange(suggestion, find_note(db, suggestion.note_id)) for suggestion in found]
-    merge_requests = {change.note.subject_id for change in changes}
-    if len(merge_requests) > 1:
+    merge_requests = {change.note.subject_id or 0 for change in changes}
+    lookups = [_visible_merge_request(db, actor, merge_request_id) for merge_request_id in merge_requests]
+    if len(lookups) > 1:
         raise Invalid("Suggestions must all be on the same branch.")
-    merge_request = merge_request_by_id(db, merge_requests.pop() or 0)
-    lookup = find_merge_request(db, actor, str(merge_request.target_project_id), str(merge_request.iid))
+    lookup = lookups[0]
     may_see_internal = lookup.access.level >= Level.REPORTER or actor.admin
     if not may_see_internal and any(change.note.internal for change in changes):
-        raise NotFound(message="Suggestions are not applicable as one or more suggestions were not found.")
+        raise NotFound(message=_NOT_FOUND)
     return SuggestionSet(lookup, changes)
+
+
+def _visible_merge_request(db: Connection, actor: Actor, merge_request_id: int) -> MergeRequestLookup:
+    try:
+        merge_request = merge_request_by_id(db, merge_request_id)
+        return find_merge_request(db, actor, str(merge_request.target_project_id), str(merge_request.iid))
+    except (NotFound, Denied):  # Ids are consecutive numbers, so hidden suggestions must look like missing ones.
+        raise NotFound(message=_NOT_FOUND) from None
 
 
 def viewed_digests(db: Connection, merge_request_id: int, user_id: int) -> dict[str, str]:
