@@ -36,6 +36,8 @@ from ingot.repositories.files.queries import find_file as find_stored_file
 from ingot.repositories.trees.params import ListTree
 from ingot.repositories.trees.queries import list_entries
 
+RepositoryPatch = PatchContent
+"""A whole patch, or its pieces while git generates it."""
 _MAX_SEGMENTS = 60
 _EXECUTABLE = 0o100755
 
@@ -216,7 +218,7 @@ def draft_diff(old_path: str | None, new_path: str, old: bytes, new: bytes) -> D
     )
 
 
-def read_patch(repository: Repository, name: str, suffix: Literal["patch", "diff"]) -> PatchContent:
+def read_patch(repository: Repository, name: str, suffix: Literal["patch", "diff"]) -> RepositoryPatch:
     """Return a commit as a mail or as a diff."""
     commit = find_commit(repository, name)
     return (read_commit_mail if suffix == "patch" else read_commit_diff)(repository, commit)

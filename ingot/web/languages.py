@@ -4,7 +4,7 @@
 """
 
 import tomllib
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -43,13 +43,13 @@ def _quality(parameter: str) -> float:
         return 0.0
 
 
-@cache
+@lru_cache(maxsize=8)
 def load_catalogue(language: str) -> dict[str, str]:
     """Return the translations of a language by their English text."""
     return {} if language == DEFAULT_LANGUAGE else tomllib.loads((_FOLDER / f"{language}.toml").read_text())
 
 
-@cache
+@lru_cache(maxsize=8)
 def catalogue_version(language: str) -> str:
     """Return a digest of a catalogue, which changes with its content."""
     return blake2b((_FOLDER / f"{language}.toml").read_bytes(), digest_size=8).hexdigest()

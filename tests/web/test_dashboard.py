@@ -19,7 +19,7 @@ def _fail(make: Make, project: Project, merge_request: dict[str, str], person: U
     assert make.api.post(address, person, **sent).status_code == 201
 
 
-def test_home_begins_with_what_needs_the_user(make: Make, browser: Browser, person: User) -> None:
+def test_home_begins_with_tasks_of_the_user(make: Make, browser: Browser, person: User) -> None:
     owner = make.user()
     project = filled_project(make, owner, members={person: 30}, visibility="private")
     browser.signed_in_as(person)

@@ -3,7 +3,7 @@
 import re
 from typing import Literal, NamedTuple, cast
 
-from ingot.git.diffs.patches import PatchContent
+from ingot.repositories.browser import RepositoryPatch
 from ingot.web.file_response import stream_as_file
 from ingot.web.files.uploads import file_response_headers
 from ingot.web.page_routes import BytesResponse, FileResponse, PageResponse
@@ -25,7 +25,7 @@ def split_suffix(name: str) -> SuffixedName | None:
     return SuffixedName(match[1], cast("PatchSuffix", match[2])) if match else None
 
 
-def patch_response(name: str, patch: PatchContent) -> PageResponse:
+def patch_response(name: str, patch: RepositoryPatch) -> PageResponse:
     """Send a patch as text that a browser displays; one that is not in memory is streamed."""
     kind, headers = "text/plain; charset=utf-8", file_response_headers(name, shown=True)
     if isinstance(patch, bytes):

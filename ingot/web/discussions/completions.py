@@ -45,7 +45,7 @@ class _Search(msgspec.Struct, frozen=True):
     path: str
     text: str
 
-    def ask(self, of_project: Callable[..., Any], of_group: Callable[..., Any], **params: Any) -> list[Any]:
+    def first_rows(self, of_project: Callable[..., Any], of_group: Callable[..., Any], **params: Any) -> list[Any]:
         """Return the first rows of a list of the project or group."""
         endpoint = of_project if self.root == "projects" else of_group
         params = {"per_page": _MAX_SUGGESTIONS} | {name: value for name, value in params.items() if value}
@@ -73,17 +73,21 @@ def complete(visit: Visit) -> PageResponse:
 
 
 def _users(search: _Search) -> list[Suggestion]:
-    users = search.ask(sharing_api.list_all_project_members, groups_api.list_all_group_members, query=search.text)
+    users = search.first_rows(
+        sharing_api.list_all_project_members, groups_api.list_all_group_members, query=search.text
+    )
     return [Suggestion(f"@{user.username}", user.name, f"@{user.username}") for user in users]
 
 
 def _issues(search: _Search) -> list[Suggestion]:
-    rows = search.ask(issues_api.list_project_issues, issues_api.list_group_issues, **_subject_filters(search.text))
+    rows = search.first_rows(
+        issues_api.list_project_issues, issues_api.list_group_issues, **_subject_filters(search.text)
+    )
     return [_subject_suggestion(search, "#", row) for row in rows]
 
 
 def _merge_requests(search: _Search) -> list[Suggestion]:
-    rows = search.ask(
+    rows = search.first_rows(
         merge_requests_api.list_project_merge_requests,
         merge_requests_api.list_group_merge_requests,
         **_subject_filters(search.text),
@@ -105,14 +109,14 @@ def _subject_suggestion(search: _Search, sign: str, row: Any) -> Suggestion:
 
 
 def _labels(search: _Search) -> list[Suggestion]:
-    rows = search.ask(
+    rows = search.first_rows(
         labels_api.list_project_labels, labels_api.list_group_labels, search=search.text, with_counts="false"
     )
     return [Suggestion(_quoted("~", row.name), row.name, color=row.color) for row in rows]
 
 
 def _milestones(search: _Search) -> list[Suggestion]:
-    rows = search.ask(
+    rows = search.first_rows(
         milestones_api.list_project_milestones,
         milestones_api.list_group_milestones,
         search=search.text,

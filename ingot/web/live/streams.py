@@ -132,7 +132,7 @@ class LiveStreams:
         except _REFUSALS:
             await send_response(send, trace, 404, [], b"")
             return
-        except Unavailable:
+        except Unavailable:  # The page polls meanwhile; the database logs its failures.
             await send_response(send, trace, 503, [], b"")
             return
         caller = subscription.caller

@@ -7,7 +7,7 @@ import msgspec
 from ingot.ci.pipelines.summaries import pipeline_summaries
 from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.merge import api as merge_api
-from ingot.collaboration.merge_requests.reviews.queries import viewed_digests
+from ingot.collaboration.merge_requests.reviews.viewed_files import viewed_digests
 from ingot.collaboration.merge_requests.versions import api as versions_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, pushed_versions, version_diffs
 from ingot.core.db.connection import Connection

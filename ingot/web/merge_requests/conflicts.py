@@ -1,6 +1,6 @@
 """Page on which merge conflicts are resolved: a side for each conflict, a version of the file, or an edited file."""
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -14,7 +14,6 @@ from ingot.collaboration.merge_requests.merge.conflicts import (
     resolve_conflicts,
 )
 from ingot.errors import Conflict, Invalid
-from ingot.git.writing.merge_conflicts import Side
 from ingot.projects.projects.api import repository_store
 from ingot.web.form_errors import error_messages
 from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
@@ -24,7 +23,7 @@ pages = PageRoutes()
 _CONTEXT_LINES = 3
 _MAX_FORM_BYTES = 16 * 2**20
 """The form contains the text of each file, for editing."""
-_SIDES: dict[str, Side] = {"ours": "ours", "theirs": "theirs"}
+_SIDES: dict[str, Literal["ours", "theirs"]] = {"ours": "ours", "theirs": "theirs"}
 
 
 class ShownHunk(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Any
 
 from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.reviews import api as reviews_api
-from ingot.collaboration.merge_requests.reviews.service import mark_viewed
+from ingot.collaboration.merge_requests.reviews.viewed_files import mark_viewed
 from ingot.errors import NotFound
 from ingot.web.form_errors import ACTION_ERRORS, FORM_ERRORS, error_messages
 from ingot.web.merge_requests.changes import TypedComment, changes_page

@@ -1,4 +1,4 @@
-"""Queries of draft notes, suggestions and viewed files."""
+"""Queries of draft notes and suggestions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
 from ingot.collaboration.merge_requests.queries import find_merge_request, merge_request_by_id
-from ingot.collaboration.merge_requests.tables import DraftNote, draft_notes, merge_request_viewed_files
+from ingot.collaboration.merge_requests.tables import DraftNote, draft_notes
 from ingot.collaboration.notes.queries import find_note
 from ingot.collaboration.notes.tables import Note, NoteSuggestion, suggestions
 from ingot.core.access.actor import Actor
@@ -28,10 +28,6 @@ _SUGGESTIONS = (
     select(suggestions)
     .where(in_list(suggestions.c.id, "ids"))
     .order_by(suggestions.c.note_id, suggestions.c.relative_order)
-)
-_VIEWED = select(merge_request_viewed_files.c.path, merge_request_viewed_files.c.diff_digest).where(
-    merge_request_viewed_files.c.merge_request_id == bindparam("merge_request"),
-    merge_request_viewed_files.c.user_id == bindparam("user"),
 )
 
 
@@ -94,8 +90,3 @@ def _visible_merge_request(db: Connection, actor: Actor, merge_request_id: int) 
         return find_merge_request(db, actor, str(merge_request.target_project_id), str(merge_request.iid))
     except (NotFound, Denied):  # Ids are consecutive numbers, so hidden suggestions must look like missing ones.
         raise NotFound(message=_NOT_FOUND) from None
-
-
-def viewed_digests(db: Connection, merge_request_id: int, user_id: int) -> dict[str, str]:
-    """Return the files that a user has marked as viewed: the digests of their changes by path."""
-    return dict(db.rows(_VIEWED, merge_request=merge_request_id, user=user_id))

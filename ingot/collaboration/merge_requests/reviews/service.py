@@ -1,17 +1,17 @@
-"""State changes of draft notes, suggestions and viewed files."""
+"""State changes of draft notes and suggestions."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, delete, select, text, update
+from sqlalchemy import bindparam, select, update
 
 from ingot.collaboration.merge_requests.discussions.policy import may_resolve
 from ingot.collaboration.merge_requests.discussions.service import resolve_discussion_notes
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
 from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
 from ingot.collaboration.merge_requests.quick_actions.execute import execute_commands
-from ingot.collaboration.merge_requests.tables import DraftNote, draft_notes, merge_request_viewed_files
+from ingot.collaboration.merge_requests.tables import DraftNote, draft_notes
 from ingot.collaboration.merge_requests.versions.line_notes import DIFF_NOTE, note_position_columns
 from ingot.collaboration.merge_requests.versions.positions import DiffPosition, position_of
 from ingot.collaboration.notes.params import WriteNote
@@ -33,16 +33,6 @@ _COUNT = select(draft_notes.c.id).where(
 )
 _BY_ID = select(draft_notes).where(draft_notes.c.id == bindparam("draft"))
 _APPLIED = update(suggestions).where(in_list(suggestions.c.id, "ids")).values(applied=True, commit_oid=bindparam("oid"))
-_MARK_VIEWED = text(
-    "INSERT INTO merge_request_viewed_files (merge_request_id, user_id, path, diff_digest) "
-    "VALUES (:merge_request, :user, :path, :digest) "
-    "ON CONFLICT (merge_request_id, user_id, path) DO UPDATE SET diff_digest = excluded.diff_digest"
-)
-_UNMARK_VIEWED = delete(merge_request_viewed_files).where(
-    merge_request_viewed_files.c.merge_request_id == bindparam("merge_request"),
-    merge_request_viewed_files.c.user_id == bindparam("user"),
-    merge_request_viewed_files.c.path == bindparam("path"),
-)
 
 
 def add_draft(
@@ -141,15 +131,6 @@ def _publish(
 def mark_suggestions_applied(db: Connection, ids: Sequence[int], oid: str) -> None:
     """Record that suggestions became a commit."""
     db.run(_APPLIED, ids=list(ids), oid=oid)
-
-
-def mark_viewed(db: Connection, merge_request_id: int, user_id: int, path: str, digest: str | None) -> None:
-    """Mark a file with this digest of its changes as viewed; None removes the mark."""
-    key = {"merge_request": merge_request_id, "user": user_id, "path": path}
-    if digest is None:
-        db.run(_UNMARK_VIEWED, **key)
-    else:
-        db.run(_MARK_VIEWED, **key, digest=digest)
 
 
 def _draft(db: Connection, draft_id: int) -> DraftNote:
