@@ -56,7 +56,6 @@ ELSEWHERE = {
     ("artifacts", "expire_in"): "a duration",
     ("jobs", "checksum"): "compared and stored nowhere",
     ("jobs", "failure_reason"): "one of a list",
-    ("jobs", "state"): "one of a list",
     ("jobs", "trace"): "the log, which the sample data sends in parts",
     ("lint", "content"): "stored nowhere; the page has tests of its own",
     ("pipeline_schedules", "cron"): "numbers and a few signs",

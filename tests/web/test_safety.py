@@ -166,7 +166,7 @@ def test_error_pages_show_the_menu_to_signed_in_users(browser: Browser, person: 
     for path in ("/nobody/nothing", f"/{hidden.path}", f"/{hidden.path}/-/issues/1", "/-/no/such/page", "/admin"):
         page = browser.get(path)
         assert page.status_code == 404, path
-        assert f"@{person.username}</summary>" in page.text, path
+        assert f"@{person.username}</span></summary>" in page.text, path
         seen.add(page.text)
     assert len(seen) == 1
 
