@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from playwright.sync_api import expect
+
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.browser.conftest import PASSWORD, BrowserWindow
 from tests.client import Make
@@ -42,6 +44,21 @@ def test_comment_of_another_user_appears(make: Make, open_window: Callable[..., 
     watched.locator(".about").get_by_text("Closed", exact=True).wait_for()
     watched.get_by_text("closed", exact=True).first.wait_for()
     assert watched.evaluate("window.untouched") is True
+
+
+def test_focus_stays_in_a_part_that_is_replaced(make: Make, open_window: Callable[..., BrowserWindow]) -> None:
+    person = make.user(password=PASSWORD)
+    project = make_project(make, person)
+    make.api.post(f"{project.url}/issues", person, title="Watched")
+    page = open_window().set_session(person).open(f"/{project.path}/-/issues/1")
+    page.locator(OPEN).wait_for(state="attached")
+    link = page.get_by_role("link", name="Edit labels")
+    link.focus()
+
+    make.api.put(f"{project.url}/issues/1", person, labels="urgent")
+
+    page.locator("[data-live-part]").get_by_text("urgent", exact=True).first.wait_for()
+    expect(link).to_be_focused()
 
 
 def test_merge_box_follows_a_pipeline(make: Make, open_window: Callable[..., BrowserWindow]) -> None:

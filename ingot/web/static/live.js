@@ -49,8 +49,14 @@
     carryOver(old, fresh);
     old.replaceWith(fresh);
     activate(fresh, source);
-    const target = focused && (focused.isConnected ? focused : focused.id && document.getElementById(focused.id));
+    const target = focused && (focused.isConnected ? focused : counterpart(focused, fresh));
     if (target) target.focus({ preventScroll: true });
+  }
+
+  /* The link, button or field of the new element that the user had reached in the old one. */
+  function counterpart(focused, fresh) {
+    const key = (element) => [element.id, element.getAttribute("href"), element.getAttribute("name"), element.getAttribute("aria-label"), element.textContent.trim()].join("\n");
+    return [...fresh.querySelectorAll(focused.tagName)].find((element) => key(element) === key(focused));
   }
 
   function activate(element, source) {
