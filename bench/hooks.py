@@ -52,7 +52,7 @@ class _ReceiverProtocol(asyncio.Protocol):
             if len(self._read) < end + 4 + length:
                 return
             self._read = self._read[end + 4 + length :]
-            self._transport.write(_ANSWER)  # type: ignore[attr-defined] # It is one that can be written to.
+            self._transport.write(_ANSWER)  # type: ignore[attr-defined] # asyncio passes a transport that writes.
             self._receiver.times.append(time.perf_counter())
 
 

@@ -28,7 +28,7 @@ class _Connection(asyncio.Protocol):
 
     def _send(self) -> None:
         self._sent_at = time.perf_counter()
-        self._transport.write(next(self._requests))  # type: ignore[attr-defined] # asyncio hands over a transport that writes.
+        self._transport.write(next(self._requests))  # type: ignore[attr-defined] # asyncio passes a transport that writes.
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
