@@ -38,11 +38,21 @@ class Deletion:
         self._hidden = self._repository.with_suffix(".hidden")
         self._row = instance.app.database.read(lambda db: existing_project(db, samples.project.id))
         self._thread = thread
+        self._begin = instance.app.database.engine.begin_statement
+        self._writers: set[str] = set()
         self._countdown = 0
 
-    def note(self) -> None:
-        """Count a statement of a page; delete the project when it is due."""
-        if self._countdown and not current_thread().name.startswith("deletion"):
+    def note(self, statement: str) -> None:
+        """Count a statement of a page; delete the project when it is due.
+
+        Transactions do not count: the deletion would wait for a lock of the thread that waits for the deletion.
+        """
+        thread = current_thread().name
+        if statement == self._begin:
+            self._writers.add(thread)
+        elif statement in ("COMMIT", "ROLLBACK"):
+            self._writers.discard(thread)
+        elif self._countdown and thread not in self._writers:
             self._countdown -= 1
             if self._countdown == 0:
                 self._thread.submit(self._delete).result()
@@ -83,7 +93,7 @@ def deletion(instance: Instance, samples: SampleData, monkeypatch: pytest.Monkey
         def noted(counter: statements.StatementCounter, statement: str) -> None:
             note(counter, statement)
             if statement != counter.version_statement:
-                deletion.note()
+                deletion.note(statement)
 
         monkeypatch.setattr(statements.StatementCounter, "note", noted)
         yield deletion
