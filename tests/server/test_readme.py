@@ -51,7 +51,7 @@ def started(command: str, folder: Path, **more: str) -> Iterator[str]:
 def test_the_quick_start_works(tmp_path: Path) -> None:
     start, tour = blocks("Five-minute tour", "sh")
     (python,) = blocks("Five-minute tour", "python")
-    with started(start, tmp_path, INGOT_PORT="0", INGOT_SSH_PORT="0", INGOT_WORKERS="1") as line:
+    with started(start.replace("--ssh-port 2222", "--ssh-port 0"), tmp_path, INGOT_PORT="0") as line:
         address = re.search(r'"url": "http://([^"]+)"', line)
         data = re.search(r'"data": "([^"]+)"', line)
         assert address is not None and data is not None
