@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events labels advisories lock
+.PHONY: pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events labels advisories lock release
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -100,6 +100,9 @@ pictures: setup ## Take the screenshots in docs/pictures
 
 advisories: setup ## Write tests/conventions/advisories.toml from a checkout of the advisory database; D=DIR names it
 	$(BIN)/python -m tests.conventions.dependency_audit "$(D)"
+
+release: setup ## Build and check the wheel of this version, and write its notes to dist/
+	sh scripts/release
 
 lock: setup ## Update the lock files
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra ldap pyproject.toml -o requirements.lock
