@@ -17,7 +17,13 @@ from typing import IO
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
 from ingot.cli.parent_watch import stop_with_parent
 from ingot.cli.ready_report import add_ready_options, ready_report, write_report
-from ingot.cli.temporary_server import add_testing_options, is_single_process, listen, serve_temporary
+from ingot.cli.temporary_server import (
+    add_testing_options,
+    is_single_process,
+    listen,
+    require_valid_options,
+    serve_temporary,
+)
 from ingot.core.markup.render_process import run_renderer
 from ingot.core.migrations.run import is_ready
 from ingot.log import Log
@@ -58,13 +64,16 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.die_with_parent:
         stop_with_parent()
     if not (arguments.ephemeral or arguments.testing):
-        _serve(settings_from_arguments(arguments), arguments)
+        settings = settings_from_arguments(arguments)
+        require_valid_options(settings, arguments)
+        _serve(settings, arguments)
         return
     # Until the supervisor installs its handlers, SIGTERM must still run the cleanup below.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     folder = tempfile.mkdtemp(prefix="ingot-")
     try:
         settings = settings_from_arguments(arguments, data=folder)
+        require_valid_options(settings, arguments)
         if is_single_process(settings, arguments):
             serve_temporary(settings, arguments)
         else:

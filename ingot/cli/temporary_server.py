@@ -39,6 +39,18 @@ def add_testing_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def require_valid_options(settings: Settings, arguments: argparse.Namespace) -> None:
+    """Raise ``InvalidSetting`` for options that need ``--testing``, and for a test server that others could reach."""
+    if not arguments.testing:
+        if arguments.deterministic or settings.profile != "9.4":
+            raise InvalidSetting("--deterministic and --profile need --testing")
+        return
+    if not _is_loopback(settings.host):
+        raise InvalidSetting("--testing needs a loopback address as its host, such as 127.0.0.1")
+    if settings.database_url or settings.runner:
+        raise InvalidSetting("--testing uses its own SQLite database and no runner of its own")
+
+
 def is_single_process(settings: Settings, arguments: argparse.Namespace) -> bool:
     """Return whether one process is enough: nothing else was requested."""
     return arguments.testing or not (
@@ -107,10 +119,6 @@ def _application(
 
 
 def _test_settings(settings: Settings, arguments: argparse.Namespace) -> Settings:
-    if not _is_loopback(settings.host):
-        raise InvalidSetting("--testing needs a loopback address as its host, such as 127.0.0.1")
-    if settings.database_url or settings.runner:
-        raise InvalidSetting("--testing uses its own SQLite database and no runner of its own")
     # Receivers of webhooks and repositories to import are on this machine.
     settings = replace(settings, allow_local_requests=True)
     if arguments.deterministic and not settings.root_token:

@@ -67,9 +67,7 @@ class BackgroundJobs:
     def paused(self) -> Iterator[None]:
         """Run no job and no delivery during a block."""
         with self._turn:
-            if self._dispatcher is not None:
-                self._dispatcher.stop()
-                self._dispatcher = None
+            self._stop_dispatcher()
             yield
 
     def run_due(self) -> None:
@@ -79,6 +77,7 @@ class BackgroundJobs:
             while True:
                 self._run_jobs()
                 if not self._database.read(_has_due_delivery):
+                    self._stop_dispatcher()
                     return
                 self._start_dispatcher()
                 if time.monotonic() > deadline:
@@ -103,6 +102,11 @@ class BackgroundJobs:
     def _run_jobs(self) -> None:
         while self._worker.run_once():
             pass
+
+    def _stop_dispatcher(self) -> None:
+        if self._dispatcher is not None:
+            self._dispatcher.stop()
+            self._dispatcher = None
 
     def _start_dispatcher(self) -> None:
         if self._dispatcher is None:

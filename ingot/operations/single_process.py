@@ -89,12 +89,14 @@ class SingleProcess:
             if self._ssh is not None:
                 await self._end_ssh_sessions()
             self.app.close()
-            yield
-            self.app = self._build_app()
-            if self._ssh is not None:
-                from ingot.transport.ssh_sessions import SshSessions
+            try:
+                yield
+            finally:
+                self.app = self._build_app()
+                if self._ssh is not None:
+                    from ingot.transport.ssh_sessions import SshSessions
 
-                self._ssh.sessions = SshSessions(self.settings, self.database, self._log)
+                    self._ssh.sessions = SshSessions(self.settings, self.database, self._log)
         finally:
             pause.__exit__(None, None, None)
 

@@ -45,6 +45,7 @@ def test_every_call_needs_the_secret(server: TemporaryServer) -> None:
     assert server.control("POST", "nothing").status_code == 404
     assert server.control("GET", "reset").status_code == 405
     assert server.control("POST", "reset", json={"name": "unknown"}).status_code == 404
+    assert server.api("GET", "/user").status_code == 200
     assert server.control("POST", "reset", json={"snapshot": "x"}).status_code == 400
 
 

@@ -52,7 +52,7 @@ def test_ssh_is_served_on_request(tmp_path: Path) -> None:
         public = key.with_suffix(".pub").read_text()
         assert server.api("POST", "/user/keys", json={"title": "key", "key": public}).status_code == 201
         ssh = f"ssh -i {key} -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -q"
-        clone = ["git", "clone", "-q", f"{server.report['ssh']}/root/code.git", tmp_path / "clone"]
+        clone = ["git", "clone", "-q", f"{server.report['ssh']}/root/code.git", str(tmp_path / "clone")]
         subprocess.run(clone, env=environment(GIT_SSH_COMMAND=ssh), check=True)
         assert (tmp_path / "clone" / "README.md").exists()
 
@@ -72,6 +72,12 @@ def test_a_server_ends_with_its_parent(tmp_path: Path) -> None:
         parent.kill()
     until("the end of the server", lambda: not is_alive(report["pid"]))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_options_of_test_servers_need_testing() -> None:
+    for option in (["--deterministic"], ["--profile", "current"]):
+        done = ingot("serve", "--ephemeral", *option, "--port", 0)
+        assert done.returncode == 1 and "need --testing" in done.stderr
 
 
 def test_control_endpoints_are_refused_beyond_loopback() -> None:

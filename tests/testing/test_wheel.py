@@ -14,7 +14,18 @@ from tests.server.process import ROOT, environment, ingot
 def _build(source: Path, target: Path) -> Path:
     for remnant in (source / "build", source / "ingot.egg-info"):
         shutil.rmtree(remnant, ignore_errors=True)
-    words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-w", target, source]
+    words = [
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "-w",
+        str(target),
+        str(source),
+    ]
     subprocess.run(
         [sys.executable, *words], env=environment(SOURCE_DATE_EPOCH="1763251200"), check=True, capture_output=True
     )

@@ -79,15 +79,19 @@ class TestControl:
     async def change_clock(self, new_time: str | None, advance: float, frozen: bool | None) -> dict[str, Any]:
         """Change the time; jobs are paused meanwhile, so that none sees two times."""
         time = _parsed_time(new_time) if new_time is not None else None
-        with self.process.jobs.paused():
-            if time is not None:
-                self._clock.set(time)
-            if frozen is True:
-                self._clock.freeze()
-            if advance:
-                self._clock.advance(advance)
-            if frozen is False:
-                self._clock.resume()
+
+        def change() -> None:
+            with self.process.jobs.paused():
+                if time is not None:
+                    self._clock.set(time)
+                if frozen is True:
+                    self._clock.freeze()
+                if advance:
+                    self._clock.advance(advance)
+                if frozen is False:
+                    self._clock.resume()
+
+        await asyncio.to_thread(change)  # A running job may call this server.
         return self.clock_state()
 
     async def run_jobs(self) -> None:
