@@ -55,6 +55,8 @@ class Server:
         """Address of the server, without a path."""
         self.token = ""
         """Personal access token of root, with the scopes api and sudo."""
+        self.pid = 0
+        """Process of the server."""
         self.ssh_url: str | None = None
         """Beginning of SSH URLs, such as ``ssh://git@127.0.0.1:2222``, with ``ssh=True``."""
 
@@ -96,7 +98,7 @@ class Server:
             self.stop()
             raise ServerFailed(f"The server did not start; run it to see why: {' '.join(command)}")
         ready = json.loads(line)
-        self.url, self.token, self.ssh_url = ready["url"], ready["token"], ready["ssh"]
+        self.url, self.token, self.ssh_url, self.pid = ready["url"], ready["token"], ready["ssh"], ready["pid"]
         self._control = ControlClient(self.url, ready["testing_secret"])
 
     def stop(self) -> None:

@@ -81,7 +81,7 @@ def test_reset_to_a_snapshot_restores_rows_and_repositories(server: TemporarySer
     assert server.api("GET", "/projects").json() == []
 
 
-def test_seed_creates_what_is_described(server: TemporaryServer) -> None:
+def test_seed_creates_the_described_data(server: TemporaryServer) -> None:
     created = server.control("POST", "seed", content=SEED)
     assert created.status_code == 200, created.text
     seeded = created.json()

@@ -15,8 +15,8 @@ from ingot.operations.testing.hook_receiver import HookReceiver
 from ingot.operations.testing.in_process_api import InProcessApi
 from ingot.operations.testing.randomness import StableSecrets
 from ingot.operations.testing.request_log import RequestLog
-from ingot.operations.testing.seed import Seeder
 from ingot.operations.testing.seed_description import SeedDescription
+from ingot.operations.testing.seeder import Seeder
 from ingot.operations.testing.snapshots import EMPTY, DataSnapshots
 
 _RECEIVERS = "/-/testing/hooks/receive/"
