@@ -33,14 +33,17 @@ def add_listening_options(parser: argparse.ArgumentParser) -> None:
 def prepare_instance(
     settings: Settings, clock: "Callable[[], Timestamp] | None" = None, *, announce: bool = True
 ) -> None:
-    """Initialize and migrate an instance; on its first start print how to sign in, unless no user does."""
+    """Initialize and migrate an instance; on its first start print how to sign in.
+
+    Without ``announce``, root gets no password.
+    """
     # Imported here because the supervisor imports this module and must stay small.
     from ingot.core.db.database import wall_clock
     from ingot.core.migrations.errors import SchemaError
     from ingot.operations.startup import initialize_instance
 
     try:
-        password = initialize_instance(settings, clock or wall_clock)
+        password = initialize_instance(settings, clock or wall_clock, needs_password=announce)
     except SchemaError as error:
         sys.exit(f"ingot: {error}")
     if password is not None and announce:

@@ -46,8 +46,13 @@ def make_data_directory(data: Path) -> None:
         temporary.unlink()
 
 
-def initialize_instance(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> str | None:
-    """Initialize and migrate an instance; return root's password if one was generated."""
+def initialize_instance(
+    settings: Settings, clock: Callable[[], Timestamp] = wall_clock, *, needs_password: bool = True
+) -> str | None:
+    """Initialize and migrate an instance; return root's password if one was generated.
+
+    Without ``needs_password``, root has a password only if the settings contain one.
+    """
     if (settings.data / RESTORING).exists():
         raise SchemaError(f"A restore into {settings.data} has not finished. Empty the directory and restore again.")
     make_data_directory(settings.data)
@@ -56,8 +61,8 @@ def initialize_instance(settings: Settings, clock: Callable[[], Timestamp] = wal
     try:
         if database.read(_is_populated):
             return None
-        password = settings.root_password or secrets.token_urlsafe(12)
-        hashed = hash_password(password)
+        password = settings.root_password or (secrets.token_urlsafe(12) if needs_password else None)
+        hashed = hash_password(password) if password is not None else None
         populated = database.write(lambda db: _populate(db, settings, hashed))
     finally:
         database.close()
@@ -72,7 +77,7 @@ def _is_populated(db: Connection) -> bool:
     return True
 
 
-def _populate(db: Connection, settings: Settings, password_hash: str) -> bool:
+def _populate(db: Connection, settings: Settings, password_hash: str | None) -> bool:
     db.lock(NAMESPACES)
     if _is_populated(db):
         return False

@@ -21,7 +21,8 @@ LARGE_BYTES = 20_000_000
 AUTHOR = {f"GIT_{role}_{field}": "a@localhost" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")}
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that is free at the moment."""
     with socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -80,7 +81,7 @@ def _proxy(name: str, folder: Path, port: int, upstream: str) -> Iterator[ssl.SS
 def test_git_and_the_api_work_behind_the_proxy(name: str, tmp_path: Path) -> None:
     if shutil.which(name) is None:
         pytest.skip(f"{name} is not installed")
-    port = _free_port()
+    port = free_port()
     url = f"https://localhost:{port}"
     flags = "--external-url", url, "--trusted-proxies", "127.0.0.1"
     with (
