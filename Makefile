@@ -39,7 +39,7 @@ test-sqlite: setup
 
 # Tests that hardly use the database run on SQLite only, and so do the fault tests and those of git's protocol, which take
 # longest. T=PATH runs any test on PostgreSQL too.
-RUN_ONCE := tests/ci tests/git tests/transport tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
+RUN_ONCE := tests/ci tests/deploy tests/testing tests/git tests/transport tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
 	$(addprefix tests/api/kernel/test_,every_scope.py openapi.py parameters.py secrets.py) \
 	$(addprefix tests/server/test_,commands.py demo.py progress.py readme.py serve.py supervisor.py drain.py)
 
