@@ -20,7 +20,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.database import Database
 from ingot.errors import NotFound
 from ingot.git.core.repository import Repository
-from ingot.git.history.commits import commit_id_or_none
+from ingot.git.history.commits import NO_OID, commit_id_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.code_access import project_repository
 from ingot.projects.projects.tables import Project
@@ -58,7 +58,7 @@ def lint_project_config(database: Database, store: RepositoryStore, lint: Projec
             raise NotFound("Commit")
         return _invalid([f"Please provide content of {DEFAULT_CONFIG_PATH}"])
     context = _context(database, store, lint, repository, commit)
-    reader = FileReader(repository, commit or "")
+    reader = FileReader(repository, commit or NO_OID)
     source = CommitFiles(database, store, lint.actor, reader)
     try:
         text = lint.content
@@ -85,7 +85,7 @@ def _context(
 ) -> CommitContext:
     """Return the context of a push; without variables if the user may not run pipelines on the branch or tag."""
     wanted = lint.ref or lint.content_ref or lint.project.default_branch
-    ref, is_tag, sha = resolve_ref(repository, wanted) or (wanted, False, commit or "")
+    ref, is_tag, sha = resolve_ref(repository, wanted) or (wanted, False, commit or NO_OID)
     request = PipelineRequest(
         project=lint.project, ref=ref, is_tag=is_tag, sha=sha, source="api", user_id=lint.actor.user_id
     )
@@ -95,7 +95,7 @@ def _context(
         return CommitContext(
             repository,
             sha,
-            "0" * 40,
+            NO_OID,
             ref=ref,
             is_tag=is_tag,
             source="push",

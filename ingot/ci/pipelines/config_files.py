@@ -15,7 +15,7 @@ from ingot.core.db.database import Database
 from ingot.errors import NotFound
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
-from ingot.git.history.commits import commit_id_or_none
+from ingot.git.history.commits import NO_OID, commit_id_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.blobs import read_blob
 from ingot.git.trees.entries import FOLDER, SUBMODULE, entry_or_none
@@ -47,7 +47,7 @@ class IncludedFile(NamedTuple):
 
 
 class FileReader:
-    """Files of a commit; remembers the ids of those that it has read."""
+    """Files of a commit, or none for ``NO_OID``; remembers the ids of those that it has read."""
 
     def __init__(self, repository: Repository, commit: str) -> None:
         self._repository = repository
@@ -58,7 +58,9 @@ class FileReader:
     def blob_id_or_none(self, path: str) -> str | None:
         """Return the id of a file, or None if there is none."""
         path = path.lstrip("/")
-        entry = entry_or_none(self._repository, self._commit, path.encode(errors="surrogateescape"))
+        entry = None
+        if self._commit != NO_OID:
+            entry = entry_or_none(self._repository, self._commit, path.encode(errors="surrogateescape"))
         oid = None if entry is None or entry.mode in (FOLDER, SUBMODULE) else entry.oid
         self.read_ids[path] = oid
         return oid
@@ -80,6 +82,8 @@ class FileReader:
 
     def matching_paths(self, pattern: str) -> list[str]:
         """Return the paths that match a pattern with wildcards."""
+        if self._commit == NO_OID:
+            return []
         matches = path_matcher(pattern.lstrip("/"))
         return [path for path in list_file_names(self._repository, self._commit).paths if matches(path)]
 

@@ -37,6 +37,17 @@ def test_committed_configuration(api: Api, make: Make) -> None:
     assert api.get(f"{project.url}/ci/lint", make.root, content_ref="missing").status_code == 404
 
 
+def test_content_for_a_project_without_commits(api: Api, make: Make) -> None:
+    project = make_project(make)
+    for dry_run in (False, True):
+        answer = api.post(f"{project.url}/ci/lint", make.root, content="test: {script: make}", dry_run=dry_run)
+        assert (answer.status_code, answer.json()["valid"]) == (200, True), answer.text
+    included = api.post(f"{project.url}/ci/lint", make.root, content=FILE)
+    assert (included.status_code, included.json()["valid"]) == (200, False), included.text
+    changed = "test: {script: make, rules: [{changes: [a]}, {exists: [b]}]}"
+    assert api.post(f"{project.url}/ci/lint", make.root, content=changed, dry_run=True).status_code == 200
+
+
 def test_dry_run_for_a_branch(api: Api, make: Make) -> None:
     project = make_project(make)
     commit_files(make, project, {".gitlab-ci.yml": FILE, "ci/jobs.yml": JOBS})
