@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events labels advisories lock
+.PHONY: pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events labels advisories lock release
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -40,7 +40,7 @@ test-sqlite: setup
 # Tests that hardly use the database run on SQLite only: those of git, of request bodies and of outgoing connections, and
 # those of clients, whose calls tests/api makes too. So do the fault tests and those of git's protocol, which take longest.
 # T=PATH runs any test on PostgreSQL too.
-RUN_ONCE := tests/ci tests/git tests/transport tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
+RUN_ONCE := tests/ci tests/deploy tests/testing tests/git tests/transport tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
 	tests/clients tests/api/lint tests/api/markdown tests/api/templates tests/api/notifications/test_mail_encryption.py \
 	$(addprefix tests/api/kernel/test_,bodies.py body_budget.py cors.py every_refused_credential.py every_scope.py large_bodies.py multipart.py openapi.py parameters.py secrets.py) \
 	$(addprefix tests/api/hooks/test_,guard.py slow_receivers.py tls.py) \
@@ -105,6 +105,9 @@ pictures: setup ## Take the screenshots in docs/pictures
 
 advisories: setup ## Write tests/conventions/advisories.toml from a checkout of the advisory database; D=DIR names it
 	$(BIN)/python -m tests.conventions.dependency_audit "$(D)"
+
+release: setup ## Build and check the wheel of this version, and write its notes to dist/
+	sh scripts/release
 
 lock: setup ## Update the lock files
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra ldap pyproject.toml -o requirements.lock

@@ -24,6 +24,7 @@ from bench.process import first_visit_ratio, idle_figures, start_seconds
 from bench.projects import SLOWEST, measure
 from bench.repositories import fill_projects, measure_git, measure_reads, measure_single_calls
 from bench.runners import fill_runners, measure_held_polls, measure_runners
+from bench.temporary_instances import test_server_figures
 from bench.user_data import TOKEN, USER_TOKEN, fill
 from bench.writes import measure_writes
 from ingot.operations.startup import initialize_instance
@@ -238,6 +239,16 @@ def _measure_process(data: Path) -> None:
     megabytes, percent = idle_figures(data)
     _line("idle memory, 2 workers, MiB", megabytes, "<= 110", megabytes <= 110)
     _line("idle processor time, %", percent, "<= 0.3", percent <= 0.3)
+    figures = test_server_figures()
+    _line(
+        "test server, processor seconds until it responds",
+        figures.start_seconds,
+        "<= 0.7",
+        figures.start_seconds <= 0.7,
+    )
+    print(f"{figures.start_seconds / figures.empty_seconds:8.0f} times an empty `python -c pass`")
+    _line("test server, memory, MiB", figures.megabytes, "<= 90", figures.megabytes <= 90)
+    _line("reset of a small instance, ms", figures.reset_milliseconds, "<= 50", figures.reset_milliseconds <= 50)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def idle_figures(data: Path) -> tuple[float, float]:
         started = sum(cpu_seconds(pid) for pid in _tree(server.pid))
         time.sleep(_IDLE_SECONDS)
         used = sum(cpu_seconds(pid) for pid in _tree(server.pid)) - started
-        return sum(_pss(pid) for pid in _tree(server.pid)) / 1024, 100 * used / _IDLE_SECONDS
+        return sum(proportional_memory(pid) for pid in _tree(server.pid)) / 1024, 100 * used / _IDLE_SECONDS
 
 
 def first_visit_ratio(data: Path, pages: Sequence[str], cookie: str) -> float:
@@ -102,6 +102,7 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _pss(pid: int) -> int:
+def proportional_memory(pid: int) -> int:
+    """Return the memory of a process in KiB, with its share of the pages that others use too."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))

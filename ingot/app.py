@@ -3,9 +3,10 @@
 import re
 import traceback
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import literal, select
 
@@ -56,6 +57,7 @@ from ingot.ci.runners.registration import instance_registration_token
 from ingot.ci.schedules.jobs import CREATE_SCHEDULED_PIPELINE, ScheduleJobs, enqueue_overdue_schedules, run_schedule
 from ingot.ci.schedules.service import RUN_SCHEDULE
 from ingot.ci.traces.store import trace_store_of
+from ingot.collaboration.boards.ports import BoardDefaults
 from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
 from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
 from ingot.collaboration.issues.ports import IssueMergeRequests
@@ -88,6 +90,7 @@ from ingot.core.disk_probe import DiskProbe
 from ingot.core.disk_space import DiskSpace
 from ingot.core.events.bus import Subscriptions, collect_subscribers
 from ingot.core.http.body_budget import BodyBudget
+from ingot.core.http.deferred_component import DeferredComponent
 from ingot.core.http.frontend import HttpFrontend
 from ingot.core.http.metrics import Metrics
 from ingot.core.http.request import Component
@@ -144,9 +147,10 @@ from ingot.transport.authorization import HttpAuthorization
 from ingot.transport.backend import GitBackend
 from ingot.transport.git_http import GitHttp
 from ingot.transport.lfs_http import LfsHttp
-from ingot.web.component import PagesComponent
-from ingot.web.files.static import StaticFiles
-from ingot.web.live.streams import LiveStreams
+
+if TYPE_CHECKING:
+    from ingot.web.component import PagesComponent
+    from ingot.web.live.streams import LiveStreams
 
 REQUEST_STATEMENT_SECONDS = 8.0
 """Limit of one statement of a request on PostgreSQL; more than the wait for a lock, less than clients wait."""
@@ -213,6 +217,7 @@ def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
         SubjectKinds((ISSUE_KIND, MERGE_REQUEST_KIND)),
         JobArtifacts(artifact_summaries, delete_job_files),
         JobTokenScopes(allows_job_token),
+        BoardDefaults(has_first_board=settings.profile == "9.4"),
         IssueMergeRequests(related.list_closing, related.list_related, follow_up_description),
     )
 
@@ -238,13 +243,16 @@ class App:
         log: Log,
         metrics_folder: Path | None,
         endpoints: Sequence[Endpoint] | None = None,
+        roles: Sequence[str] = ("jobs", "ssh"),
     ) -> None:
         configure_caches(settings)
+        self._roles = roles
         self.database = database
         self._settings = settings
         self._log = log
         router = api_router() if endpoints is None else Router(endpoints, attrgetter("slashes"))
-        bodies = BodyBudget()
+        self._router = router
+        self._bodies = bodies = BodyBudget()
         self.kernel = Kernel(router, database, self._authenticate, ApiRateLimits(database), settings, bodies)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
         activity = UserActivity(database, self.kernel.writer)
@@ -252,9 +260,6 @@ class App:
         git = GitHttp(GitBackend(settings, database, self.kernel.pool, log), authorization)
         self.expects_requests = git.expects_requests
         """Whether a client is between the requests of a push or fetch."""
-        client = InternalClient(router.declared, database, settings)
-        self.pages = PagesComponent(settings, database, self.kernel.pool, client, bodies)
-        self.streams = LiveStreams(database, self.kernel.pool, client)
         api = ApiComponent(self.kernel)
         self.polls = RunnerPolls(settings, database, self.kernel, api, projects.repository_store(settings))
         # Every component that serves paths; the first that handles a request responds to it.
@@ -266,14 +271,32 @@ class App:
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
             LfsHttp(settings, database, self.kernel.pool, authorization, bodies),
             git,
-            StaticFiles(),
-            self.streams,
-            self.pages,
+            DeferredComponent(_static_files),
+            DeferredComponent(lambda: self.streams),
+            DeferredComponent(lambda: self.pages),
         ]
         self._disk_probe = DiskProbe([settings.data / name for name in _PROBED_FOLDERS])
         self._disks = DiskSpace(settings)
         self._metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY, self._disks)
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log)
+
+    @cached_property
+    def pages(self) -> "PagesComponent":
+        """The pages; their modules are loaded before the workers are forked, or when a page is first requested."""
+        from ingot.web.component import PagesComponent
+
+        return PagesComponent(self._settings, self.database, self.kernel.pool, self._client, self._bodies)
+
+    @cached_property
+    def streams(self) -> "LiveStreams":
+        """The event streams of the pages, loaded with these."""
+        from ingot.web.live.streams import LiveStreams
+
+        return LiveStreams(self.database, self.kernel.pool, self._client)
+
+    @cached_property
+    def _client(self) -> InternalClient:
+        return InternalClient(self._router.declared, self.database, self._settings)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
         if credentials.token is None and credentials.job_token is not None:
@@ -297,20 +320,26 @@ class App:
         # The database comes first: if it does not answer, the roles are not looked up.
         database = _database_state(self.database)
         disk = "ok" if self._disk_probe.is_writable() and not self._disks.low_volumes() else "failed"
-        roles = {role: _role_state(self.database, role) for role in ("jobs", "ssh")}
+        roles = {role: _role_state(self.database, role) for role in self._roles}
         return {"database": database, "disk": disk, **roles}
 
     def drain(self) -> None:
         """Report that this worker is not ready, answer the polls of runners that wait, and end live updates."""
         self.front.drain()
         self.polls.drain()
-        self.streams.drain()
+        if self._has_streams:
+            self.streams.drain()
+
+    @property
+    def _has_streams(self) -> bool:
+        return "streams" in vars(self)
 
     def close(self) -> None:
         """Wait for running requests, then close the database."""
         self._metrics.close()
         self.polls.close()
-        self.streams.close()
+        if self._has_streams:
+            self.streams.close()
         self.kernel.close()
         self.database.close()
 
@@ -397,6 +426,12 @@ def hook_dispatcher(settings: Settings, database: Database, log: Log) -> HookDis
     guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
     completion = PayloadCompletion(database, projects.repository_store(settings), log)
     return HookDispatcher(database, guard, completion, settings.base_url, log, format_request)
+
+
+def _static_files() -> Component:
+    from ingot.web.files.static import StaticFiles
+
+    return StaticFiles()
 
 
 def _database_state(database: Database) -> str:

@@ -62,6 +62,9 @@ class Settings:
         "127.0.0.0/8,::1/128",
     )
     reported_version: str = _setting("Version in the response of GET /version; clients adapt to it.", "16.11.0")
+    profile: str = _setting(
+        "Behaviour where versions of GitLab differ: 9.4 or current; only with ingot serve --testing.", "9.4"
+    )
     default_branch: str = _setting("Default branch of new repositories.", "master")
     cache_mb: int = _setting("Memory budget of all caches of the server in megabytes.", 64)
     min_free_mb: int = _setting(
@@ -206,6 +209,8 @@ def _validated(settings: Settings) -> Settings:
         split_ssh_address(settings.ssh_address)
     if settings.database_url and urlsplit(settings.database_url).scheme not in ("postgresql", "postgres"):
         raise InvalidSetting("database_url must look like postgresql://user:password@host/database")
+    if settings.profile not in ("9.4", "current"):
+        raise InvalidSetting("profile must be 9.4 or current")
     if settings.log_format not in ("auto", "json", "pretty"):
         raise InvalidSetting("log_format must be auto, json or pretty")
     for name in ("trusted_proxies", "allowed_networks", "metrics_networks"):

@@ -27,12 +27,23 @@ COMMANDS = {
 }
 
 
+class _PrintVersion(argparse.Action):
+    """Option that prints the version; looking it up takes longer than the fastest commands."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"ingot {version('ingot')}")
+        parser.exit()
+
+
 def main() -> None:
     """Parse the arguments and run one command."""
     # Importing creates many objects and hardly any garbage; with the default threshold, collections take a fifth of
     # the time.
     gc.set_threshold(100_000, 10, 10)
     parser = argparse.ArgumentParser(prog="ingot", description="A git forge with GitLab's v4 REST API.")
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     selected = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     # A parser for each command takes longer to build than the fastest commands take to run.

@@ -2,9 +2,13 @@
 
 import argparse
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ingot.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from ingot.core.db.times import Timestamp
 
 
 def add_instance_options(parser: argparse.ArgumentParser) -> None:
@@ -26,17 +30,23 @@ def add_listening_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--default-branch", metavar="NAME", help="default branch of new repositories")
 
 
-def prepare_instance(settings: Settings) -> None:
-    """Initialize and migrate an instance; on its first start print how to sign in."""
+def prepare_instance(
+    settings: Settings, clock: "Callable[[], Timestamp] | None" = None, *, announce: bool = True
+) -> None:
+    """Initialize and migrate an instance; on its first start print how to sign in.
+
+    Without ``announce``, root gets no password.
+    """
     # Imported here because the supervisor imports this module and must stay small.
+    from ingot.core.db.database import wall_clock
     from ingot.core.migrations.errors import SchemaError
     from ingot.operations.startup import initialize_instance
 
     try:
-        password = initialize_instance(settings)
+        password = initialize_instance(settings, clock or wall_clock, needs_password=announce)
     except SchemaError as error:
         sys.exit(f"ingot: {error}")
-    if password is not None:
+    if password is not None and announce:
         print(f"\nFirst start. Sign in as root with the password {password}\n", flush=True)
 
 

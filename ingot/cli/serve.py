@@ -12,15 +12,23 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from socket import socket
 from typing import IO
 
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
+from ingot.cli.parent_watch import stop_with_parent
+from ingot.cli.ready_report import add_ready_options, ready_report, write_report
+from ingot.cli.temporary_server import (
+    add_testing_options,
+    is_single_process,
+    listen,
+    require_valid_options,
+    serve_temporary,
+)
 from ingot.core.markup.render_process import run_renderer
 from ingot.core.migrations.run import is_ready
 from ingot.log import Log
 from ingot.operations.permissions import exposed_paths, writable_directory
-from ingot.operations.supervisor import ForkRequests, Supervisor, open_socket, run_in_child_process
+from ingot.operations.supervisor import ForkRequests, Supervisor, run_in_child_process
 from ingot.settings import InvalidSetting, Settings
 
 _WAIT_FOR_OTHER_SECONDS = 2.0
@@ -39,24 +47,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=True,
         help="also execute CI jobs, in a shell of this machine; only for users whom you trust",
     )
-    parser.add_argument("--ephemeral", action="store_true", help="use a temporary data directory, removed at exit")
+    parser.add_argument(
+        "--ephemeral",
+        action="store_true",
+        help="use a temporary data directory, removed at exit, and one process; SSH only with --ssh-port",
+    )
+    parser.add_argument(
+        "--die-with-parent", action="store_true", help="stop when the process that started this one ends"
+    )
+    add_ready_options(parser)
+    add_testing_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Serve until a signal arrives."""
-    if not arguments.ephemeral:
-        _serve(settings_from_arguments(arguments))
+    if arguments.die_with_parent:
+        stop_with_parent()
+    if not (arguments.ephemeral or arguments.testing):
+        settings = settings_from_arguments(arguments)
+        require_valid_options(settings, arguments)
+        _serve(settings, arguments)
         return
     # Until the supervisor installs its handlers, SIGTERM must still run the cleanup below.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     folder = tempfile.mkdtemp(prefix="ingot-")
     try:
-        _serve(settings_from_arguments(arguments, data=folder))
+        settings = settings_from_arguments(arguments, data=folder)
+        require_valid_options(settings, arguments)
+        if is_single_process(settings, arguments):
+            serve_temporary(settings, arguments)
+        else:
+            _serve(settings, arguments)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _serve(settings: Settings) -> None:
+def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     log = Log(settings.log_format)
     try:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -64,8 +90,8 @@ def _serve(settings: Settings) -> None:
         raise InvalidSetting(f"The data directory cannot be created: {error}") from error
     _tighten_permissions(settings.data, log)
     lock = _lock_database(settings)
-    listener = _listen(settings.host, settings.port)
-    ssh_listener = _listen(settings.host, settings.ssh_port) if settings.ssh_server else None
+    listener = listen(settings.host, settings.port)
+    ssh_listener = listen(settings.host, settings.ssh_port) if settings.ssh_server else None
     # Imports produce hardly any garbage, and collecting it would take a tenth of the startup time.
     gc.disable()
     # Loaded before a first start too, because the child that initializes the instance needs the same modules.
@@ -92,6 +118,7 @@ def _serve(settings: Settings) -> None:
     if ssh_listener is not None:
         (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
     log("serving", url=settings.external_url or f"http://{host}:{port}", data=str(settings.data), workers=workers)
+    write_report(arguments, ready_report(settings, f"http://{host}:{port}", serves_ssh=ssh_listener is not None))
     Supervisor(children, log, [listener] if ssh_listener is None else [listener, ssh_listener], fork_requests).run()
     del lock
 
@@ -123,10 +150,3 @@ def _lock_database(settings: Settings) -> IO[bytes] | None:
             time.sleep(_POLL_SECONDS)
         else:
             return lock
-
-
-def _listen(host: str, port: int) -> socket:
-    try:
-        return open_socket(host, port)
-    except OSError as error:
-        sys.exit(f"ingot: cannot listen on {host}:{port}: {error.strerror}")

@@ -24,7 +24,7 @@ from ingot.web.template_environment import compile_templates
 
 _BACKGROUND_CACHE_SHARE = 1 / 8
 """Share of the cache budget for SSH and jobs, which cache little."""
-_LATE_MODULES = ("uvicorn.loops.uvloop", "uvicorn.lifespan.off", "encodings.idna")
+_LATE_MODULES = ("uvicorn.loops.uvloop", "uvicorn.lifespan.off", "encodings.idna", "ingot.web.component")
 """Modules that the children would import by themselves."""
 
 

@@ -5,6 +5,8 @@ import asyncio
 import gc
 import logging
 import os
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +42,6 @@ def build_app(settings: Settings, metrics: Path | None) -> App:
     """Build the application of a web worker; it opens no connection yet."""
     log = Log(settings.log_format)
     route_logging(log)
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     return App(settings, open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS), log, metrics)
 
 
@@ -48,15 +49,18 @@ def serve(app: App, listener: Any, lifeline: int | None = None) -> None:
     """Serve on an open socket until SIGTERM or until the supervisor exits."""
     try:
         app.reconcile()
-        serve_app(app, listener, lifeline)
+        server = http_server(app.front, app.drain, app.expects_requests)
+        run_server(server, listener, lifeline)
     finally:
         app.close()
 
 
-def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
-    """Run the event loop of a worker."""
+def http_server(
+    front: Any, drain: Callable[[], None], expects_requests: Callable[[], bool], *, lingers: bool = True
+) -> HttpServer:
+    """Build the HTTP server of an ASGI application."""
     config = uvicorn.Config(
-        app.front,
+        front,
         loop="uvloop",
         http=HeadLimitProtocol,
         ws="none",
@@ -67,18 +71,29 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
         proxy_headers=False,
         timeout_keep_alive=75,
     )
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     limit = connection_limit(raise_descriptor_limit())
-    server = HttpServer(config, limit, app.drain, app.expects_requests)
+    return HttpServer(config, limit, drain, expects_requests, lingers=lingers)
+
+
+def run_server(
+    server: HttpServer,
+    listener: Any,
+    lifeline: int | None = None,
+    beside: AbstractAsyncContextManager[None] | None = None,
+) -> None:
+    """Run the event loop of a worker; ``beside`` is entered while the server runs."""
 
     async def main() -> None:
         if lifeline is not None:
             asyncio.get_running_loop().add_reader(lifeline, _stop, server, lifeline)
-        await server.serve(sockets=[listener])
+        async with beside or nullcontext():
+            await server.serve(sockets=[listener])
 
     # Objects created so far live until exit; exclude them from garbage collection.
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
-    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
         runner.run(main())
 
 

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 from ingot.accounts.instance.tables import instance_settings
@@ -13,6 +14,8 @@ from ingot.accounts.users.tables import users
 from ingot.app import open_database
 from ingot.core.access.passwords import hash_password
 from ingot.core.db.connection import Connection
+from ingot.core.db.database import wall_clock
+from ingot.core.db.times import Timestamp
 from ingot.core.migrations.errors import SchemaError
 from ingot.core.migrations.run import RESTORING, migrate
 from ingot.core.names import NAMESPACES
@@ -43,18 +46,23 @@ def make_data_directory(data: Path) -> None:
         temporary.unlink()
 
 
-def initialize_instance(settings: Settings) -> str | None:
-    """Initialize and migrate an instance; return root's password if one was generated."""
+def initialize_instance(
+    settings: Settings, clock: Callable[[], Timestamp] = wall_clock, *, needs_password: bool = True
+) -> str | None:
+    """Initialize and migrate an instance; return root's password if one was generated.
+
+    Without ``needs_password``, root has a password only if the settings contain one.
+    """
     if (settings.data / RESTORING).exists():
         raise SchemaError(f"A restore into {settings.data} has not finished. Empty the directory and restore again.")
     make_data_directory(settings.data)
     migrate(settings)
-    database = open_database(settings)
+    database = open_database(settings, clock)
     try:
         if database.read(_is_populated):
             return None
-        password = settings.root_password or secrets.token_urlsafe(12)
-        hashed = hash_password(password)
+        password = settings.root_password or (secrets.token_urlsafe(12) if needs_password else None)
+        hashed = hash_password(password) if password is not None else None
         populated = database.write(lambda db: _populate(db, settings, hashed))
     finally:
         database.close()
@@ -69,7 +77,7 @@ def _is_populated(db: Connection) -> bool:
     return True
 
 
-def _populate(db: Connection, settings: Settings, password_hash: str) -> bool:
+def _populate(db: Connection, settings: Settings, password_hash: str | None) -> bool:
     db.lock(NAMESPACES)
     if _is_populated(db):
         return False

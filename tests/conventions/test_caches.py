@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-import ingot.app  # noqa: F401 - Imports every module that declares a cache.
+import ingot.app
+import ingot.web.component  # noqa: F401 - Together they import every module that declares a cache.
 from ingot.cache import DEFAULT_BUDGET_MB, REGISTRY, CacheRegistry
 from ingot.core.http.metrics import Metrics
 from ingot.settings import InvalidSetting, Settings, load_settings

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ingot.core.http.deferred_component import DeferredComponent
 from ingot.core.http.request import Message, Origin, Request
 from tests.conftest import Instance
 
@@ -31,4 +32,5 @@ async def _receive() -> Message:
 def test_first_component_that_handles_a_path(instance: Instance, path: str, component: str) -> None:
     request = Request("GET", path.encode(), b"", {}, Origin("", "", "", ""), _receive)
     chosen = next(each for each in instance.app.components if each.handles(request))
-    assert type(chosen).__name__ == component
+    built = chosen.component if isinstance(chosen, DeferredComponent) else chosen
+    assert type(built).__name__ == component

@@ -2,6 +2,7 @@
 
 from sqlalchemy import bindparam, or_, select, text
 
+from ingot.collaboration.boards.ports import BoardDefaults
 from ingot.collaboration.boards.service import add_board
 from ingot.collaboration.boards.tables import board_lists, boards
 from ingot.collaboration.labels.events import LabelsMerging
@@ -45,7 +46,8 @@ _STRAY_LISTS = (
 @subscriptions.on(ProjectCreated)
 def create_default_board(db: Connection, event: ProjectCreated) -> None:
     """Create the first board of a new project."""
-    add_board(db, member_source(existing_project(db, event.project_id)))
+    if db.ports[BoardDefaults].has_first_board:
+        add_board(db, member_source(existing_project(db, event.project_id)))
 
 
 @subscriptions.on(LabelsMerging)

@@ -17,6 +17,8 @@ LINGER_SECONDS = 2.0
 MAX_LINE_BYTES = 16 * 1024
 MAX_HEAD_BYTES = 64 * 1024
 MAX_HEADERS = 200
+TRANSPORT_EXTENSION = "ingot.transport"
+"""Key of the connection in the extensions of a request, for servers that inject faults."""
 _SEPARATORS = len(": \r\n")
 _TOO_LONG = 414, "414 Request-URI Too Long"
 _TOO_LARGE = 431, "431 Request Header Fields Too Large"
@@ -77,6 +79,7 @@ class HeadLimitProtocol(HttpToolsProtocol):
         self._received_bytes = 0
         self._restart_timeout()
         super().on_message_begin()
+        self.scope["extensions"] = {TRANSPORT_EXTENSION: {"transport": self.transport}}
 
     def on_headers_complete(self) -> None:
         """Check the limits and stop the timeout; the component that reads the body limits its duration."""

@@ -37,6 +37,8 @@ class HttpServer(ConnectionLimitServer):
         max_connections: int,
         start_drain: Callable[[], None],
         expects_requests: Callable[[], bool],
+        *,
+        lingers: bool = True,
     ) -> None:
         super().__init__(config, max_connections)
         self._start_drain = start_drain
@@ -44,7 +46,7 @@ class HttpServer(ConnectionLimitServer):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = asyncio.Event()
         self._deadline = 0.0
-        self._lingers = True
+        self._lingers = lingers
 
     def stop(self, *, linger: bool) -> None:
         """Stop as after SIGTERM, or without accepting connections any more; called in the event loop's thread."""
@@ -79,9 +81,10 @@ class HttpServer(ConnectionLimitServer):
             listener.close()
         for listener in waiting:
             await self._accept_waiting(loop, listener)
+        idle_seconds = IDLE_SECONDS if self._lingers else 0.0
         while self.server_state.connections and loop.time() < self._deadline and not self.force_exit:
             for connection in list(self.server_state.connections):
-                if isinstance(connection, HeadLimitProtocol) and connection.idle_seconds() >= IDLE_SECONDS:
+                if isinstance(connection, HeadLimitProtocol) and connection.idle_seconds() > idle_seconds:
                     connection.shutdown()
             await asyncio.sleep(_POLL_SECONDS)
         self.config.timeout_graceful_shutdown = max(1, int(self._deadline - loop.time()))

@@ -85,7 +85,10 @@ def cherry_pick_commit(
 ) -> CommitView | AlternateResponse:
     """Cherry-pick a commit to a branch."""
     sha, message, dry_run = stage.path["sha"], params.message or "", params.dry_run
-    commit = staged.cherry_pick(stage.database, stage.actor, context, sha, params.branch, message, dry_run=dry_run)
+    names_source = stage.settings.profile == "current"
+    commit = staged.cherry_pick(
+        stage.database, stage.actor, context, sha, params.branch, message, names_source=names_source, dry_run=dry_run
+    )
     return _DRY_RUN_RESULT if dry_run else commit_view(commit, project_url(stage, context.project))
 
 

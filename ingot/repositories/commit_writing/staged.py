@@ -120,13 +120,23 @@ def commit_edits(
 
 
 def cherry_pick(
-    database: Database, actor: Actor, context: RepositoryContext, sha: str, branch: str, message: str, *, dry_run: bool
+    database: Database,
+    actor: Actor,
+    context: RepositoryContext,
+    sha: str,
+    branch: str,
+    message: str,
+    *,
+    names_source: bool = False,
+    dry_run: bool,
 ) -> Commit:
-    """Cherry-pick a commit to a branch, keeping its author; return the new tip, or the current one for a dry run."""
+    """Cherry-pick a commit to a branch, keeping its author; return the new tip, or the current one for a dry run.
+
+    With ``names_source``, a message that the caller did not choose ends with the id of the commit.
+    """
     commit = find_commit(context.repository, sha)
-    metadata = CommitMetadata(
-        message if message.strip() else commit.message, commit.author, _committer(database, actor)
-    )
+    copied = f"{commit.message}\n\n(cherry picked from commit {commit.oid})" if names_source else commit.message
+    metadata = CommitMetadata(message if message.strip() else copied, commit.author, _committer(database, actor))
     build = _merge_builder(context.repository, "cherry-pick", picked_tree, commit, metadata)
     return _apply_commit(database, actor, context, branch, build, dry_run)
 

@@ -83,6 +83,7 @@ class HookDispatcher:
         self._writer: OutcomeWriter | None = None
         self._wake = asyncio.Event()
         self._ended = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name="hooks-watch", daemon=True)
         self._readers = ThreadPoolExecutor(1, "hooks-read")
         self._writers = ThreadPoolExecutor(1, "hooks-write")
         self._resolvers = ThreadPoolExecutor(RESOLVER_THREADS, "hooks-names")
@@ -105,7 +106,15 @@ class HookDispatcher:
         """Give running requests a moment to finish, and release all leases; return whether that succeeded."""
         os.write(self._stopper, b"!")
         self.wake()
-        return self._ended.wait(GRACE_SECONDS * 3)
+        if not self._ended.wait(GRACE_SECONDS * 3):
+            return False
+        for executor in (self._readers, self._writers, self._resolvers, self._git):
+            executor.shutdown(wait=False)
+        if self._watcher.ident is not None:
+            self._watcher.join()
+        os.close(self._stopping[0])
+        os.close(self._stopper)
+        return True
 
     def _run(self) -> None:
         try:
@@ -124,7 +133,7 @@ class HookDispatcher:
         self._loop = asyncio.get_running_loop()
         writer = self._writer = OutcomeWriter(self._mine, self._write, self._log)
         await self._release_stale_leases()
-        threading.Thread(target=self._watch, name="hooks-watch", daemon=True).start()
+        self._watcher.start()
         tasks = [asyncio.create_task(writer.run()), asyncio.create_task(self._maintain_leases())]
         while not self._is_stopped():
             pause = await self._start_due_workers(writer)

@@ -1,0 +1,148 @@
+"""Temporary instance of ``ingot serve --ephemeral``: one process, and a data directory that is removed at exit."""
+
+import argparse
+import gc
+import os
+import secrets
+import sys
+from dataclasses import replace
+from ipaddress import ip_address
+from socket import socket
+from typing import TYPE_CHECKING, Any
+
+from ingot.cli.options import prepare_instance
+from ingot.cli.ready_report import ready_report, write_report
+from ingot.log import Log, route_logging
+from ingot.operations.supervisor import open_socket
+from ingot.settings import InvalidSetting, Settings
+
+if TYPE_CHECKING:
+    from ingot.operations.single_process import SingleProcess
+
+_STABLE_TOKEN = "ingot-testing-root-token"  # noqa: S105 - Of an instance for tests, on request.
+
+
+def add_testing_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a server for tests of other programs."""
+    parser.add_argument(
+        "--testing",
+        action="store_true",
+        help="implies --ephemeral; serve the control endpoints below /-/testing/, on a loopback address only",
+    )
+    parser.add_argument(
+        "--profile", choices=("9.4", "current"), help="with --testing: behaviour where versions of GitLab differ"
+    )
+    parser.add_argument(
+        "--deterministic",
+        action="store_true",
+        help="with --testing: a fixed clock, stable tokens, and jobs only on request",
+    )
+
+
+def require_valid_options(settings: Settings, arguments: argparse.Namespace) -> None:
+    """Raise ``InvalidSetting`` for options that need ``--testing``, and for a test server that others could reach."""
+    if not arguments.testing:
+        if arguments.deterministic or settings.profile != "9.4":
+            raise InvalidSetting("--deterministic and --profile need --testing")
+        return
+    if not _is_loopback(settings.host):
+        raise InvalidSetting("--testing needs a loopback address as its host, such as 127.0.0.1")
+    if settings.database_url or settings.runner:
+        raise InvalidSetting("--testing uses its own SQLite database and no runner of its own")
+
+
+def is_single_process(settings: Settings, arguments: argparse.Namespace) -> bool:
+    """Return whether one process is enough: nothing else was requested."""
+    return arguments.testing or not (
+        settings.workers or settings.separate_jobs or settings.runner or settings.database_url
+    )
+
+
+def serve_temporary(settings: Settings, arguments: argparse.Namespace) -> None:
+    """Serve from a new data directory until a signal arrives."""
+    if arguments.testing:
+        settings = _test_settings(settings, arguments)
+    settings = _with_token(settings, arguments)
+    serves_ssh = arguments.ssh_port is not None or bool(os.environ.get("INGOT_SSH_PORT"))
+    listener = listen(settings.host, settings.port)
+    ssh_listener = listen(settings.host, settings.ssh_port) if serves_ssh else None
+    settings = replace(settings, port=listener.getsockname()[1])
+    if ssh_listener is not None:
+        settings = replace(settings, ssh_port=ssh_listener.getsockname()[1])
+    # Imports produce hardly any garbage, and collecting it would take a tenth of the startup time.
+    gc.disable()
+    _serve(settings, arguments, listener, ssh_listener)
+
+
+def _serve(settings: Settings, arguments: argparse.Namespace, listener: socket, ssh_listener: socket | None) -> None:
+    from ingot.cli.web import http_server, run_server
+
+    log = Log(settings.log_format)
+    route_logging(log)
+    (settings.data / "run").mkdir(mode=0o700)
+    secret, front, process = _application(settings, arguments, log, ssh_listener)
+    gc.enable()
+    url = f"http://{settings.host}:{settings.port}"
+    (settings.data / "run" / "address").write_text(f"{url}\n")
+    if ssh_listener is not None:
+        (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
+    server = http_server(front, process.drain, process.expects_requests, lingers=False)
+    log("serving", url=settings.external_url or url, data=str(settings.data), workers=1)
+    write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None, testing_secret=secret))
+    run_server(server, listener, beside=process.running())
+    log("stopped")
+
+
+def _application(
+    settings: Settings, arguments: argparse.Namespace, log: Log, ssh_listener: socket | None
+) -> tuple[str | None, Any, "SingleProcess"]:
+    """Initialize the instance and build its application; return the secret of the control endpoints with it."""
+    from ingot.operations.single_process import SingleProcess
+
+    if not arguments.testing:
+        prepare_instance(settings)
+        process = SingleProcess(settings, log, ssh_listener)
+        return None, process, process
+    from ingot.operations.testing.clock import DETERMINISTIC_START, ControlledClock
+    from ingot.operations.testing.control import TestControl
+    from ingot.operations.testing.frontend import TestFrontend
+    from ingot.operations.testing.randomness import StableSecrets
+
+    secret = secrets.token_urlsafe(24)
+    stable_secrets = StableSecrets() if arguments.deterministic else None
+    if stable_secrets is not None:
+        stable_secrets.install()
+    clock = ControlledClock(DETERMINISTIC_START if arguments.deterministic else None)
+    prepare_instance(settings, clock, announce=False)
+    process = SingleProcess(settings, log, ssh_listener, clock, automatic_jobs=not arguments.deterministic)
+    return secret, TestFrontend(TestControl(process, clock, stable_secrets), secret), process
+
+
+def _test_settings(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    # Receivers of webhooks and repositories to import are on this machine.
+    settings = replace(settings, allow_local_requests=True)
+    if arguments.deterministic and not settings.root_token:
+        settings = replace(settings, root_token=_STABLE_TOKEN)
+    return settings
+
+
+def _with_token(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    """Create a token for the report if none was given."""
+    if settings.root_token or not (arguments.testing or arguments.ready_file or arguments.ready_fd):
+        return settings
+    return replace(settings, root_token=secrets.token_urlsafe(24))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def listen(host: str, port: int) -> socket:
+    """Open a listening socket; exit if the address is in use."""
+    try:
+        return open_socket(host, port)
+    except OSError as error:
+        sys.exit(f"ingot: cannot listen on {host}:{port}: {error.strerror}")

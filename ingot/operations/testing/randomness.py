@@ -1,0 +1,29 @@
+"""Reproducible tokens and ids: with ``--deterministic``, the module ``secrets`` draws from a seeded generator."""
+
+import random
+import secrets
+
+_SEED = 20200101
+
+
+class StableSecrets:
+    """Generator that replaces the source of ``secrets`` for the whole process; only for servers of tests."""
+
+    def __init__(self) -> None:
+        self._generator = random.Random(_SEED)  # noqa: S311 - Its purpose is to be predictable.
+        self._start = self._generator.getstate()
+
+    def install(self) -> None:
+        """Use this generator for everything that calls ``secrets``."""
+        secrets.token_bytes = self._token_bytes
+
+    def mark_start(self) -> None:
+        """Let ``restart`` return to this position of the sequence."""
+        self._start = self._generator.getstate()
+
+    def restart(self) -> None:
+        """Return to the marked position of the sequence."""
+        self._generator.setstate(self._start)
+
+    def _token_bytes(self, nbytes: int | None = None) -> bytes:
+        return self._generator.randbytes(32 if nbytes is None else nbytes)

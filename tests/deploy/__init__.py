@@ -1,0 +1,1 @@
+"""Examples in deploy/, run with the programs that they configure."""

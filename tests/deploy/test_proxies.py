@@ -1,0 +1,109 @@
+"""Examples of reverse proxies: TLS, clone and push in both directions, client addresses."""
+
+import re
+import secrets
+import shutil
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from socket import socket
+
+import httpx
+import pytest
+
+from tests.certificates import certificate_for
+from tests.server.process import ROOT, TOKEN, environment, serving, until
+
+EXAMPLES = ROOT / "deploy" / "proxies"
+LARGE_BYTES = 20_000_000
+AUTHOR = {f"GIT_{role}_{field}": "a@localhost" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")}
+
+
+def free_port() -> int:
+    """Return a port that is free at the moment."""
+    with socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _nginx(folder: Path, port: int, upstream: str, certificate: str) -> list[str]:
+    text = (EXAMPLES / "nginx.conf").read_text()
+    text = text[: text.rindex("server {")]  # Without the redirect, which needs a second port.
+    text = re.sub(r"listen \[::\].*", "", text).replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
+    text = re.sub(r"ssl_certificate(_key)? .*;", rf"ssl_certificate\1 {certificate};", text)
+    text = text.replace("server_name git.example.org;", "").replace("server 127.0.0.1:8080", f"server {upstream}")
+    paths = "".join(
+        f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    configuration = folder / "nginx.conf"
+    configuration.write_text(f"pid {folder}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{paths}{text}\n}}\n")
+    return ["nginx", "-e", str(folder / "error.log"), "-c", str(configuration), "-g", "daemon off; user root;"]
+
+
+def _haproxy(folder: Path, port: int, upstream: str, certificate: str) -> list[str]:
+    text = (EXAMPLES / "haproxy.cfg").read_text()
+    text = text.replace("/etc/ssl/private/git.example.org.pem", certificate).replace(":443", f"127.0.0.1:{port}")
+    text = text.replace("    bind :80\n", "").replace("127.0.0.1:8080", upstream)
+    configuration = folder / "haproxy.cfg"
+    configuration.write_text(text)
+    return ["haproxy", "-db", "-f", str(configuration)]
+
+
+PROXIES = {"nginx": _nginx, "haproxy": _haproxy}
+
+
+@contextmanager
+def _proxy(name: str, folder: Path, port: int, upstream: str) -> Iterator[ssl.SSLContext]:
+    certificate = certificate_for(folder, "localhost")
+    with (folder / "proxy.log").open("wb") as log:
+        process = subprocess.Popen(PROXIES[name](folder, port, upstream, certificate), stdout=log, stderr=log)
+    context = ssl.create_default_context(cafile=certificate)
+    try:
+
+        def answers() -> bool:
+            assert process.poll() is None, (folder / "proxy.log").read_text()
+            try:
+                return httpx.get(f"https://localhost:{port}/-/liveness", verify=context).status_code == 200
+            except httpx.TransportError:
+                return False
+
+        until("the proxy", answers)
+        yield context
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.mark.parametrize("name", sorted(PROXIES))
+def test_git_and_the_api_work_behind_the_proxy(name: str, tmp_path: Path) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    port = free_port()
+    url = f"https://localhost:{port}"
+    flags = "--external-url", url, "--trusted-proxies", "127.0.0.1"
+    with (
+        serving(tmp_path / "data", "", *flags) as server,
+        _proxy(name, tmp_path, port, server.url.removeprefix("http://")) as context,
+    ):
+        with httpx.Client(base_url=url, verify=context, headers={"PRIVATE-TOKEN": TOKEN}, timeout=120) as client:
+            created = client.post("/api/v4/projects", json={"name": "code"}).json()
+            assert created["http_url_to_repo"].startswith(url)
+            forged = client.get("/users/sign_in", headers={"X-Forwarded-For": "203.0.113.9"})
+            assert forged.status_code == 200 and "Secure" in forged.headers["set-cookie"]
+        settings = environment(GIT_SSL_CAINFO=str(tmp_path / "localhost.pem"), GIT_CONFIG_GLOBAL="/dev/null", **AUTHOR)
+        clone = tmp_path / "clone"
+
+        def git(*words: str) -> None:
+            subprocess.run(["git", *words], env=settings, check=True, capture_output=True)
+
+        address = f"https://root:{TOKEN}@localhost:{port}/root/code.git"
+        git("clone", "-q", address, str(clone))
+        (clone / "large.bin").write_bytes(secrets.token_bytes(LARGE_BYTES))
+        git("-C", str(clone), "add", ".")
+        git("-C", str(clone), "commit", "-q", "-m", "Add a large file")
+        git("-C", str(clone), "push", "-q", "origin", "HEAD")
+        git("clone", "-q", address, str(tmp_path / "again"))
+        assert (tmp_path / "again" / "large.bin").stat().st_size == LARGE_BYTES

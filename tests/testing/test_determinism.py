@@ -1,0 +1,31 @@
+"""Deterministic mode: two servers, and two runs on one server, give equal responses."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.testing.temporary_server import TemporaryServer, temporary_server
+from tests.testing.test_control import SEED
+
+
+def _recorded(server: TemporaryServer) -> list[Any]:
+    seeded = server.control("POST", "seed", content=SEED)
+    assert seeded.status_code == 200, seeded.text
+    server.control("POST", "jobs/run")
+    hammer = f"/projects/{seeded.json()['projects'][0]['id']}"
+    paths = ("/users", hammer, f"{hammer}/issues", f"{hammer}/merge_requests/1", f"{hammer}/repository/commits")
+    deploy = {"name": "deploy", "scopes": ["read_repository"]}
+    token = server.api("POST", f"{hammer}/deploy_tokens", json=deploy).json()
+    responses = [server.api("GET", path) for path in paths]
+    port = server.url.rpartition(":")[2]
+    return [token, seeded.text.replace(port, "PORT"), *(response.text.replace(port, "PORT") for response in responses)]
+
+
+def test_deterministic_servers_give_equal_responses(tmp_path: Path) -> None:
+    flags = "--testing", "--deterministic"
+    with temporary_server(tmp_path / "one", *flags) as one, temporary_server(tmp_path / "two", *flags) as two:
+        first = _recorded(one)
+        assert _recorded(two) == first
+        one.control("POST", "reset")
+        assert _recorded(one) == first
+        assert '"created_at":"2020-01-01T00:00:00.000Z"' in first[3]
+        assert one.report["token"] == two.report["token"]
