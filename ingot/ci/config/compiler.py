@@ -40,7 +40,7 @@ def read_config(
     resolved = resolve_references(resolve_extends(merged))
     jobs = {name: job for name, job in resolved.items() if name not in GLOBAL_KEYWORDS and not _is_hidden(name)}
     _raise_all(_errors(resolved, jobs))
-    return _validated(resolved, jobs, [*includes.warnings, *job_warnings(jobs)])
+    return _validated(resolved, jobs, [*job_warnings(jobs)])
 
 
 def _is_hidden(name: Any) -> bool:

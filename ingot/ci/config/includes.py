@@ -1,4 +1,4 @@
-"""Files that a configuration includes: local, from other projects, remote and from templates."""
+"""Files that a configuration includes: local, from other projects, remote, from templates and from components."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -36,6 +36,10 @@ class FileSource(Protocol):
         """Return a template of this instance."""
         ...
 
+    def component(self, address: str) -> tuple[str, "FileSource"]:
+        """Return the file of a component, and the source for the files that it includes."""
+        ...
+
     def artifact(self, job: str, path: str) -> str:
         """Return a file that a job of the parent pipeline has created."""
         ...
@@ -55,7 +59,6 @@ class Includes:
         self._scope = RuleScope(context, {})
         self._budget = Budget()
         self._count = 0
-        self.warnings: list[str] = []
 
     def load(
         self,
@@ -81,7 +84,9 @@ class Includes:
                 return
         kind = next(kind for kind in _KINDS if entry.get(kind) is not None)
         if kind == "component":
-            self.warnings.append("include:component is not supported and was ignored")
+            name = self._expanded(entry[kind])
+            text, inner = source.component(name)
+            yield _IncludedFile((kind, name), name, text, inner)
         elif kind == "artifact":
             job, name = self._expanded(entry.get("job") or ""), self._expanded(entry["artifact"])
             yield _IncludedFile((kind, job, name), name, source.artifact(job, name), source)

@@ -38,6 +38,10 @@ class StandaloneSource:
         """Refuse a file of another project."""
         raise ConfigError(f"Project `{path}` not found or access denied!")
 
+    def component(self, address: str) -> tuple[str, FileSource]:
+        """Refuse a component, which is a file of another project."""
+        raise ConfigError(f"Component `{address}` not found or access denied!")
+
     def remote(self, url: str) -> str:
         """Refuse a file of another server: anyone may call the lint."""
         raise ConfigError(f"Remote file `{url}` could not be fetched!")

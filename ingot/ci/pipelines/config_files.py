@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
+from ingot.ci.config.components import matching_release, parse_component_address
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.globs import path_matcher
 from ingot.ci.config.includes import FileSource
@@ -14,6 +16,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import NotFound
 from ingot.git.core.errors import GitError, MissingRepository
+from ingot.git.core.refs import read_refs
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import NO_OID, commit_id_or_none
 from ingot.git.maintenance.store import RepositoryStore
@@ -28,6 +31,7 @@ from ingot.repositories.templates.queries import find_template
 
 TEMPLATE_SUFFIX = ".gitlab-ci.yml"
 _WILDCARDS = "*"
+_TAGS = b"refs/tags/"
 
 
 def template_text(name: str) -> str:
@@ -108,7 +112,8 @@ class CommitFiles:
         self._actor = actor
         self._reader = reader
         self._artifact_text = artifact_text
-        self._remote_files = remote_files or RemoteFiles(database.ports[CiEnvironment].guard, actor.user_id)
+        self._environment = database.ports[CiEnvironment]
+        self._remote_files = remote_files or RemoteFiles(self._environment.guard, actor.user_id)
         self.included: list[IncludedFile] = []
         self.read_elsewhere = False
         """Whether a file came from another project or server, or was found by a pattern."""
@@ -128,6 +133,32 @@ class CommitFiles:
 
     def project(self, path: str, ref: str | None, file: str) -> tuple[str, FileSource]:
         """Return a file of a project that the user may read."""
+        project, repository = self._project_repository(path)
+        ref = ref or project.default_branch
+        reader = _reader_at(repository, path, ref)
+        text = reader.text_or_none(file)
+        if text is None:
+            raise ConfigError(f"Project `{path}` file `{file}` does not exist!")
+        self.included.append(IncludedFile("file", file, {"project": path, "ref": ref}))
+        return text, self._source_of(reader)
+
+    def component(self, address: str) -> tuple[str, FileSource]:
+        """Return the file of a component in a project of this server that the user may read."""
+        component = parse_component_address(address)
+        if component.host.lower() != urlsplit(self._environment.base_url).netloc.lower():
+            raise ConfigError(f"Component `{address}` belongs to another server!")
+        _, repository = self._project_repository(component.project)
+        tags = {tag.removeprefix(_TAGS).decode(errors="replace") for tag in read_refs(repository.path, (_TAGS,))}
+        release = None if component.version in tags else matching_release(component.version, tags)
+        reader = _reader_at(repository, component.project, release or component.version)
+        for file in component.files:
+            text = reader.text_or_none(file)
+            if text is not None:
+                self.included.append(IncludedFile("component", address, {}))
+                return text, self._source_of(reader)
+        raise ConfigError(f"Component `{address}` has no file `{component.files[0]}`!")
+
+    def _project_repository(self, path: str) -> tuple[Project, Repository]:
         self.read_elsewhere = True
         project = self._database.read(lambda db: _readable_project(db, self._actor, path))
         if project is None:
@@ -136,18 +167,12 @@ class CommitFiles:
                 "Make sure any includes in the pipeline configuration are correctly defined."
             )
         try:
-            repository = project_repository(self._store, project)
-            commit = commit_id_or_none(repository, ref or project.default_branch)
+            return project, project_repository(self._store, project)
         except (MissingRepository, GitError) as error:
             raise ConfigError(f"Project `{path}` cannot be read at this moment") from error
-        if commit is None:
-            raise ConfigError(f"Project `{path}` reference `{ref or project.default_branch}` does not exist!")
-        reader = FileReader(repository, commit)
-        text = reader.text_or_none(file)
-        if text is None:
-            raise ConfigError(f"Project `{path}` file `{file}` does not exist!")
-        self.included.append(IncludedFile("file", file, {"project": path, "ref": ref or project.default_branch}))
-        return text, CommitFiles(self._database, self._store, self._actor, reader, self._remote_files)
+
+    def _source_of(self, reader: FileReader) -> "CommitFiles":
+        return CommitFiles(self._database, self._store, self._actor, reader, self._remote_files)
 
     def remote(self, url: str) -> str:
         """Return the text behind a URL; the guard refuses local and private addresses."""
@@ -172,6 +197,16 @@ class CommitFiles:
         text = template_text(name)
         self.included.append(IncludedFile("template", name, {}))
         return text
+
+
+def _reader_at(repository: Repository, path: str, ref: str) -> FileReader:
+    try:
+        commit = commit_id_or_none(repository, ref)
+    except (MissingRepository, GitError) as error:
+        raise ConfigError(f"Project `{path}` cannot be read at this moment") from error
+    if commit is None:
+        raise ConfigError(f"Project `{path}` reference `{ref}` does not exist!")
+    return FileReader(repository, commit)
 
 
 def _readable_project(db: Connection, actor: Actor, path: str) -> Project | None:

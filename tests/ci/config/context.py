@@ -50,6 +50,9 @@ class RepositoryFiles:
         texts = self.projects[f"{path}@{ref}" if ref else path]
         return texts[file.lstrip("/")], RepositoryFiles(texts, self.projects)
 
+    def component(self, address: str) -> tuple[str, "RepositoryFiles"]:
+        return self.texts[address], self
+
     def remote(self, url: str) -> str:
         return self.texts[url]
 

@@ -93,9 +93,13 @@ def test_invalid_includes(include: str, message: str) -> None:
     assert found[0].startswith(message), found
 
 
-def test_components_are_ignored_with_a_warning() -> None:
-    config = read(f"include: [{{component: 'host/p/c@1'}}]\n{JOB}")
-    assert config.warnings == ("include:component is not supported and was ignored",)
+def test_components_with_inputs() -> None:
+    component = "spec: {inputs: {name: {}}}\n---\n'$[[ inputs.name ]]': {script: make}\n"
+    config = read(
+        "include: [{component: 'host/group/tools/c@1', inputs: {name: build}}]\n",
+        RepositoryFiles({"host/group/tools/c@1": component}),
+    )
+    assert [job.name for job in config.jobs] == ["build"]
 
 
 def test_loops_and_numbers_of_includes() -> None:

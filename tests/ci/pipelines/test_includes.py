@@ -1,4 +1,4 @@
-"""Included files of a configuration: of the commit, of other projects, of templates and of other servers."""
+"""Included files of a configuration: of the commit, other projects, templates, components and other servers."""
 
 from typing import Any
 
@@ -95,3 +95,50 @@ def test_refused_files(make: Make, include: str, error: str) -> None:
     errors = _newest(make, project)[1]
     assert errors is not None
     assert error in errors
+
+
+def test_components(make: Make) -> None:
+    """A version is a tag, a branch, or the newest release that a partial version allows."""
+    tools, own = make_project(make, visibility="public"), make_project(make)
+    template = (
+        "spec: {inputs: {stage: {default: test}}}\n---\nfrom-VERSION: {stage: '$[[ inputs.stage ]]', script: make}\n"
+    )
+    for number, tag in enumerate(("1.2.0", "1.10.0", "2.0.0-beta", "1.2")):
+        text = template.replace("VERSION", tag)
+        commit_files(make, tools, {"templates/deploy.yml": text}, action="update" if number else "create")
+        make.api.post(f"{tools.url}/repository/tags", make.root, tag_name=tag, ref="main")
+    commit_files(make, tools, {"templates/nested/template.yml": JOB.format(name="nested")})
+    cases = {
+        "deploy@1.2.0": ["from-1.2.0"],
+        "deploy@1.2": ["from-1.2"],
+        "deploy@1": ["from-1.10.0"],
+        "deploy@~latest": ["from-1.10.0"],
+        "deploy@2.0.0-beta": ["from-2.0.0-beta"],
+        "nested@main": ["nested"],
+    }
+    for number, (name, jobs) in enumerate(cases.items()):
+        address = f"$CI_SERVER_FQDN/{tools.path}/{name}"
+        text = f"include: [{{component: '{address}'}}]\n"
+        commit_files(make, own, {".gitlab-ci.yml": text}, action="update" if number else "create")
+        assert _newest(make, own) == (jobs, None), name
+
+
+@pytest.mark.parametrize(
+    ("address", "error"),
+    [
+        ("$CI_SERVER_FQDN/{path}/deploy@2", "reference `2` does not exist"),
+        ("$CI_SERVER_FQDN/{path}/deploy@main", "has no file `templates/deploy.yml`"),
+        ("$CI_SERVER_FQDN/no/such/deploy@main", "not found or access denied"),
+        ("other.example.com/{path}/deploy@main", "belongs to another server"),
+        ("$CI_SERVER_FQDN/{path}/deploy", "should have the form"),
+        ("deploy@1", "should have the form"),
+        ("$CI_SERVER_FQDN/{path}/../deploy@main", "not found or access denied"),
+    ],
+)
+def test_wrong_components(make: Make, address: str, error: str) -> None:
+    project = make_project(make)
+    text = f"include: [{{component: '{address.format(path=project.path)}'}}]\n"
+    commit_files(make, project, {".gitlab-ci.yml": text})
+    jobs, errors = _newest(make, project)
+    assert jobs == []
+    assert error in (errors or "")
