@@ -4,42 +4,18 @@ from collections.abc import Sequence
 
 from msgspec import UNSET, UnsetType
 
-from ingot.accounts.users.views import UserView
 from ingot.ci.downstream.queries import visible_pipelines
 from ingot.ci.job_records.tables import CiJob, FailureReason
-from ingot.ci.job_records.views import JobPlace, JobProjectView, job_views
+from ingot.ci.job_records.views import JobBase, JobPlace, job_views
 from ingot.ci.pipelines.hierarchy import downstream_ids
 from ingot.core.access.actor import Actor
-from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Timestamp
-from ingot.repositories.commits.views import CommitView
-from ingot.repositories.pipelines.tables import Status
 from ingot.repositories.pipelines.views import PipelineBrief, pipeline_brief
 
 
-class BridgeView(View):
+class BridgeView(JobBase):
     """A job that starts a pipeline; the pipeline is null if it does not exist or the caller may not see it."""
 
-    id: int
-    status: Status
-    stage: str
-    name: str
-    ref: str
-    tag: bool
-    coverage: float | None
-    allow_failure: bool
-    created_at: Timestamp
-    started_at: Timestamp | None
-    finished_at: Timestamp | None
-    erased_at: Timestamp | None
-    duration: float | None
-    queued_duration: float | None
-    user: UserView | None
-    commit: CommitView | None
-    pipeline: PipelineBrief
-    web_url: str | None
-    project: JobProjectView
     downstream_pipeline: PipelineBrief | None
     failure_reason: FailureReason | UnsetType | None = UNSET
 

@@ -48,8 +48,8 @@ class JobProjectView(View):
     ci_job_token_scope_enabled: bool
 
 
-class JobView(View):
-    """A job, or an external status in the format of a job."""
+class JobBase(View):
+    """Fields of a job, of a bridge and of an external status in the format of a job."""
 
     id: int
     status: Status
@@ -70,6 +70,11 @@ class JobView(View):
     pipeline: PipelineBrief
     web_url: str | None
     project: JobProjectView
+
+
+class JobView(JobBase):
+    """A job, or an external status in the format of a job."""
+
     artifacts: list[JobArtifactView]
     runner: RunnerView | None
     runner_manager: None
