@@ -103,6 +103,7 @@ def handle_signals(worker: RunnerWorker) -> None:
         abort = number == signal.SIGTERM
         threading.Thread(target=worker.stop, kwargs={"abort": abort}, daemon=True).start()
 
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # The supervisor handles SIGINT itself.
-            signal.signal(number, stop)
+    for number in (signal.SIGTERM, signal.SIGQUIT):
+        signal.signal(number, stop)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # The supervisor handles SIGINT itself.
+        signal.signal(signal.SIGINT, stop)

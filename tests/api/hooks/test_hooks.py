@@ -37,8 +37,9 @@ def project(make: Make) -> Project:
     return make_project(make)
 
 
-def test_life_cycle_of_a_project_hook(api: Api, make: Make, project: Project) -> None:
+def test_life_cycle_of_a_project_hook(api: Api, make: Make) -> None:
     """The five endpoints of the specification."""
+    project = make_project(make)
     sent = {"url": URL, "issues_events": "true", "wiki_events": True, "push_events": False, "token": "s3cret token"}
     older = {"build_events": True}
     made = api.post(f"/projects/{project.id}/hooks", make.root, **sent, **older)

@@ -11,13 +11,15 @@ from ingot.git.trees import search
 from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 
+OUTPUT = "/tmp/ingot-code-search-output"
+"""File that must not be written."""
 README = "# Title\n\nFirst line\nThe NEEDLE is here\nafter\nmore\n\n\n\n\nlast needle\n"
 FILES = {
     "README.md": README,
     "src/deep/Needle.py": "print('nothing')\n",
     "src/deep/other.py": "x = '.*'\n-- needle --\n",
     "docs/übung.txt": "Grüße: ÄRGER\n",
-    "options.txt": "--output=/tmp/x\n",
+    "options.txt": f"--output={OUTPUT}\n",
     "long.txt": "needle" + "y" * 100_000 + "\n",
 }
 
@@ -90,7 +92,7 @@ def test_context_of_matches(api: Api, code_search: CodeSearchSetup) -> None:
 TEXTS: list[tuple[str, list[str]]] = [
     ("x = '.*'", ["src/deep/other.py"]),
     (".*", ["src/deep/other.py"]),
-    ("--output=/tmp/x", ["options.txt"]),
+    (f"--output={OUTPUT}", ["options.txt"]),
     ("-- NEEDLE", ["src/deep/other.py"]),
     ("ärger", ["docs/übung.txt"]),
     ("ÜBUNG", ["docs/übung.txt"]),
@@ -112,7 +114,7 @@ TEXTS: list[tuple[str, list[str]]] = [
 @pytest.mark.parametrize(("text", "paths"), TEXTS)
 def test_texts_and_filters(api: Api, code_search: CodeSearchSetup, text: str, paths: list[str]) -> None:
     assert _paths(api.get(code_search.path, code_search.owner, scope="blobs", search=text)) == paths
-    assert not Path("/tmp/x").exists()
+    assert not Path(OUTPUT).exists()
 
 
 def test_search_in_other_refs(api: Api, code_search: CodeSearchSetup) -> None:
