@@ -12,6 +12,7 @@ from sqlalchemy import Column, Integer, MetaData, Table, Text, text
 from ingot.app import App, open_database
 from ingot.cli.web import http_server, run_server
 from ingot.core.access.rules import anyone
+from ingot.core.api.route_table import imported_table
 from ingot.core.api.routes import Call, RawResponse, Routes
 from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.log import Log
@@ -69,7 +70,7 @@ def serve(kind: str, data: Path, url: str) -> None:
     log = Log("json", Path(os.devnull).open("w"))
     database = open_database(settings)
     database.write(lambda db: db.run(text("CREATE TABLE IF NOT EXISTS bench_rows (id INTEGER PRIMARY KEY, at TEXT)")))
-    app = App(settings, database, log, metrics, all_endpoints() + routes.endpoints)
+    app = App(settings, database, log, metrics, imported_table(all_endpoints() + routes.endpoints))
     run_server(http_server(app.front, app.drain, app.expects_requests), listener)
 
 

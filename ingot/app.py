@@ -1,154 +1,59 @@
-"""Composition root: builds the database, the routes, the subscribers, the HTTP components and the job worker."""
+"""Composition root: builds the database, the routes, the subscribers, the HTTP components and the job worker.
+
+Modules that a server does not need to start are named by references and imported when they are first needed, see
+"Loading on demand" in docs/internals.md.
+"""
 
 import re
 import traceback
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
-from operator import attrgetter
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import literal, select
 
 from ingot.accounts.authentication import authenticate
-from ingot.accounts.identity_providers.directory_users import CHECK_DIRECTORY, DirectoryCheck, enqueue_directory_check
 from ingot.accounts.instance.limits import ApiRateLimits
-from ingot.accounts.instance.ports import RunnerRegistration
-from ingot.accounts.instance.throttles import delete_expired_throttles
-from ingot.accounts.keys.ports import KeyProjects
-from ingot.accounts.sessions.service import delete_expired_sessions
 from ingot.accounts.tokens.usage import TokenUsageTracker
 from ingot.cache import REGISTRY
-from ingot.ci.artifacts.jobs import (
-    EXPIRE_ARTIFACTS,
-    SWEEP_ARTIFACTS,
-    ArtifactJobs,
-    enqueue_artifact_expiry,
-    enqueue_artifact_sweep,
-)
-from ingot.ci.artifacts.queries import artifact_summaries
-from ingot.ci.artifacts.service import DELETE_ARTIFACT_FILES
-from ingot.ci.artifacts.store import artifact_store_of
-from ingot.ci.downstream.jobs import DownstreamJobs
-from ingot.ci.downstream.subscribers import FOLLOW_DOWNSTREAM_PIPELINE
-from ingot.ci.job_records.deployment_jobs import DeploymentJobViews
-from ingot.ci.job_records.ports import JobArtifacts
-from ingot.ci.job_tokens.authentication import actor_by_job_token
-from ingot.ci.job_tokens.queries import allows_job_token
-from ingot.ci.jobs.jobs import SWEEP_TRACES, TraceJobs, enqueue_trace_sweep
-from ingot.ci.jobs.service import DELETE_TRACES, delete_job_files
-from ingot.ci.pipelines.auto_stop import STOP_ENVIRONMENTS, enqueue_environment_stops, stop_due_environments
-from ingot.ci.pipelines.hierarchy import CANCEL_PIPELINES
-from ingot.ci.pipelines.jobs import CREATE_PIPELINES, PipelineCreation, configured_refs
-from ingot.ci.pipelines.maintenance import (
-    DROP_STUCK_JOBS,
-    PipelineRefJob,
-    drop_stuck_jobs,
-    enqueue_old_ref_removal,
-    enqueue_stuck_job_search,
-    start_delayed_job,
-)
-from ingot.ci.pipelines.ports import CiEnvironment
-from ingot.ci.pipelines.project_settings import project_ci_settings
-from ingot.ci.pipelines.service import REMOVE_PIPELINE_REFS
-from ingot.ci.pipelines.transitions import START_DELAYED_JOB, START_DOWNSTREAM_PIPELINE
-from ingot.ci.runner_protocol.polls import RunnerPolls
-from ingot.ci.runners.registration import instance_registration_token
-from ingot.ci.schedules.jobs import CREATE_SCHEDULED_PIPELINE, ScheduleJobs, enqueue_overdue_schedules, run_schedule
-from ingot.ci.schedules.service import RUN_SCHEDULE
-from ingot.ci.traces.store import trace_store_of
-from ingot.collaboration.boards.ports import BoardDefaults
-from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
-from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
-from ingot.collaboration.issues.ports import IssueMergeRequests
-from ingot.collaboration.issues.subject_kind import ISSUE_KIND
-from ingot.collaboration.merge_requests.discussions.follow_up_issues import follow_up_description
-from ingot.collaboration.merge_requests.discussions.mention_subscribers import ReferenceSubscriber
-from ingot.collaboration.merge_requests.editing.relations import RelatedMergeRequests
-from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE, REMOVE_LEFTOVER_BRANCH
-from ingot.collaboration.merge_requests.merge.queries import merge_request_heads
-from ingot.collaboration.merge_requests.merge.staged import remove_leftover_branch, run_auto_merge
-from ingot.collaboration.merge_requests.merge.subscribers import subscriptions as merge_subscriptions
-from ingot.collaboration.merge_requests.reviews.suggestion_recorder import SuggestionRecorder
-from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
-from ingot.collaboration.merge_requests.versions.source_tracker import COLLECT_VERSIONS, HeadTracker
-from ingot.collaboration.participants.ports import SubjectKinds
+from ingot.composition import deferred_store, fill_ports, list_subscriptions, outgoing_guard
 from ingot.core.access.actor import Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.api.component import ApiComponent
 from ingot.core.api.internal_client import InternalClient
 from ingot.core.api.kernel import Kernel
-from ingot.core.api.router import Router
+from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import Endpoint
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database, wall_clock
 from ingot.core.db.engine_factory import engine_for
-from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
 from ingot.core.disk_probe import DiskProbe
 from ingot.core.disk_space import DiskSpace
-from ingot.core.events.bus import Subscriptions, collect_subscribers
+from ingot.core.events.bus import DeferredSubscribers
 from ingot.core.http.body_budget import BodyBudget
 from ingot.core.http.deferred_component import DeferredComponent
 from ingot.core.http.frontend import HttpFrontend
 from ingot.core.http.metrics import Metrics
 from ingot.core.http.request import Component
+from ingot.core.jobs.handlers import JobHandler
 from ingot.core.jobs.schedule import RecurringJob
 from ingot.core.jobs.statistics import queue_stats
 from ingot.core.jobs.worker import JobWorker
-from ingot.core.mail.delivery import MAIL_JOB, MailSender
-from ingot.core.outgoing.guard import SsrfGuard
-from ingot.discovery.markdown.references import find_links
-from ingot.discovery.notifications.commits import NOTIFY_OF_COMMIT, CommitMailJob
-from ingot.discovery.notifications.jobs import NotificationJob
-from ingot.discovery.notifications.notices import NOTIFY
-from ingot.discovery.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMailJob
 from ingot.errors import Unavailable
-from ingot.git.maintenance.store import RepositoryStore
-from ingot.integrations.services.jira_references import NOTIFY_JIRA, JiraNotifier
-from ingot.integrations.services.jobs import MAIL_PUSHES, PushMailJob
-from ingot.integrations.services.message_formats import format_request
-from ingot.integrations.services.subscribers import integration_subscriptions
-from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
-from ingot.integrations.webhooks.payload_completion import PayloadCompletion
-from ingot.integrations.webhooks.service import delete_old_events
-from ingot.integrations.webhooks.subscribers import hook_subscriptions, push_hook_subscriptions
+from ingot.late_imports import Deferred, DeferredFunction
 from ingot.log import Log
-from ingot.projects.deploy_keys.queries import projects_of_key
-from ingot.projects.environments.ports import DeploymentJobs
-from ingot.projects.forks.jobs import ForkJobs
-from ingot.projects.forks.service import COPY_FORK, fail_lost_copies
-from ingot.projects.group_projects.queries import has_more_visible_project, storage_sizes
-from ingot.projects.group_shares.service import delete_expired_group_shares
-from ingot.projects.groups.ports import GroupProjects
-from ingot.projects.imports.jobs import ImportJobs
-from ingot.projects.imports.service import IMPORT_PROJECT, fail_lost_imports
-from ingot.projects.members.service import delete_expired_memberships
-from ingot.projects.projects import api as projects
-from ingot.projects.projects.default_branch import RECONCILE_HEAD
-from ingot.projects.projects.jobs import SWEEP_PROJECTS, ProjectJobs, enqueue_repository_sweep
-from ingot.projects.projects.ports import BranchDeletions, CiSettingsReader, JobTokenScopes, ReferenceLinks
-from ingot.projects.projects.service import HOUSEKEEP_PROJECT, REMOVE_PROJECT, UPDATE_PROJECT_STATISTICS
-from ingot.projects.projects.views import instance_urls_at
-from ingot.projects.sharing.service import delete_expired_shares
-from ingot.projects.uploads.files import upload_files
-from ingot.projects.uploads.jobs import SWEEP_UPLOADS, UploadJobs, enqueue_upload_sweep
-from ingot.registry import SUBSCRIPTIONS, all_endpoints
-from ingot.repositories.commits.ports import CommitMergeRequests
-from ingot.repositories.lfs.files import lfs_files_of
-from ingot.repositories.lfs.jobs import SWEEP_LFS, LfsSweepJob, enqueue_lfs_sweep
-from ingot.repositories.ref_changes.ports import MergeRequestHeads, PipelineConfigurations
-from ingot.repositories.ref_changes.queries import is_deletion_pending
-from ingot.repositories.ref_changes.staged import RECONCILE_CHANGES, enqueue_reconciliation, reconcile_all
+from ingot.registry import endpoint_table, subscription_index
 from ingot.settings import Settings
-from ingot.transport.activity import UserActivity
-from ingot.transport.authorization import HttpAuthorization
-from ingot.transport.backend import GitBackend
-from ingot.transport.git_http import GitHttp
-from ingot.transport.lfs_http import LfsHttp
 
 if TYPE_CHECKING:
+    from ingot.ci.runner_protocol.polls import RunnerPolls
+    from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+    from ingot.transport.authorization import HttpAuthorization
+    from ingot.transport.git_http import GitHttp
+    from ingot.transport.lfs_http import LfsHttp
     from ingot.web.component import PagesComponent
     from ingot.web.live.streams import LiveStreams
 
@@ -160,6 +65,14 @@ LEGACY_API_PREFIX = b"/api/v3"
 _PROBED_FOLDERS = ("", "repositories", "uploads", "lfs", "artifacts", "traces")
 _NEVER_MATCHES = re.compile(rb"(?!)")
 _LEGACY_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
+# Requests with other paths do not cause the modules of a component to be imported.
+_RUNNER_PATHS = re.compile(rb"/api/v4/jobs/.+")
+_LFS_PATHS = re.compile(rb"/.+\.git/.+")
+_GIT_PATHS = re.compile(rb"/.+(?:\.git/.+|/(?:info/refs|git-upload-pack|git-receive-pack)/?)")
+_actor_by_job_token = DeferredFunction("ingot.ci.job_tokens.authentication:actor_by_job_token")
+_reconcile_all = DeferredFunction("ingot.repositories.ref_changes.staged:reconcile_all")
+_run_auto_merge = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:run_auto_merge")
+_remove_leftover_branch = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:remove_leftover_branch")
 
 
 def open_database(
@@ -167,70 +80,16 @@ def open_database(
 ) -> Database:
     """Open the database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
-    store = projects.repository_store(settings)
-    tracker = HeadTracker(store)
-    subscribers = collect_subscribers(list_subscriptions(settings, store, tracker))
+    subscribers = DeferredSubscribers(subscription_index())
     engine = engine_for(settings.database, statement_seconds)
-    tracker.database = Database(engine, Vault(secret), subscribers, fill_ports(store, settings), clock)
-    return tracker.database
-
-
-def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: HeadTracker) -> list[Subscriptions]:
-    """Return the subscriptions of every package, in the order in which subscribers run (docs/events.md).
-
-    Webhooks of a push come first, because the events that follow from the push are delivered after it. Heads of merge
-    requests move before it is determined which of them the push has merged. All other webhooks and integrations come
-    last, because their payloads show the effects of the other subscribers.
-    """
-    addresses = instance_urls_at(settings.base_url, settings)
-    return [
-        push_hook_subscriptions(addresses),
-        *SUBSCRIPTIONS,
-        CommitMessageJob(store, settings.base_url).subscriptions,
-        tracker.subscriptions,
-        SuggestionRecorder(store).subscriptions,
-        PipelineCreation(store).subscriptions,
-        merge_subscriptions,
-        mention_subscriptions(settings.base_url),
-        ReferenceSubscriber(settings.base_url).subscriptions,
-        hook_subscriptions(addresses),
-        integration_subscriptions(addresses),
-    ]
-
-
-def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
-    """Fill every port: the queries that packages declare and higher packages implement."""
-    related = RelatedMergeRequests(store)
-    guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
-    return Ports(
-        PipelineConfigurations(configured_refs),
-        CiSettingsReader(project_ci_settings),
-        CiEnvironment(settings.base_url, settings.reported_version, guard),
-        RunnerRegistration(instance_registration_token),
-        DeploymentJobs(DeploymentJobViews(store, settings.base_url).views),
-        KeyProjects(projects_of_key),
-        GroupProjects(storage_sizes, has_more_visible_project),
-        ReferenceLinks(find_links),
-        BranchDeletions(is_deletion_pending),
-        CommitMergeRequests(related.list_introducing),
-        MergeRequestHeads(merge_request_heads),
-        SubjectKinds((ISSUE_KIND, MERGE_REQUEST_KIND)),
-        JobArtifacts(artifact_summaries, delete_job_files),
-        JobTokenScopes(allows_job_token),
-        BoardDefaults(has_first_board=settings.profile == "9.4"),
-        IssueMergeRequests(related.list_closing, related.list_related, follow_up_description),
-    )
+    database = Database(engine, Vault(secret), subscribers, fill_ports(settings), clock)
+    subscribers.subscriptions = list_subscriptions(settings, database)
+    return database
 
 
 def configure_caches(settings: Settings) -> None:
     """Set the memory budget of all caches of this process."""
     REGISTRY.configure(settings.cache_mb * 2**20)
-
-
-@cache
-def api_router() -> Router[Endpoint]:
-    """Return the router of all API endpoints; built before the workers are forked, so that they share its memory."""
-    return Router(all_endpoints(), attrgetter("slashes"))
 
 
 class App:
@@ -242,7 +101,7 @@ class App:
         database: Database,
         log: Log,
         metrics_folder: Path | None,
-        endpoints: Sequence[Endpoint] | None = None,
+        table: RouteTable[Endpoint] | None = None,
         roles: Sequence[str] = ("jobs", "ssh"),
     ) -> None:
         configure_caches(settings)
@@ -250,28 +109,21 @@ class App:
         self.database = database
         self._settings = settings
         self._log = log
-        router = api_router() if endpoints is None else Router(endpoints, attrgetter("slashes"))
-        self._router = router
+        self._table = table or endpoint_table()
         self._bodies = bodies = BodyBudget()
-        self.kernel = Kernel(router, database, self._authenticate, ApiRateLimits(database), settings, bodies)
+        self.kernel = Kernel(self._table, database, self._authenticate, ApiRateLimits(database), settings, bodies)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
-        activity = UserActivity(database, self.kernel.writer)
-        authorization = HttpAuthorization(settings, database, self.kernel.pool, activity)
-        git = GitHttp(GitBackend(settings, database, self.kernel.pool, log), authorization)
-        self.expects_requests = git.expects_requests
-        """Whether a client is between the requests of a push or fetch."""
-        api = ApiComponent(self.kernel)
-        self.polls = RunnerPolls(settings, database, self.kernel, api, projects.repository_store(settings))
+        self._api = ApiComponent(self.kernel)
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
-            self.polls,
-            api,
+            DeferredComponent(lambda: self.polls, _RUNNER_PATHS),
+            self._api,
             ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES),
             # Clients that probe for other APIs, such as GraphQL, get a 404 in JSON.
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
-            LfsHttp(settings, database, self.kernel.pool, authorization, bodies),
-            git,
-            DeferredComponent(_static_files),
+            DeferredComponent(lambda: self.lfs, _LFS_PATHS),
+            DeferredComponent(lambda: self.git, _GIT_PATHS),
+            DeferredComponent(DeferredFunction("ingot.web.files.static:StaticFiles")),
             DeferredComponent(lambda: self.streams),
             DeferredComponent(lambda: self.pages),
         ]
@@ -279,6 +131,38 @@ class App:
         self._disks = DiskSpace(settings)
         self._metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY, self._disks)
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log)
+
+    @cached_property
+    def polls(self) -> "RunnerPolls":
+        """The calls that runners repeat."""
+        from ingot.ci.runner_protocol.polls import RunnerPolls
+
+        store = deferred_store(self._settings).value
+        return RunnerPolls(self._settings, self.database, self.kernel, self._api, store)
+
+    @cached_property
+    def git(self) -> "GitHttp":
+        """Git over HTTP."""
+        from ingot.transport.backend import GitBackend
+        from ingot.transport.git_http import GitHttp
+
+        backend = GitBackend(self._settings, self.database, self.kernel.pool, self._log)
+        return GitHttp(backend, self._git_authorization)
+
+    @cached_property
+    def lfs(self) -> "LfsHttp":
+        """Files in Git LFS."""
+        from ingot.transport.lfs_http import LfsHttp
+
+        return LfsHttp(self._settings, self.database, self.kernel.pool, self._git_authorization, self._bodies)
+
+    @cached_property
+    def _git_authorization(self) -> "HttpAuthorization":
+        from ingot.transport.activity import UserActivity
+        from ingot.transport.authorization import HttpAuthorization
+
+        activity = UserActivity(self.database, self.kernel.writer)
+        return HttpAuthorization(self._settings, self.database, self.kernel.pool, activity)
 
     @cached_property
     def pages(self) -> "PagesComponent":
@@ -296,11 +180,15 @@ class App:
 
     @cached_property
     def _client(self) -> InternalClient:
-        return InternalClient(self._router.declared, self.database, self._settings)
+        return InternalClient(self._table, self.database, self._settings)
+
+    def _is_loaded(self, component: str) -> bool:
+        return component in vars(self)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
         if credentials.token is None and credentials.job_token is not None:
-            return actor_by_job_token(db, credentials.job_token)
+            actor: Actor = _actor_by_job_token(db, credentials.job_token)
+            return actor
         actor = authenticate(db, credentials)
         self._usage.note(actor.token_id)
         return actor
@@ -308,7 +196,7 @@ class App:
     def reconcile(self) -> None:
         """Complete ref changes that a crash interrupted, before requests are served; a job retries those that fail."""
         try:
-            reconcile_all(self.database, projects.repository_store(self._settings))
+            _reconcile_all(self.database, deferred_store(self._settings).value)
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001 - One damaged repository must not stop the start.
@@ -323,115 +211,149 @@ class App:
         roles = {role: _role_state(self.database, role) for role in self._roles}
         return {"database": database, "disk": disk, **roles}
 
+    def expects_requests(self) -> bool:
+        """Return whether a client is between the requests of a push or fetch."""
+        return self._is_loaded("git") and self.git.expects_requests()
+
     def drain(self) -> None:
         """Report that this worker is not ready, answer the polls of runners that wait, and end live updates."""
         self.front.drain()
-        self.polls.drain()
-        if self._has_streams:
+        self.end_polls()
+        if self._is_loaded("streams"):
             self.streams.drain()
 
-    @property
-    def _has_streams(self) -> bool:
-        return "streams" in vars(self)
+    def end_polls(self) -> None:
+        """Answer the polls of runners that wait, and hold no more."""
+        if self._is_loaded("polls"):
+            self.polls.drain()
 
     def close(self) -> None:
         """Wait for running requests, then close the database."""
         self._metrics.close()
-        self.polls.close()
-        if self._has_streams:
-            self.streams.close()
+        for component in ("polls", "streams"):
+            if self._is_loaded(component):
+                getattr(self, component).close()
         self.kernel.close()
         self.database.close()
 
 
-def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
+def job_worker(settings: Settings, database: Database, log: Log, *, is_new_instance: bool = False) -> JobWorker:
     """Build the worker that runs the jobs of the queue."""
     configure_caches(settings)
-    store, files = projects.repository_store(settings), upload_files(settings)
-    project_jobs, tracker = ProjectJobs(store, files), HeadTracker(store)
-    artifact_jobs, trace_jobs = ArtifactJobs(artifact_store_of(settings)), TraceJobs(trace_store_of(settings))
-    downstream_jobs = DownstreamJobs(store, artifact_store_of(settings))
-    guard, completion = (
-        SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks),
-        PayloadCompletion(database, store, log),
-    )
-    return JobWorker(
-        database,
-        {
-            MAIL_JOB: MailSender(settings).deliver,
-            NOTIFY: NotificationJob(settings).notify,
-            NOTIFY_OF_PIPELINE: PipelineMailJob(settings).run,
-            NOTIFY_OF_COMMIT: CommitMailJob(settings, store).run,
-            REMOVE_PROJECT: project_jobs.remove,
-            HOUSEKEEP_PROJECT: project_jobs.housekeep,
-            UPDATE_PROJECT_STATISTICS: project_jobs.update_statistics,
-            RECONCILE_HEAD: project_jobs.reconcile_head,
-            SWEEP_PROJECTS: project_jobs.sweep,
-            RECONCILE_CHANGES: lambda database, _: reconcile_all(database, store),
-            COPY_FORK: ForkJobs(store).run,
-            IMPORT_PROJECT: ImportJobs(store, guard).run,
-            SWEEP_UPLOADS: UploadJobs(files).sweep,
-            COLLECT_VERSIONS: tracker.collect,
-            AUTO_MERGE: lambda database, number: run_auto_merge(database, store, number),
-            REMOVE_LEFTOVER_BRANCH: lambda database, number: remove_leftover_branch(database, store, number),
-            SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
-            CREATE_PIPELINES: PipelineCreation(store).run,
-            START_DELAYED_JOB: start_delayed_job,
-            START_DOWNSTREAM_PIPELINE: downstream_jobs.start,
-            FOLLOW_DOWNSTREAM_PIPELINE: downstream_jobs.follow,
-            CANCEL_PIPELINES: downstream_jobs.cancel,
-            DROP_STUCK_JOBS: drop_stuck_jobs,
-            STOP_ENVIRONMENTS: stop_due_environments,
-            REMOVE_PIPELINE_REFS: PipelineRefJob(store).run,
-            RUN_SCHEDULE: run_schedule,
-            CREATE_SCHEDULED_PIPELINE: ScheduleJobs(store).create,
-            READ_COMMITS: CommitMessageJob(store, settings.base_url).read,
-            MAIL_PUSHES: PushMailJob(completion, store).run,
-            NOTIFY_JIRA: JiraNotifier(completion, guard, log).run,
-            CHECK_DIRECTORY: DirectoryCheck(settings).run,
-            DELETE_ARTIFACT_FILES: artifact_jobs.delete_files,
-            EXPIRE_ARTIFACTS: artifact_jobs.expire,
-            SWEEP_ARTIFACTS: artifact_jobs.sweep,
-            DELETE_TRACES: trace_jobs.delete,
-            SWEEP_TRACES: trace_jobs.sweep,
-        },
-        [
-            RecurringJob(600, delete_expired_sessions),
-            RecurringJob(600, delete_expired_throttles),
-            RecurringJob(3600, delete_expired_memberships),
-            RecurringJob(3600, delete_expired_shares),
-            RecurringJob(3600, delete_expired_group_shares),
-            RecurringJob(3600, enqueue_repository_sweep),
-            *([RecurringJob(3600, enqueue_directory_check)] if settings.ldap_url else []),
-            RecurringJob(600, fail_lost_imports),
-            RecurringJob(600, fail_lost_copies),
-            RecurringJob(60, enqueue_reconciliation),
-            RecurringJob(60, enqueue_stuck_job_search),
-            RecurringJob(60, enqueue_environment_stops),
-            RecurringJob(86_400, enqueue_old_ref_removal),
-            RecurringJob(86_400, enqueue_upload_sweep),
-            RecurringJob(86_400, enqueue_lfs_sweep),
-            RecurringJob(600, enqueue_artifact_expiry),
-            RecurringJob(600, enqueue_overdue_schedules),
-            RecurringJob(86_400, enqueue_artifact_sweep),
-            RecurringJob(86_400, enqueue_trace_sweep),
-            RecurringJob(600, partial(delete_old_events, days=settings.hook_log_days), "delete_old_webhook_events"),
-        ],
-        log,
-    )
+    handlers = job_handlers(settings, database, log)
+    return JobWorker(database, handlers, recurring_jobs(settings), log, is_new_instance=is_new_instance)
 
 
-def hook_dispatcher(settings: Settings, database: Database, log: Log) -> HookDispatcher:
+def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, JobHandler]:
+    """Return the handler of each kind of job; the modules that enqueue a kind declare it as a constant."""
+    store, guard, base_url = deferred_store(settings), outgoing_guard(settings), settings.base_url
+    uploads = Deferred("ingot.projects.uploads.files:upload_files", settings)
+    artifacts = Deferred("ingot.ci.artifacts.store:artifact_store_of", settings)
+    traces = Deferred("ingot.ci.traces.store:trace_store_of", settings)
+    completion = _payload_completion(settings, database, log)
+    return {
+        "mail": DeferredFunction("ingot.core.mail.delivery:MailSender.deliver", settings),
+        "notify": DeferredFunction("ingot.discovery.notifications.jobs:NotificationJob.notify", settings),
+        "notify_of_pipeline": DeferredFunction("ingot.discovery.notifications.pipelines:PipelineMailJob.run", settings),
+        "notify_of_commit": DeferredFunction(
+            "ingot.discovery.notifications.commits:CommitMailJob.run", settings, store
+        ),
+        "remove_project": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.remove", store, uploads),
+        "housekeep_project": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.housekeep", store, uploads),
+        "update_project_statistics": DeferredFunction(
+            "ingot.projects.projects.jobs:ProjectJobs.update_statistics", store, uploads
+        ),
+        "reconcile_head": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.reconcile_head", store, uploads),
+        "sweep_repositories": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.sweep", store, uploads),
+        "reconcile_ref_changes": lambda database, _: _reconcile_all(database, store.value),
+        "copy_fork": DeferredFunction("ingot.projects.forks.jobs:ForkJobs.run", store),
+        "import_project": DeferredFunction("ingot.projects.imports.jobs:ImportJobs.run", store, guard),
+        "sweep_uploads": DeferredFunction("ingot.projects.uploads.jobs:UploadJobs.sweep", uploads),
+        "complete_diff_versions": DeferredFunction(
+            "ingot.collaboration.merge_requests.versions.source_tracker:HeadTracker.collect", store
+        ),
+        "auto_merge": lambda database, number: _run_auto_merge(database, store.value, number),
+        "remove_source_branch": lambda database, number: _remove_leftover_branch(database, store.value, number),
+        "sweep_lfs": DeferredFunction(
+            "ingot.repositories.lfs.jobs:LfsSweepJob.sweep",
+            Deferred("ingot.repositories.lfs.files:lfs_files_of", settings),
+        ),
+        "create_pipelines": DeferredFunction("ingot.ci.pipelines.jobs:PipelineCreation.run", store),
+        "start_delayed_job": DeferredFunction("ingot.ci.pipelines.maintenance:start_delayed_job"),
+        "start_downstream_pipeline": DeferredFunction(
+            "ingot.ci.downstream.jobs:DownstreamJobs.start", store, artifacts
+        ),
+        "follow_downstream_pipeline": DeferredFunction(
+            "ingot.ci.downstream.jobs:DownstreamJobs.follow", store, artifacts
+        ),
+        "cancel_pipelines": DeferredFunction("ingot.ci.downstream.jobs:DownstreamJobs.cancel", store, artifacts),
+        "drop_stuck_jobs": DeferredFunction("ingot.ci.pipelines.maintenance:drop_stuck_jobs"),
+        "stop_environments": DeferredFunction("ingot.ci.pipelines.auto_stop:stop_due_environments"),
+        "remove_pipeline_refs": DeferredFunction("ingot.ci.pipelines.maintenance:PipelineRefJob.run", store),
+        "run_pipeline_schedule": DeferredFunction("ingot.ci.schedules.jobs:run_schedule"),
+        "create_scheduled_pipeline": DeferredFunction("ingot.ci.schedules.jobs:ScheduleJobs.create", store),
+        "process_commit_messages": DeferredFunction(
+            "ingot.collaboration.issues.discussions.jobs:CommitMessageJob.read", store, base_url
+        ),
+        "mail_pushes": DeferredFunction("ingot.integrations.services.jobs:PushMailJob.run", completion, store),
+        "notify_jira": DeferredFunction(
+            "ingot.integrations.services.jira_references:JiraNotifier.run", completion, guard, log
+        ),
+        "check_directory": DeferredFunction(
+            "ingot.accounts.identity_providers.directory_users:DirectoryCheck.run", settings
+        ),
+        "delete_artifact_files": DeferredFunction("ingot.ci.artifacts.jobs:ArtifactJobs.delete_files", artifacts),
+        "expire_artifacts": DeferredFunction("ingot.ci.artifacts.jobs:ArtifactJobs.expire", artifacts),
+        "sweep_artifacts": DeferredFunction("ingot.ci.artifacts.jobs:ArtifactJobs.sweep", artifacts),
+        "delete_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.delete", traces),
+        "sweep_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.sweep", traces),
+    }
+
+
+def recurring_jobs(settings: Settings) -> list[RecurringJob]:
+    """Return the functions that run periodically; the names of the functions identify them to all workers."""
+    daily, hourly, frequent, minutely = 86_400, 3600, 600, 60
+    delete_old_events = DeferredFunction("ingot.integrations.webhooks.service:delete_old_events")
+    directory_check = "ingot.accounts.identity_providers.directory_users:enqueue_directory_check"
+    periods = {
+        "ingot.accounts.sessions.service:delete_expired_sessions": frequent,
+        "ingot.accounts.instance.throttles:delete_expired_throttles": frequent,
+        "ingot.projects.members.service:delete_expired_memberships": hourly,
+        "ingot.projects.sharing.service:delete_expired_shares": hourly,
+        "ingot.projects.group_shares.service:delete_expired_group_shares": hourly,
+        "ingot.projects.projects.jobs:enqueue_repository_sweep": hourly,
+        **({directory_check: hourly} if settings.ldap_url else {}),
+        "ingot.projects.imports.service:fail_lost_imports": frequent,
+        "ingot.projects.forks.service:fail_lost_copies": frequent,
+        "ingot.repositories.ref_changes.staged:enqueue_reconciliation": minutely,
+        "ingot.ci.pipelines.maintenance:enqueue_stuck_job_search": minutely,
+        "ingot.ci.pipelines.auto_stop:enqueue_environment_stops": minutely,
+        "ingot.ci.pipelines.maintenance:enqueue_old_ref_removal": daily,
+        "ingot.projects.uploads.jobs:enqueue_upload_sweep": daily,
+        "ingot.repositories.lfs.jobs:enqueue_lfs_sweep": daily,
+        "ingot.ci.artifacts.jobs:enqueue_artifact_expiry": frequent,
+        "ingot.ci.schedules.jobs:enqueue_overdue_schedules": frequent,
+        "ingot.ci.artifacts.jobs:enqueue_artifact_sweep": daily,
+        "ingot.ci.jobs.jobs:enqueue_trace_sweep": daily,
+    }
+    return [
+        *(RecurringJob(seconds, DeferredFunction(reference)) for reference, seconds in periods.items()),
+        RecurringJob(frequent, partial(delete_old_events, days=settings.hook_log_days), "delete_old_webhook_events"),
+    ]
+
+
+def hook_dispatcher(settings: Settings, database: Database, log: Log) -> "HookDispatcher":
     """Build the dispatcher of webhook deliveries in the job process."""
-    guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
-    completion = PayloadCompletion(database, projects.repository_store(settings), log)
-    return HookDispatcher(database, guard, completion, settings.base_url, log, format_request)
+    from ingot.integrations.services.message_formats import format_request
+    from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+
+    completion = _payload_completion(settings, database, log).value
+    return HookDispatcher(database, outgoing_guard(settings), completion, settings.base_url, log, format_request)
 
 
-def _static_files() -> Component:
-    from ingot.web.files.static import StaticFiles
-
-    return StaticFiles()
+def _payload_completion(settings: Settings, database: Database, log: Log) -> Deferred:
+    reference = "ingot.integrations.webhooks.payload_completion:PayloadCompletion"
+    return Deferred(reference, database, deferred_store(settings), log)
 
 
 def _database_state(database: Database) -> str:

@@ -150,11 +150,13 @@ class CacheRegistry:
 
     def declare(self, name: str, *, share: float) -> BoundedCache[Any, Any]:
         """Add an empty cache that is guaranteed ``share`` percent of the budget."""
-        if name in self._caches:
-            raise ValueError(f"There are two caches with the name {name}")
         cache: BoundedCache[Any, Any] = BoundedCache(name, share, self)
-        self._caches[name] = cache
-        self._shares += share
+        # Under the lock, because modules are imported while other threads use the caches.
+        with self.lock:
+            if name in self._caches:
+                raise ValueError(f"There are two caches with the name {name}")
+            self._caches[name] = cache
+            self._shares += share
         return cache
 
     def configure(self, budget_bytes: int) -> None:

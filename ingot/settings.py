@@ -114,7 +114,7 @@ class Settings:
     @property
     def base_url(self) -> str:
         """Return the base of links in emails; it must not depend on a request, whose headers could be forged."""
-        return self.external_url.rstrip("/") or f"http://{self.host}:{self.port}"
+        return self.external_url.rstrip("/") or f"http://{url_host(self.host)}:{self.port}"
 
     @property
     def is_https(self) -> bool:
@@ -135,6 +135,11 @@ class Settings:
     def allowed_outgoing_networks(self) -> list[IPv4Network | IPv6Network]:
         """Return the networks that outgoing requests may always reach."""
         return _networks(self.allowed_networks)
+
+
+def url_host(host: str) -> str:
+    """Return a host as it is written in URLs: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def split_ssh_address(address: str) -> tuple[str, int]:

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import jsonschema
 
+from ingot.api_document import api_document
 from ingot.core.db.database import Database
-from ingot.registry import api_document
 from tests.http_transport import StdlibTransport
 from tests.schema_validation import Check, SchemaValidator
 

@@ -9,7 +9,7 @@ import ingot.app  # noqa: F401 - Imports every package, so that all tables are r
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.cli.progress import show_progress
 from ingot.core.db.engine_factory import engine_for
-from ingot.core.db.schema import metadata
+from ingot.core.db.schema import all_tables
 from ingot.operations.backups.layout import BackupError
 from ingot.operations.backups.writer import write_backup
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         manifest, problems = write_backup(
             engine_for(settings.database),
-            metadata.sorted_tables,
+            all_tables(),
             settings.data,
             arguments.file,
             version("ingot"),

@@ -31,7 +31,7 @@ from ingot.operations.demo.year import add_demo_year
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.initial_commit import commit_readme
 from ingot.projects.projects.jobs import delete_unused_repository
-from ingot.registry import all_endpoints
+from ingot.registry import endpoint_table
 from ingot.settings import Settings
 
 MAX_EXISTING_USERS = 5
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         added = database.write(work)
         if created:
-            inside = InternalClient(all_endpoints(), database, settings)
+            inside = InternalClient(endpoint_table(), database, settings)
             client = DemoClient(inside, database.read(demo_actors), settings.base_url)
             add_demo_year(client, clock, database.read(demo_group).id)
             database.write(lambda db: add_project(db, repository))

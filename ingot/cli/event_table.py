@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from ingot.app import list_subscriptions
-from ingot.collaboration.merge_requests.versions.source_tracker import HeadTracker
+from ingot.composition import list_subscriptions
 from ingot.core.events.bus import Event, collect_subscribers
-from ingot.projects.projects.api import repository_store
+from ingot.registry import all_endpoints
 from ingot.settings import Settings
 
 _OPENING = """# Events and their subscribers
@@ -16,15 +15,14 @@ _OPENING = """# Events and their subscribers
 `make events` writes this page from the declarations, and a test compares the two. An event is a fact in the past tense.
 The package that owns it emits it in the transaction of the change. Its subscribers run at once, in the order of this
 page and in the same transaction; an error in one of them rolls everything back. The order is that of
-`list_subscriptions` in `ingot/app.py`.
+`list_subscriptions` in `ingot/composition.py`.
 """
 
 
 def event_table() -> str:
     """Return the whole page."""
-    settings = Settings()
-    store = repository_store(settings)
-    subscribers = collect_subscribers(list_subscriptions(settings, store, HeadTracker(store)))
+    all_endpoints()  # Imports the events without subscribers too.
+    subscribers = collect_subscribers(each.value for each in list_subscriptions(Settings()))
     events = sorted(_events(Event), key=lambda event: (event.__name__, event.__module__))
     return "\n".join([_OPENING, *(line for event in events for line in _section(event, subscribers.get(event, ())))])
 

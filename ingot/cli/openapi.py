@@ -4,7 +4,7 @@ import argparse
 
 import msgspec
 
-from ingot.registry import api_document
+from ingot.api_document import api_document
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

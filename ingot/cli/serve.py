@@ -24,12 +24,12 @@ from ingot.cli.temporary_server import (
     require_valid_options,
     serve_temporary,
 )
-from ingot.core.markup.render_process import run_renderer
 from ingot.core.migrations.run import is_ready
+from ingot.late_imports import DeferredFunction
 from ingot.log import Log
 from ingot.operations.permissions import exposed_paths, writable_directory
 from ingot.operations.supervisor import ForkRequests, Supervisor, run_in_child_process
-from ingot.settings import InvalidSetting, Settings
+from ingot.settings import InvalidSetting, Settings, url_host
 
 _WAIT_FOR_OTHER_SECONDS = 2.0
 _POLL_SECONDS = 0.05
@@ -107,18 +107,22 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     metrics.mkdir(mode=0o700)
     workers = settings.workers or os.cpu_count() or 1
     host, port = listener.getsockname()[:2]
+    url = f"http://{url_host(host)}:{port}"
     settings = replace(settings, port=port)
     if ssh_listener is not None:
         settings = replace(settings, ssh_port=ssh_listener.getsockname()[1])
-    fork_requests = ForkRequests(run_renderer)
+    fork_requests = ForkRequests(
+        DeferredFunction("ingot.core.markup.render_process:run_renderer"),
+        DeferredFunction("ingot.core.markup.render_server:load_libraries"),
+    )
     sockets = server_processes.ServerSockets(listener, ssh_listener, fork_requests.control)
     children = server_processes.server_processes(settings, sockets, workers, metrics)
     gc.enable()
-    (settings.data / "run" / "address").write_text(f"http://{host}:{port}\n")
+    (settings.data / "run" / "address").write_text(f"{url}\n")
     if ssh_listener is not None:
         (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
-    log("serving", url=settings.external_url or f"http://{host}:{port}", data=str(settings.data), workers=workers)
-    write_report(arguments, ready_report(settings, f"http://{host}:{port}", serves_ssh=ssh_listener is not None))
+    log("serving", url=settings.external_url or url, data=str(settings.data), workers=workers)
+    write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None))
     Supervisor(children, log, [listener] if ssh_listener is None else [listener, ssh_listener], fork_requests).run()
     del lock
 

@@ -10,16 +10,16 @@ from pathlib import Path
 from socket import socket
 from typing import NamedTuple
 
-from ingot.app import App, api_router
+from ingot.app import App
 from ingot.ci.runners.registration import instance_registration_token
 from ingot.cli import background, jobs, ssh, web
 from ingot.cli.runner import serve_runner
 from ingot.core.markup.render_pool import POOL
-from ingot.core.markup.render_server import load_libraries
 from ingot.log import Log
 from ingot.operations.supervisor import SupervisedProcess, close_descriptors, run_and_exit
 from ingot.operations.warm_up import warm_up
-from ingot.settings import Settings
+from ingot.registry import endpoint_table
+from ingot.settings import Settings, url_host
 from ingot.web.template_environment import compile_templates
 
 _BACKGROUND_CACHE_SHARE = 1 / 8
@@ -41,8 +41,7 @@ def load_modules() -> None:
     """Load what importing this module does not."""
     for name in _LATE_MODULES:
         import_module(name)
-    api_router()
-    load_libraries()
+    endpoint_table()
 
 
 def server_processes(
@@ -123,7 +122,7 @@ def _run_runner(settings: Settings, app: App, sockets: ServerSockets, lifeline: 
 def _local_url(settings: Settings) -> str:
     """Return the address at which a process of this machine reaches the server."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(settings.host, settings.host)  # noqa: S104 - Compared only.
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+    return f"http://{url_host(host)}:{settings.port}"
 
 
 def _close(listener: socket | None) -> None:

@@ -17,7 +17,7 @@ from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
 from ingot.transport.shell_server import ShellServer
-from ingot.transport.ssh_server import SshServer
+from ingot.transport.ssh_listener import SshListener
 from ingot.transport.ssh_sessions import SshSessions
 
 GRACE_SECONDS = 8.0
@@ -60,7 +60,9 @@ async def serve_ssh(
     sessions = SshSessions(settings, database, log)
     shell_server = ShellServer(settings, database, sessions, log)
     signals = _StopSignals(lifeline)
-    acceptor = await SshServer(settings, sessions, log).listen(listener) if listener is not None else None
+    ssh_listener = SshListener(settings, sessions, log, listener) if listener is not None else None
+    if ssh_listener is not None:
+        ssh_listener.start()
     shell_server.listen()
     # Objects created so far live until exit; exclude them from garbage collection.
     gc.freeze()
@@ -71,8 +73,8 @@ async def serve_ssh(
         on_stop()
     if not signals.orphaned:
         await asyncio.sleep(LINGER_SECONDS)
-    if acceptor is not None:
-        acceptor.close()
+    if ssh_listener is not None:
+        await ssh_listener.close()
     await shell_server.close()
     await sessions.drain(GRACE_SECONDS - LINGER_SECONDS)
     sessions.close()

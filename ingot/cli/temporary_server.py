@@ -14,7 +14,7 @@ from ingot.cli.options import prepare_instance
 from ingot.cli.ready_report import ready_report, write_report
 from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
-from ingot.settings import InvalidSetting, Settings
+from ingot.settings import InvalidSetting, Settings, url_host
 
 if TYPE_CHECKING:
     from ingot.operations.single_process import SingleProcess
@@ -82,7 +82,7 @@ def _serve(settings: Settings, arguments: argparse.Namespace, listener: socket, 
     (settings.data / "run").mkdir(mode=0o700)
     secret, front, process = _application(settings, arguments, log, ssh_listener)
     gc.enable()
-    url = f"http://{settings.host}:{settings.port}"
+    url = f"http://{url_host(settings.host)}:{settings.port}"
     (settings.data / "run" / "address").write_text(f"{url}\n")
     if ssh_listener is not None:
         (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")

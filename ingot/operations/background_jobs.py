@@ -7,8 +7,9 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, literal_column, or_
+from sqlalchemy import column, literal, literal_column, table
 from sqlalchemy import select as select_rows
 
 from ingot.app import hook_dispatcher, job_worker
@@ -16,25 +17,24 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.worker import ROLE
 from ingot.errors import Conflict, Unavailable
-from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
-from ingot.integrations.webhooks.tables import hook_deliveries, hooks
+from ingot.late_imports import DeferredFunction
 from ingot.log import Log
 from ingot.settings import Settings
+
+if TYPE_CHECKING:
+    from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 
 _CHECK_SECONDS = 1.0
 """Longest time until a job is noticed that became due without a commit."""
 _DELIVERY_SECONDS = 30.0
 _POLL_SECONDS = 0.005
-_DUE_DELIVERY = (
-    select_rows(hook_deliveries.c.id)
-    .join(hooks, hooks.c.id == hook_deliveries.c.hook_id)
-    .where(
-        hook_deliveries.c.state == literal_column("'waiting'"),
-        hook_deliveries.c.due_at <= bindparam("now"),
-        or_(hooks.c.disabled_until.is_(None), hooks.c.disabled_until <= bindparam("now")),
-    )
+_WAITING_DELIVERY = (
+    select_rows(literal(1))
+    .select_from(table("hook_deliveries"))
+    .where(column("state") == literal_column("'waiting'"))
     .limit(1)
 )
+_has_due_delivery = DeferredFunction("ingot.integrations.webhooks.delivery.claims:has_due_delivery")
 
 
 class BackgroundJobs:
@@ -44,7 +44,7 @@ class BackgroundJobs:
         self._settings = settings
         self._database = database
         self._log = log
-        self._worker = job_worker(settings, database, log)
+        self._worker = job_worker(settings, database, log, is_new_instance=True)
         self._dispatcher: HookDispatcher | None = None
         self._turn = threading.Lock()
         """Held while jobs run, and while they are paused."""
@@ -76,7 +76,7 @@ class BackgroundJobs:
         with self._turn:
             while True:
                 self._run_jobs()
-                if not self._database.read(_has_due_delivery):
+                if not self._database.read(_needs_dispatcher):
                     self._stop_dispatcher()
                     return
                 self._start_dispatcher()
@@ -90,7 +90,7 @@ class BackgroundJobs:
                 try:
                     with self._turn:
                         self._run_jobs()
-                        if self._dispatcher is None and self._database.read(_has_due_delivery):
+                        if self._dispatcher is None and self._database.read(_needs_dispatcher):
                             self._start_dispatcher()
                 except (Unavailable, Conflict) as error:
                     self._log("job queue unavailable", error=str(error))
@@ -114,8 +114,9 @@ class BackgroundJobs:
             self._dispatcher.start()
 
 
-def _has_due_delivery(db: Connection) -> bool:
-    return db.value(_DUE_DELIVERY, now=db.now) is not None
+def _needs_dispatcher(db: Connection) -> bool:
+    """Return whether a delivery is due; the modules of webhooks are not imported before there is any."""
+    return db.value(_WAITING_DELIVERY) is not None and _has_due_delivery(db)
 
 
 def _is_closed(descriptor: int) -> bool:

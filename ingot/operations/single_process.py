@@ -18,7 +18,7 @@ from ingot.operations.background_jobs import BackgroundJobs
 from ingot.settings import Settings
 
 if TYPE_CHECKING:
-    from ingot.transport.ssh_server import SshServer
+    from ingot.transport.ssh_listener import SshListener
 
 _DRAIN_SECONDS = 2.0
 
@@ -38,7 +38,7 @@ class SingleProcess:
         self.settings = settings
         self._log = log
         self._ssh_listener = ssh_listener
-        self._ssh: SshServer | None = None
+        self._ssh: SshListener | None = None
         self._automatic_jobs = automatic_jobs
         self.database = open_database(settings, clock)
         self.app = self._build_app()
@@ -60,19 +60,19 @@ class SingleProcess:
     async def running(self) -> AsyncIterator[None]:
         """Run jobs and serve SSH during a block; close everything afterwards."""
         if self._ssh_listener is not None:
-            # Imported here: asyncssh takes a tenth of the time and memory of a start.
-            from ingot.transport.ssh_server import SshServer
+            from ingot.transport.ssh_listener import SshListener
             from ingot.transport.ssh_sessions import SshSessions
 
-            self._ssh = SshServer(self.settings, SshSessions(self.settings, self.database, self._log), self._log)
-            acceptor = await self._ssh.listen(self._ssh_listener)
+            sessions = SshSessions(self.settings, self.database, self._log)
+            self._ssh = SshListener(self.settings, sessions, self._log, self._ssh_listener)
+            self._ssh.start()
         if self._automatic_jobs:
             self.jobs.start()
         try:
             yield
         finally:
             if self._ssh is not None:
-                acceptor.close()
+                await self._ssh.close()
                 await self._end_ssh_sessions()
             await asyncio.to_thread(self.jobs.stop)
             self.app.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ingot.accounts.instance.tables import instance_settings
 from ingot.accounts.tokens.service import create_token
+from ingot.accounts.tokens.subscribers import subscriptions as token_subscriptions
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.queries import placeholder_user
 from ingot.accounts.users.service import create_user
@@ -16,10 +17,12 @@ from ingot.core.access.passwords import hash_password
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import wall_clock
 from ingot.core.db.times import Timestamp
+from ingot.core.events.bus import collect_subscribers
 from ingot.core.migrations.errors import SchemaError
 from ingot.core.migrations.run import RESTORING, migrate
 from ingot.core.names import NAMESPACES
 from ingot.errors import NotFound
+from ingot.projects.namespaces.subscribers import subscriptions as namespace_subscriptions
 from ingot.settings import Settings
 
 PLACEHOLDER = "ghost"
@@ -58,6 +61,8 @@ def initialize_instance(
     make_data_directory(settings.data)
     migrate(settings)
     database = open_database(settings, clock)
+    # The other subscribers of new users send mail and webhooks, for which there is no recipient yet.
+    database.subscribers = collect_subscribers([token_subscriptions, namespace_subscriptions])
     try:
         if database.read(_is_populated):
             return None

@@ -44,8 +44,10 @@ class ForkRequests:
     descriptor is closed.
     """
 
-    def __init__(self, work: Callable[[int], None]) -> None:
+    def __init__(self, work: Callable[[int], None], load_modules: Callable[[], None]) -> None:
         self._work = work
+        self.load_modules = load_modules
+        """Loads the modules of the helpers before each is forked; all but the first time, there is nothing to load."""
         self.requests, self.control = socket.socketpair()
         """The supervisor's end and the end that all children share."""
         self.requests.setblocking(False)
@@ -166,6 +168,7 @@ class Supervisor:
         forking = self._fork_requests
         assert forking is not None  # noqa: S101 - It has received the descriptor.
         try:
+            forking.load_modules()
             if os.fork() == 0:
                 _reset_signals()
                 run_and_exit(lambda: forking.run_helper(descriptor))

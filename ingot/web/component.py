@@ -3,10 +3,10 @@
 import asyncio
 import hmac
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -22,7 +22,8 @@ from ingot.core.api.kernel import read_credentials
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body, parse_query
 from ingot.core.api.responses import error_response
-from ingot.core.api.router import NoRoute, Router, WrongMethod
+from ingot.core.api.route_table import IndexedRoute, RouteTable
+from ingot.core.api.router import NoRoute, WrongMethod
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.body_budget import BodyBudget, BodyCharge
@@ -31,28 +32,19 @@ from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.errors import Denied, Failure, NotFound, StorageFull, Unauthenticated, Unavailable
 from ingot.git.core.errors import is_storage_full
 from ingot.log import log_failure
+from ingot.module_index import index_lines
 from ingot.offload import WouldBlock, forbid_blocking
 from ingot.projects.groups.queries import find_group
 from ingot.projects.projects.queries import find_project
 from ingot.settings import Settings
 from ingot.web.access_denied import ask_to_sign_in, reject_form
-from ingot.web.admin.routes import PAGES as ADMIN
-from ingot.web.ci.routes import PAGES as CI
 from ingot.web.client import PageClient
-from ingot.web.code.routes import PAGES as CODE
 from ingot.web.cookies import NOTICE_COOKIE, SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
-from ingot.web.discussions.routes import PAGES as DISCUSSIONS
 from ingot.web.display_zone import page_locale
-from ingot.web.explore.routes import PAGES as EXPLORE
 from ingot.web.file_response import send_file
 from ingot.web.files import uploads, wiki_files
-from ingot.web.files.routes import PAGES as FILES
 from ingot.web.files.static import LAYOUT_FILES, versioned_url
-from ingot.web.groups.routes import PAGES as GROUPS
-from ingot.web.issues.routes import PAGES as ISSUES
-from ingot.web.merge_requests.routes import PAGES as MERGE_REQUESTS
 from ingot.web.notices import clear_notice_header, notice_header
-from ingot.web.oauth.routes import PAGES as OAUTH
 from ingot.web.page_routes import (
     FORM_LIMIT,
     FRAME_OPTIONS,
@@ -67,41 +59,15 @@ from ingot.web.page_routes import (
     PageRequest,
     PageResponse,
     PageRoute,
-    PageRoutes,
     Viewer,
     Visit,
+    page_routes_of,
     session_actor,
 )
 from ingot.web.paths import plain_path, project_page_names, router_path
-from ingot.web.profile.routes import PAGES as PROFILE
 from ingot.web.profile.two_factor import PAGE_PATH as TWO_FACTOR
-from ingot.web.projects.routes import PAGES as PROJECTS
 from ingot.web.rendering import TemplateRenderer, error_page
-from ingot.web.sidebar.routes import PAGES as SIDEBAR
-from ingot.web.sign_in.routes import PAGES as SIGN_IN
-from ingot.web.snippets.routes import PAGES as SNIPPETS
-from ingot.web.webhooks.routes import PAGES as WEBHOOKS
-from ingot.web.wikis.routes import PAGES as WIKIS
 
-ALL_PAGES: Sequence[PageRoutes] = (
-    *SIGN_IN,
-    *EXPLORE,
-    *PROJECTS,
-    *CODE,
-    *CI,
-    *DISCUSSIONS,
-    *SIDEBAR,
-    *ISSUES,
-    *MERGE_REQUESTS,
-    *GROUPS,
-    *WEBHOOKS,
-    *SNIPPETS,
-    *WIKIS,
-    *PROFILE,
-    *OAUTH,
-    *ADMIN,
-    *FILES,
-)
 _NO_STORE: Header = (b"cache-control", b"no-store")
 _PAGE_TYPE = b"text/html; charset=utf-8"
 _MAX_POOLED_REQUESTS = 4096
@@ -117,6 +83,7 @@ _WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
 _REFUSALS = (NoRoute, WrongMethod, BadRequest, Failure, MissingParameter, Unavailable)
 """Errors that have a specified response."""
 
+T = TypeVar("T")
 RenderedResponse = tuple[int, list[Header], bytes | FileResponse]
 
 
@@ -143,9 +110,10 @@ class PagesComponent:
         self._client = client
         self._bodies = bodies
         self._templates = TemplateRenderer(database)
-        routes = [route for pages in ALL_PAGES for route in pages.routes]
-        self._router: Router[PageRoute] = Router(routes, lambda route: route.slashes)
-        self._api_paths = frozenset(route.path.encode() for route in routes if route.for_api_clients)
+        for_clients = index_lines("page-for-clients")
+        routes: list[IndexedRoute[PageRoute]] = [IndexedRoute(*words) for words in index_lines("page") + for_clients]
+        self._table = RouteTable(routes, page_routes_of)
+        self._api_paths = frozenset(path.encode() for _, path, *_ in for_clients)
         self._slow_pages: dict[str, tuple[int, int]] = {}
         self._router_path = router_path(project_page_names(route.path for route in routes))
 
@@ -260,10 +228,10 @@ class PagesComponent:
         if method in _WRITE_METHODS:
             charge = page_call.charge = self._bodies.open(request.origin.ip)
             charge.anonymous = not self._database.read(partial(_has_session, request))
-            limit = FORM_LIMIT if charge.anonymous else self._limit(method, path)
+            limit = FORM_LIMIT if charge.anonymous else await self._limit(method, path)
             page_call.form = await parse_body(request.receive, request.headers, limit, charge)
             method = str(page_call.form.get("_method", method)).upper()
-        route, path_params = self._router.match(method, path)
+        route, path_params = await self._match(method, path)
         trace.route = route.path
         page_call.cookies = read_cookies(request)
         page_call.visitor = page_call.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
@@ -281,9 +249,17 @@ class PagesComponent:
             self._set_visitor_cookie(page_call, headers)
         return status, headers, body
 
-    def _limit(self, method: str, path: bytes) -> int:
+    async def _match(self, method: str, path: bytes) -> tuple[PageRoute, dict[str, str]]:
+        matched, path_params = self._table.match(method, path)
+        route = matched.declaration
+        if route is None:
+            route = await self._run_in_pool(partial(self._table.load, matched))
+        return route, path_params
+
+    async def _limit(self, method: str, path: bytes) -> int:
         try:
-            return self._router.match(method, path)[0].limit
+            route, _ = await self._match(method, path)
+            return route.limit
         except (NoRoute, WrongMethod):
             return FORM_LIMIT  # The real method may be in the form's ``_method`` field.
 
@@ -297,7 +273,7 @@ class PagesComponent:
             whole = plain_path(page_call.request.path)
             if whole is None or trace.route == "/:path":
                 raise
-            route, path_params = self._router.match("GET", whole)
+            route, path_params = await self._match("GET", whole)
             return await self._read(route, partial(self._dispatch, route, path_params, page_call, trace))
 
     async def _read(self, route: PageRoute, dispatch: Callable[[], RenderedResponse]) -> RenderedResponse:
@@ -318,7 +294,7 @@ class PagesComponent:
             self._slow_pages[route.path] = requests, requests
             return await self._run_in_pool(dispatch)
 
-    async def _run_in_pool(self, work: Callable[[], RenderedResponse]) -> RenderedResponse:
+    async def _run_in_pool(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def _set_visitor_cookie(self, page_call: _PageCall, headers: list[Header]) -> None:
@@ -343,7 +319,8 @@ class PagesComponent:
 
     def render_for(self, user: User | None, request: Request) -> None:
         """Render a page for a user and discard it, to warm up what it needs."""
-        route, path_params = self._router.match("GET", self._router_path(request.path))
+        matched, path_params = self._table.match("GET", self._router_path(request.path))
+        route = self._table.load(matched)
         page_call = _PageCall(request)
         visit = self._database.read(lambda db: self._visit_of(path_params, page_call, db, None, user))
         self._render(self._database.read(partial(_read_page, route, visit)), visit)

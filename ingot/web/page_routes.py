@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import signature
+from types import ModuleType
 from typing import Any, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
@@ -260,6 +261,11 @@ class PageRoutes:
             return handler
 
         return declare
+
+
+def page_routes_of(module: ModuleType) -> list[PageRoute]:
+    """Return the routes that a package of pages lists as ``PAGES`` in its module ``routes``."""
+    return [route for pages in module.PAGES for route in pages.routes]
 
 
 def session_actor(user: User | None) -> Actor:

@@ -11,10 +11,19 @@ EXCLUDED = [
     "markdown_it",  # The first text that is rendered.
     "nh3",
     "pygments",
+    "yaml",  # The first configuration of a pipeline.
+    "httpcore",  # The first webhook.
+    "jinja2",  # The first page.
+    "ingot.web",
+    "ingot.ci",  # The first request of their paths, event or job.
+    "ingot.collaboration",
+    "ingot.integrations",
+    "ingot.repositories",
+    "ingot.projects.projects",
     "ingot.operations.backups",  # Another command.
 ]
 LOADED = """
-import ingot.cli.jobs, ingot.cli.web
+import ingot.cli.jobs, ingot.cli.web, ingot.operations.single_process, ingot.operations.startup
 import sys
 print([name for name in sys.argv[1:] if name in sys.modules])
 """

@@ -12,6 +12,7 @@ import pytest
 
 from ingot.core.access.rules import anyone
 from ingot.core.api.internal_client import EndpointIndex, Target
+from ingot.core.api.route_table import imported_table
 from ingot.core.api.routes import Call, Endpoint, Routes
 from ingot.registry import all_endpoints
 
@@ -103,7 +104,7 @@ def test_an_ambiguous_or_unknown_path_is_rejected() -> None:
     routes = Routes("things")
     for path in ("/projects/:id/things", "/groups/:id/things", "/things/:key"):
         routes.get(path, may=anyone, returns=None)(serve)
-    index = EndpointIndex(routes.endpoints)
+    index = EndpointIndex(imported_table(routes.endpoints))
     assert index.find(serve, Target({"id": "1"}, "groups")).path == "/groups/:id/things"
     assert index.find(serve, Target({"key": "a"})).path == "/things/:key"
     for target in (Target({"id": "1"}), Target({"other": "1"}), Target({"id": "1"}, "things")):

@@ -1,6 +1,6 @@
 """Every form of the pages confirms its success with a notice, except those listed here with a reason."""
 
-from ingot.web.component import ALL_PAGES
+from ingot.web.all_pages import ALL_PAGES
 
 SESSION = "The next page shows who is signed in."
 MESSAGE = "The response is a page that describes the result."

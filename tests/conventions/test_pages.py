@@ -3,7 +3,7 @@
 from collections import Counter
 
 from ingot.core.names import RESERVED_AT_TOP
-from ingot.web.component import ALL_PAGES
+from ingot.web.all_pages import ALL_PAGES
 from tests.sample_data.addresses import DUPLICATES, FILES, NOT_PAGES, PARTS, REDIRECTS, ROUTES, STATES
 
 HANDLERS = {

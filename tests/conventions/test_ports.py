@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingot.app import fill_ports
+from ingot.composition import fill_ports
 from ingot.core.db.ports import Ports
-from ingot.git.maintenance.store import RepositoryStore
+from ingot.late_imports import Deferred
 from ingot.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -26,9 +26,9 @@ def _declared() -> list[type]:
     ]
 
 
-def test_every_declared_port_is_filled(tmp_path: Path) -> None:
+def test_every_declared_port_is_filled() -> None:
     """An unfilled port would fail at its first use, long after startup."""
-    ports = fill_ports(RepositoryStore(tmp_path), Settings())
+    ports = fill_ports(Settings())
     declared = _declared()
     assert len(declared) >= 6
     for port in declared:
@@ -37,7 +37,5 @@ def test_every_declared_port_is_filled(tmp_path: Path) -> None:
 
 def test_a_port_is_filled_once() -> None:
     """Two implementations of one port are a mistake."""
-    (port, *_) = _declared()
-    filled: object = object.__new__(port)
     with pytest.raises(TypeError):
-        Ports(filled, filled)
+        Ports(Deferred("ingot.example.ports:Port"), Deferred("ingot.example.ports:Port"))

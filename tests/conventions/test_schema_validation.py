@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ingot.registry import api_document
+from ingot.api_document import api_document
 from tests.schema_validation import SchemaValidator
 
 VALUES: list[Any] = [None, True, 0, 1, 1.5, 2.0, "", "private", [], ["private"], [1], [None], {}, {"id": 1}, {"a": "b"}]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
 
-from ingot.web.component import ALL_PAGES
+from ingot.web.all_pages import ALL_PAGES
 from tests.sample_data.records import SampleData
 
 Visitor = Literal["owner", "colleague", "root", "nobody"]

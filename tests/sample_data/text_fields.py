@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ingot.registry import api_document
+from ingot.api_document import api_document
 
 _WORDS_OF_PATHS = re.compile(r"/[a-z_-]+(?=/|$)")
 _ALREADY_THERE = {

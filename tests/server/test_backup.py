@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import select
 
 from ingot.app import open_database
-from ingot.core.db.schema import metadata
+from ingot.core.db.schema import all_tables
 from ingot.settings import Settings
 from tests.server.process import Server, fresh_database, ingot, serving, until
 
@@ -55,7 +55,7 @@ def _rows(data: Path, database_url: str) -> dict[str, list[tuple[Any, ...]]]:
         str(table): select(*(column for column in table.c if column.name != "last_used_at")).order_by(
             *table.primary_key
         )
-        for table in metadata.sorted_tables
+        for table in all_tables()
     }
     try:
         return database.read(lambda db: {name: db.rows(statement) for name, statement in statements.items()})

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from ingot.web.component import ALL_PAGES
+from ingot.web.all_pages import ALL_PAGES
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Make, User
 from tests.conftest import ROOT_PASSWORD

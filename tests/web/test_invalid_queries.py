@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ingot.web.component import ALL_PAGES
+from ingot.web.all_pages import ALL_PAGES
 from tests.api.issues.factories import make_issue
 from tests.client import Make
 from tests.conftest import ROOT_PASSWORD

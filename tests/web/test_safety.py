@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from ingot.web.component import ALL_PAGES
+from ingot.web.all_pages import ALL_PAGES
 from tests.api.issues.factories import make_issue
 from tests.client import Api, Make, User
 from tests.factories import make_project

@@ -1,14 +1,16 @@
 """Internal client: pages call the API's endpoints in process, by their handlers, so that each rule is written once."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from threading import Lock
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner, SubjectCache
+from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import Endpoint, Handler
 from ingot.core.db.database import Database
 from ingot.core.http.request import Origin
@@ -45,20 +47,33 @@ class Target(NamedTuple):
 class EndpointIndex:
     """Endpoints by handler and, where one handler serves several paths, by the names of the path's parameters."""
 
-    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+    def __init__(self, table: RouteTable[Endpoint]) -> None:
+        self._table = table
+        self._indexed: set[str] = set()
+        self._lock = Lock()
         self._endpoints: dict[tuple[Handler, str, frozenset[str]], list[Endpoint]] = {}
-        for endpoint in endpoints:
-            names = frozenset(_PARAMETER.findall(endpoint.path))
-            for under in ("", endpoint.path.split("/")[1]):
-                self._endpoints.setdefault((endpoint.handler, under, names), []).append(endpoint)
 
     def find(self, handler: Handler, target: Target) -> Endpoint:
         """Return the endpoint that the handler serves at this path; raise LookupError unless there is exactly one."""
-        served = self._endpoints.get((handler, target.under, frozenset(target.path)), [])
+        key = handler, target.under, frozenset(target.path)
+        served = self._endpoints.get(key)
+        if served is None:
+            self._index_modules()
+            served = self._endpoints.get(key, [])
         if len(served) != 1:
             name, parameters = f"{handler.__module__}.{handler.__qualname__}", ", ".join(sorted(target.path))
             raise LookupError(f"{len(served)} paths of {name} have the parameters ({parameters}) under /{target.under}")
         return served[0]
+
+    def _index_modules(self) -> None:
+        """Add the endpoints of the modules that have been imported, among which is that of any handler."""
+        with self._lock:
+            for module in self._table.imported_modules() - self._indexed:
+                self._indexed.add(module)
+                for endpoint in self._table.declared_by(module):
+                    names = frozenset(_PARAMETER.findall(endpoint.path))
+                    for under in ("", endpoint.path.split("/")[1]):
+                        self._endpoints.setdefault((endpoint.handler, under, names), []).append(endpoint)
 
 
 class InternalClient:
@@ -67,9 +82,9 @@ class InternalClient:
     Credentials that an endpoint demands beyond its permission are not required: pages show public projects to everyone.
     """
 
-    def __init__(self, endpoints: Iterable[Endpoint], database: Database, settings: Settings) -> None:
-        self.endpoints = tuple(endpoints)
-        self._index = EndpointIndex(self.endpoints)
+    def __init__(self, table: RouteTable[Endpoint], database: Database, settings: Settings) -> None:
+        self.table = table
+        self._index = EndpointIndex(table)
         self._database = database
         self._runner = EndpointRunner(database, settings)
 

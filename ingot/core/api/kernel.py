@@ -25,7 +25,7 @@ from ingot.core.api.responses import (
     json_response,
     with_etag,
 )
-from ingot.core.api.router import Router
+from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import (
     AlternateResponse,
     BodyContext,
@@ -78,14 +78,14 @@ class Kernel:
 
     def __init__(
         self,
-        router: Router[Endpoint],
+        table: RouteTable[Endpoint],
         database: Database,
         authenticate: Authenticate,
         limits: RateLimits,
         settings: Settings,
         bodies: BodyBudget,
     ) -> None:
-        self.router = router
+        self._table = table
         self._database = database
         self._authenticate = authenticate
         self._limits = limits
@@ -98,7 +98,11 @@ class Kernel:
         """Return the response to a request and the call, if a route matched; an exception is a bug of ours."""
         call = None
         try:
-            endpoint, path = self.router.match(request.method, route)
+            matched, path = self._table.match(request.method, route)
+            # The first request for a module imports it, which takes longer than the event loop may wait.
+            endpoint = matched.declaration
+            if endpoint is None:
+                endpoint = await self._run_in(self.pool, partial(self._table.load, matched))
             call = _RequestCall(endpoint, path, request.origin, request=request)
             return await self._handle(call), call
         except Exception as error:  # Errors without a specified response are raised again.

@@ -2,22 +2,27 @@
 
 from typing import Any, TypeVar
 
+from ingot.late_imports import Deferred
+
 P = TypeVar("P")
 
 
 class Ports:
-    """The filled ports of an instance, by class.
+    """The filled ports of an instance, by class; each is built when it is first used.
 
     A port is a frozen dataclass of functions, declared in the ``ports.py`` of the package that calls them, for example
     ``db.ports[IssueMergeRequests].list_closing_merge_requests(db, ...)``.
     """
 
-    def __init__(self, *filled: object) -> None:
-        self._filled: dict[type, Any] = {type(port): port for port in filled}
-        if len(self._filled) != len(filled):
+    def __init__(self, *deferred: Deferred) -> None:
+        self._deferred = {port.reference: port for port in deferred}
+        self._filled: dict[type, Any] = {}
+        if len(self._deferred) != len(deferred):
             raise TypeError("A port is filled twice")
 
     def __getitem__(self, port: type[P]) -> P:
         """Return the port as ``app.py`` filled it."""
-        filled: P = self._filled[port]
+        filled: P | None = self._filled.get(port)
+        if filled is None:
+            filled = self._filled[port] = self._deferred[f"{port.__module__}:{port.__qualname__}"].value
         return filled

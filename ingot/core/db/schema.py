@@ -1,5 +1,7 @@
 """The shared ``metadata`` and the column types that both engines store alike."""
 
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any
 
 import msgspec
@@ -13,9 +15,12 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Table,
     Text,
 )
 from sqlalchemy import text as sql
+
+import ingot
 
 # Migrations need the constraint names on both engines.
 metadata = MetaData(
@@ -26,6 +31,15 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+
+def all_tables() -> list[Table]:
+    """Return the tables of all packages, each after those that it references; imports every module ``tables``."""
+    for module in walk_packages(ingot.__path__, "ingot."):
+        if module.name.endswith(".tables"):
+            import_module(module.name)
+    return metadata.sorted_tables
+
 
 # SQLite assigns 64-bit row ids only to a column that is declared INTEGER.
 Identifier = BigInteger().with_variant(Integer(), "sqlite")

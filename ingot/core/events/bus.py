@@ -1,12 +1,15 @@
-"""``emit`` and ``Subscriptions``; ``app.py`` collects the subscribers of each event once at startup."""
+"""``emit`` and ``Subscriptions``; ``app.py`` lists the subscriptions of all packages in the order in which they run."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
 from ingot.core.db.connection import Connection, Subscribers
+from ingot.late_imports import Deferred
+
+Subscriber = Callable[[Connection, Any], None]
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -26,7 +29,7 @@ class Subscriptions:
     """The subscriptions of one package."""
 
     def __init__(self) -> None:
-        self.entries: list[tuple[type[Event], Callable[[Connection, Any], None]]] = []
+        self.entries: list[tuple[type[Event], Subscriber]] = []
 
     def on(self, event: type[E]) -> Callable[[Callable[[Connection, E], None]], Callable[[Connection, E], None]]:
         """Register a function as subscriber of an event; it must be idempotent."""
@@ -38,9 +41,48 @@ class Subscriptions:
         return subscribe
 
 
+def event_name(event: type) -> str:
+    """Return the name of an event in the index of subscribers."""
+    return f"{event.__module__}:{event.__qualname__}"
+
+
+class DeferredSubscribers(Mapping[type, Sequence[Subscriber]]):
+    """Subscribers by event; the modules of those of an event are imported when it is first emitted.
+
+    ``index`` contains the references of the subscriptions to an event, by the event's name. For an event that it does
+    not contain, all subscriptions are read.
+    """
+
+    def __init__(self, index: Mapping[str, Sequence[str]]) -> None:
+        self.subscriptions: Sequence[Deferred] = ()
+        """All subscriptions in their order. Set after construction, because some need the database."""
+        self._index = index
+        self._subscribers: dict[type, Sequence[Subscriber]] = {}
+
+    def __getitem__(self, event: type) -> Sequence[Subscriber]:
+        """Return the subscribers of an event; import their modules if necessary."""
+        subscribers = self._subscribers.get(event)
+        if subscribers is None:
+            subscribers = self._subscribers[event] = self._subscribers_of(event)
+        return subscribers
+
+    def __iter__(self) -> Iterator[type]:
+        """Iterate over all events that have subscribers."""
+        return iter(collect_subscribers(each.value for each in self.subscriptions))
+
+    def __len__(self) -> int:
+        """Return the number of events that have subscribers."""
+        return len(list(iter(self)))
+
+    def _subscribers_of(self, event: type) -> Sequence[Subscriber]:
+        references = self._index.get(event_name(event))
+        packages = [each for each in self.subscriptions if references is None or each.reference in references]
+        return collect_subscribers(package.value for package in packages).get(event, ())
+
+
 def collect_subscribers(subscriptions: Iterable[Subscriptions]) -> Subscribers:
     """Group the subscriptions of all packages by event, preserving their order."""
-    subscribers: defaultdict[type, list[Callable[[Connection, Any], None]]] = defaultdict(list)
+    subscribers: defaultdict[type, list[Subscriber]] = defaultdict(list)
     for package in subscriptions:
         for event, function in package.entries:
             subscribers[event].append(function)

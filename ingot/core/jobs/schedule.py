@@ -37,7 +37,8 @@ class RecurringJob(NamedTuple):
 class Schedule:
     """The recurring jobs of a worker, which enqueues them when they are due."""
 
-    def __init__(self, recurring: Sequence[RecurringJob]) -> None:
+    def __init__(self, recurring: Sequence[RecurringJob], *, starts_at_once: bool = True) -> None:
+        self._starts_at_once = starts_at_once
         self._recurring = {entry.key: entry for entry in recurring}
         if len(self._recurring) < len(recurring):
             raise ValueError("Two recurring jobs have the same name")
@@ -66,6 +67,8 @@ class Schedule:
             next_run_at = add_duration(db.now, seconds=entry.every_seconds)
             if name not in slots:
                 db.insert(recurring_jobs, name=name, next_run_at=next_run_at)
+                if not self._starts_at_once:
+                    continue
             elif self._is_due(db, slots[name]) and self._is_free(db, slots[name]):
                 db.update(recurring_jobs, slots[name].id, next_run_at=next_run_at)
             else:

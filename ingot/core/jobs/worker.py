@@ -55,9 +55,11 @@ class JobWorker:
         log: Callable[..., None],
         *,
         lease_seconds: float = LEASE_SECONDS,
+        is_new_instance: bool = False,
     ) -> None:
         self._database = database
-        self._schedule = Schedule(recurring)
+        # A new instance contains nothing that recurring jobs could remove.
+        self._schedule = Schedule(recurring, starts_at_once=not is_new_instance)
         self._handlers = {**handlers, **self._schedule.handlers()}
         self._log = log
         self._lease_seconds = lease_seconds

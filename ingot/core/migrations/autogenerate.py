@@ -1,7 +1,5 @@
 """``make migration M="what changes"``: generates the script from the last revision to the declared tables."""
 
-import importlib
-import pkgutil
 import sys
 import tempfile
 from pathlib import Path
@@ -9,8 +7,7 @@ from pathlib import Path
 from alembic import command
 from sqlalchemy import create_engine
 
-import ingot
-from ingot.core.db.schema import metadata
+from ingot.core.db.schema import all_tables, metadata
 from ingot.core.migrations.run import SCRIPTS, migrate
 from ingot.core.migrations.upgrade import alembic_config
 from ingot.settings import Settings
@@ -18,10 +15,7 @@ from ingot.settings import Settings
 
 def main() -> None:
     """Compare a freshly migrated database with the declared tables, and write the difference as a script."""
-    for module in pkgutil.walk_packages(ingot.__path__, "ingot."):
-        if module.name.endswith(".tables"):
-            importlib.import_module(module.name)
-    for index in (index for table in metadata.tables.values() for index in table.indexes):
+    for index in (index for table in all_tables() for index in table.indexes):
         if (condition := index.dialect_kwargs.get("sqlite_where")) is not None:
             index.dialect_kwargs["postgresql_where"] = condition
     with tempfile.TemporaryDirectory() as folder:

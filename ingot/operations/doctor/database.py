@@ -17,7 +17,7 @@ from ingot.accounts.users.tables import User, users
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.engines import SqliteEngine
-from ingot.core.db.schema import metadata
+from ingot.core.db.schema import all_tables
 from ingot.core.jobs.admin import retry_job
 from ingot.core.jobs.tables import Job, jobs
 from ingot.core.migrations.run import newest_revision
@@ -131,7 +131,7 @@ def _check_orphaned_avatars() -> Any:
     """Return the query of avatars that no table references."""
     holders = [
         column
-        for table in metadata.sorted_tables
+        for table in all_tables()
         for column in table.columns
         if any(key.target_fullname == "avatars.id" for key in column.foreign_keys)
     ]

@@ -18,6 +18,7 @@ from ingot.operations.testing.request_log import RequestLog
 from ingot.operations.testing.seed_description import SeedDescription
 from ingot.operations.testing.seeder import Seeder
 from ingot.operations.testing.snapshots import EMPTY, DataSnapshots
+from ingot.settings import url_host
 
 _RECEIVERS = "/-/testing/hooks/receive/"
 
@@ -38,9 +39,9 @@ class TestControl:
         self._snapshots.take(EMPTY)
         # A part of the URL is secret, because deliveries cannot carry the header of the other calls.
         self._receivers = f"{_RECEIVERS}{secrets.token_hex(8)}"
-        self.receiver_url = f"http://{settings.host}:{settings.port}{self._receivers}"
+        host = f"{url_host(settings.host)}:{settings.port}"
+        self.receiver_url = f"http://{host}{self._receivers}"
         """Beginning of the URLs of the built-in receiver of webhooks; a name follows."""
-        host = f"{settings.host}:{settings.port}"
         self._api = InProcessApi(process, host, settings.root_token)
         if stable_secrets is not None:
             stable_secrets.mark_start()
@@ -51,7 +52,7 @@ class TestControl:
 
     async def reset(self, snapshot: str) -> None:
         """Return to the state of the start or of a snapshot, the state in memory included."""
-        async with self.gate.closed(self.process.app.polls.drain), self.process.halted():
+        async with self.gate.closed(self.process.app.end_polls), self.process.halted():
             await asyncio.to_thread(self._snapshots.restore, snapshot)
             for cache in REGISTRY.caches():
                 cache.clear()
@@ -64,7 +65,7 @@ class TestControl:
 
     async def take_snapshot(self, name: str) -> None:
         """Store the current state under a name."""
-        async with self.gate.closed(self.process.app.polls.drain), self.process.halted():
+        async with self.gate.closed(self.process.app.end_polls), self.process.halted():
             await asyncio.to_thread(self._snapshots.take, name)
 
     async def seed(self, description: SeedDescription) -> dict[str, list[dict[str, Any]]]:

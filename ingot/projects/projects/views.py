@@ -20,7 +20,7 @@ from ingot.projects.projects.ports import CiSettingsReader
 from ingot.projects.projects.queries import paths_of_projects
 from ingot.projects.projects.relations import MembershipLevels, ProjectRelations, ids_with_statistics, project_relations
 from ingot.projects.projects.tables import Project
-from ingot.settings import Settings, split_ssh_address
+from ingot.settings import Settings, split_ssh_address, url_host
 
 
 class InstanceUrls(msgspec.Struct, frozen=True):
@@ -169,7 +169,8 @@ def _instance_urls(base: str, own_host: str, port: int, ssh_address: str) -> Ins
     host = urlsplit(base).hostname or own_host
     if ssh_address:
         host, port = split_ssh_address(ssh_address)
-    return InstanceUrls(base, f"git@{host}:" if port == 22 else f"ssh://git@{host}:{port}/")
+    address = url_host(host)
+    return InstanceUrls(base, f"git@{address}:" if port == 22 else f"ssh://git@{address}:{port}/")
 
 
 def simple_view(project: Project, urls: InstanceUrls) -> SimpleProjectView:

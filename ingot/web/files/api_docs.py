@@ -30,7 +30,7 @@ def show_api_docs(visit: Visit) -> PageResponse:
 def _endpoint_groups(visit: Visit) -> dict[str, list[Endpoint]]:
     """Return the endpoints by group, in alphabetical order."""
     groups: defaultdict[str, list[Endpoint]] = defaultdict(list)
-    for endpoint in visit.client.internal.endpoints:
+    for endpoint in visit.client.internal.table.declarations:
         groups[endpoint.tag].append(endpoint)
     return {
         tag: sorted(groups[tag], key=lambda endpoint: (endpoint.path, endpoint.method))

@@ -90,13 +90,12 @@ def enqueue_collection(db: Connection, merge_request_id: int) -> None:
 class HeadTracker:
     """Updates the repositories after changes of merge requests, in the process that made the changes."""
 
-    def __init__(self, store: RepositoryStore) -> None:
+    def __init__(self, store: RepositoryStore, database: Database | None = None) -> None:
         self._store = store
+        self._database = database
         self.subscriptions = Subscriptions()
         self.subscriptions.on(RefsChanged)(self.on_refs_changed)
         self.subscriptions.on(MergeRequestChanged)(self.on_merge_request_opened)
-        self.database: Database | None = None
-        """Set after construction, because the database is created with these subscriptions."""
 
     def on_refs_changed(self, db: Connection, event: RefsChanged) -> None:
         """Move the heads of the open merge requests whose source branches were pushed."""
@@ -119,20 +118,20 @@ class HeadTracker:
     def _catch_up(self, merge_request_id: int, db: Connection) -> None:
         rows = db.rows(_SIDES, merge_request=merge_request_id)
         sides = _TrackedSides(*rows[0]) if rows else None
-        if self.database is None or sides is None or sides.source_key is None:
+        if self._database is None or sides is None or sides.source_key is None:
             return
         try:
             tip = branch_tip(self._store.open(sides.source_key), sides.source_branch)
         except MissingRepository:  # Deleted since the row was read.
             return
         if tip is not None and tip != sides.head_oid:
-            self.database.write(partial(_move_to_head, merge_request_id=merge_request_id, head_oid=tip))
+            self._database.write(partial(_move_to_head, merge_request_id=merge_request_id, head_oid=tip))
             self._collect_now(merge_request_id, db)
 
     def _collect_now(self, merge_request_id: int, db: Connection) -> None:  # noqa: ARG002 - Callbacks after a commit receive its connection.
-        if self.database is None:
+        if self._database is None:
             return
-        self.collect(self.database, merge_request_id)  # Failures are logged; the job retries.
+        self.collect(self._database, merge_request_id)  # Failures are logged; the job retries.
 
     def collect(self, database: Database, merge_request_id: int) -> None:
         """Complete the versions of a merge request, and update the ref that clients fetch."""

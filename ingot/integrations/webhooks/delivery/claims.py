@@ -67,6 +67,16 @@ _SIZES = (
     .order_by(hook_deliveries.c.id)
     .limit(MAX_BATCH_DELIVERIES)
 )
+_DUE_DELIVERY = (
+    select(hook_deliveries.c.id)
+    .join(hooks, hooks.c.id == hook_deliveries.c.hook_id)
+    .where(
+        _WAITING,
+        hook_deliveries.c.due_at <= bindparam("now"),
+        or_(hooks.c.disabled_until.is_(None), hooks.c.disabled_until <= bindparam("now")),
+    )
+    .limit(1)
+)
 _FIRST_ATTEMPTS = _SIZES.where(hook_deliveries.c.attempts == literal_column("0"))
 _RETRIES = _SIZES.where(hook_deliveries.c.attempts > literal_column("0"), hook_deliveries.c.due_at <= bindparam("now"))
 _SKEWED = select(hook_deliveries.c.id).where(_WAITING, hook_deliveries.c.placed_at > bindparam("soon")).limit(1)
@@ -126,6 +136,11 @@ class HookHealth(NamedTuple):
     hook_id: int
     failures: int
     disabled_until: Timestamp | None
+
+
+def has_due_delivery(db: Connection) -> bool:
+    """Return whether a delivery is due now."""
+    return db.value(_DUE_DELIVERY, now=db.now) is not None
 
 
 def find_due_hooks(db: Connection, mine: str) -> tuple[list[int], set[int], Timestamp | None]:

@@ -1,0 +1,33 @@
+"""The OpenAPI document of all endpoints, and the endpoint that returns it."""
+
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from ingot.core.access.rules import anyone
+from ingot.core.api.openapi import openapi_document
+from ingot.core.api.routes import Call, RawResponse, Routes
+from ingot.offload import require_blocking_allowed
+from ingot.registry import all_endpoints
+
+routes = Routes("documents")
+
+
+@routes.get("/openapi.json", may=anyone, returns=RawResponse)
+def get_openapi_document(call: Call) -> RawResponse:  # noqa: ARG001 - Every handler gets its call.
+    """Get the OpenAPI document of this API."""
+    return RawResponse(_document_json(), "application/json")
+
+
+@cache
+def _document_json() -> bytes:
+    require_blocking_allowed()  # The first call takes half a second.
+    return msgspec.json.encode(api_document())
+
+
+@cache
+def api_document() -> dict[str, Any]:
+    """Return the OpenAPI document of all endpoints."""
+    return openapi_document(all_endpoints(), version("ingot"))

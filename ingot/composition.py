@@ -1,0 +1,118 @@
+"""Wiring of the packages: the order of all subscriptions, and the implementations of all ports."""
+
+from ingot.core.db.database import Database
+from ingot.core.db.ports import Ports
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.late_imports import Deferred, DeferredFunction
+from ingot.registry import SUBSCRIBER_MODULES
+from ingot.settings import Settings
+
+
+def list_subscriptions(settings: Settings, database: Database | None = None) -> list[Deferred]:
+    """Return the subscriptions of every package, in the order in which subscribers run (docs/events.md).
+
+    Webhooks of a push come first, because the events that follow from the push are delivered after it. Heads of merge
+    requests move before it is determined which of them the push has merged. All other webhooks and integrations come
+    last, because their payloads show the effects of the other subscribers.
+    """
+    addresses = Deferred("ingot.projects.projects.views:instance_urls_at", settings.base_url, settings)
+    store, base_url = deferred_store(settings), settings.base_url
+    merge_requests = "ingot.collaboration.merge_requests"
+    return [
+        Deferred("ingot.integrations.webhooks.subscribers:push_hook_subscriptions", addresses),
+        *(Deferred(f"{module}:subscriptions") for module in SUBSCRIBER_MODULES),
+        Deferred("ingot.collaboration.issues.discussions.jobs:CommitMessageJob.subscriptions", store, base_url),
+        Deferred(f"{merge_requests}.versions.source_tracker:HeadTracker.subscriptions", store, database),
+        Deferred(f"{merge_requests}.reviews.suggestion_recorder:SuggestionRecorder.subscriptions", store),
+        Deferred("ingot.ci.pipelines.jobs:PipelineCreation.subscriptions", store),
+        Deferred(f"{merge_requests}.merge.subscribers:subscriptions"),
+        Deferred("ingot.collaboration.issues.discussions.mentions:mention_subscriptions", base_url),
+        Deferred(f"{merge_requests}.discussions.mention_subscribers:ReferenceSubscriber.subscriptions", base_url),
+        Deferred("ingot.integrations.webhooks.subscribers:hook_subscriptions", addresses),
+        Deferred("ingot.integrations.services.subscribers:integration_subscriptions", addresses),
+    ]
+
+
+def fill_ports(settings: Settings) -> Ports:
+    """Fill every port: the queries that packages declare and higher packages implement."""
+    store, base_url = deferred_store(settings), settings.base_url
+    related = "ingot.collaboration.merge_requests.editing.relations:RelatedMergeRequests"
+    return Ports(
+        Deferred(
+            "ingot.repositories.ref_changes.ports:PipelineConfigurations",
+            DeferredFunction("ingot.ci.pipelines.jobs:configured_refs"),
+        ),
+        Deferred(
+            "ingot.projects.projects.ports:CiSettingsReader",
+            DeferredFunction("ingot.ci.pipelines.project_settings:project_ci_settings"),
+        ),
+        Deferred(
+            "ingot.ci.pipelines.ports:CiEnvironment", base_url, settings.reported_version, outgoing_guard(settings)
+        ),
+        Deferred(
+            "ingot.accounts.instance.ports:RunnerRegistration",
+            DeferredFunction("ingot.ci.runners.registration:instance_registration_token"),
+        ),
+        Deferred(
+            "ingot.projects.environments.ports:DeploymentJobs",
+            DeferredFunction("ingot.ci.job_records.deployment_jobs:DeploymentJobViews.views", store, base_url),
+        ),
+        Deferred(
+            "ingot.accounts.keys.ports:KeyProjects",
+            DeferredFunction("ingot.projects.deploy_keys.queries:projects_of_key"),
+        ),
+        Deferred(
+            "ingot.projects.groups.ports:GroupProjects",
+            DeferredFunction("ingot.projects.group_projects.queries:storage_sizes"),
+            DeferredFunction("ingot.projects.group_projects.queries:has_more_visible_project"),
+        ),
+        Deferred(
+            "ingot.projects.projects.ports:ReferenceLinks",
+            DeferredFunction("ingot.discovery.markdown.references:find_links"),
+        ),
+        Deferred(
+            "ingot.projects.projects.ports:BranchDeletions",
+            DeferredFunction("ingot.repositories.ref_changes.queries:is_deletion_pending"),
+        ),
+        Deferred(
+            "ingot.repositories.commits.ports:CommitMergeRequests",
+            DeferredFunction(f"{related}.list_introducing", store),
+        ),
+        Deferred(
+            "ingot.repositories.ref_changes.ports:MergeRequestHeads",
+            DeferredFunction("ingot.collaboration.merge_requests.merge.queries:merge_request_heads"),
+        ),
+        Deferred(
+            "ingot.collaboration.participants.ports:SubjectKinds",
+            (
+                Deferred("ingot.collaboration.issues.subject_kind:ISSUE_KIND"),
+                Deferred("ingot.collaboration.merge_requests.subject_kind:MERGE_REQUEST_KIND"),
+            ),
+        ),
+        Deferred(
+            "ingot.ci.job_records.ports:JobArtifacts",
+            DeferredFunction("ingot.ci.artifacts.queries:artifact_summaries"),
+            DeferredFunction("ingot.ci.jobs.service:delete_job_files"),
+        ),
+        Deferred(
+            "ingot.projects.projects.ports:JobTokenScopes",
+            DeferredFunction("ingot.ci.job_tokens.queries:allows_job_token"),
+        ),
+        Deferred("ingot.collaboration.boards.ports:BoardDefaults", settings.profile == "9.4"),
+        Deferred(
+            "ingot.collaboration.issues.ports:IssueMergeRequests",
+            DeferredFunction(f"{related}.list_closing", store),
+            DeferredFunction(f"{related}.list_related", store),
+            DeferredFunction("ingot.collaboration.merge_requests.discussions.follow_up_issues:follow_up_description"),
+        ),
+    )
+
+
+def deferred_store(settings: Settings) -> Deferred:
+    """Return the store of all repositories of the instance."""
+    return Deferred("ingot.projects.projects.api:repository_store", settings)
+
+
+def outgoing_guard(settings: Settings) -> SsrfGuard:
+    """Return the guard of outgoing requests."""
+    return SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
