@@ -18,6 +18,9 @@ _STEPS = (
     (365 * _DAY, "year"),
 )
 _HUES = 12
+_SHORT_COLOR_LENGTH = 3
+_MIDDLE_LUMINANCE = 0.179
+"""Luminance at which black and white have equal contrast."""
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -74,6 +77,18 @@ def duration(seconds: float) -> str:
             rest = whole % length // rest_length
             return f"{whole // length} {unit}" + (f" {rest} {rest_unit}" if rest else "")
     return f"{whole} s"
+
+
+def tone(color: str) -> str:
+    """Return "bright" if black text is more readable on a color, otherwise "dim"."""
+    digits = color.removeprefix("#")
+    digits = "".join(2 * digit for digit in digits) if len(digits) == _SHORT_COLOR_LENGTH else digits
+    red, green, blue = (_luminance(int(digits[index : index + 2], 16) / 255) for index in (0, 2, 4))
+    return "bright" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > _MIDDLE_LUMINANCE else "dim"
+
+
+def _luminance(share: float) -> float:
+    return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
 
 
 def initials(name: str) -> str:

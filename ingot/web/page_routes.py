@@ -29,6 +29,13 @@ SECURITY_HEADERS: list[Header] = [
     (b"referrer-policy", b"same-origin"),
 ]
 SANDBOX: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
+DOCUMENT_HEADERS: list[Header] = [
+    # Without "sandbox", in which browsers do not start their viewers; a document has no access to the pages either way.
+    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"SAMEORIGIN"),
+    (b"referrer-policy", b"same-origin"),
+]
 _POLICY_SOURCE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+|[a-z][a-z0-9.+-]*:")
 
 
@@ -158,6 +165,8 @@ class BytesResponse(msgspec.Struct):
     content: bytes
     content_type: str
     headers: list[Header] = []
+    is_document: bool = False
+    """True if pages of this server may show it in a frame, in the viewer of the browser."""
 
 
 class FileResponse(msgspec.Struct):
@@ -168,6 +177,8 @@ class FileResponse(msgspec.Struct):
     """None if the content is generated while it is sent."""
     content_type: str
     headers: list[Header] = []
+    is_document: bool = False
+    """True if pages of this server may show it in a frame, in the viewer of the browser."""
 
 
 class ExternalRedirect(msgspec.Struct):

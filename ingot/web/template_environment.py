@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 
 from ingot.core.db.times import Timestamp
+from ingot.repositories.commits.signature_lists import without_signature
 from ingot.web import formats
 from ingot.web.bidi import mark_bidi_in_text
 from ingot.web.display_zone import current_zone
@@ -125,9 +126,11 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
         "tr": words.translate,
         "duration": formats.duration,
         "with_query": formats.with_query,
+        "tone": formats.tone,
         "initials": formats.initials,
         "hue": formats.hue,
         "pretty": formats.pretty_json,
+        "without_signature": without_signature,
         "local": formats.local_url,
         "visible": mark_bidi_in_text,
     }

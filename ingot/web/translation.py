@@ -6,6 +6,7 @@ attributes, and the labels in expressions; ``{}`` stands for each expression in 
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 
 from jinja2.ext import Extension
 
@@ -17,14 +18,16 @@ Translate = Callable[[str], str | None]
 _JINJA = r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}"
 _PART = re.compile(rf"({_JINJA}|<[a-zA-Z/!](?:{_JINJA}|[^<>{{]|\{{)*>)", re.DOTALL)
 _ATTRIBUTE = re.compile(
-    r"(?<=\s)(aria-label|placeholder|title|alt|hx-confirm|data-confirm)=\"((?:\{\{.*?\}\}|\{%.*?%\}|[^\"{])*)\"",
+    r"(?<=\s)(aria-label|placeholder|title|alt|hx-confirm|data-(?:confirm|busy|download|fold-all|copied))=\"((?:\{\{.*?\}\}|\{%.*?%\}|[^\"{])*)\"",
     re.DOTALL,
 )
-_LITERAL = re.compile(r"(?<![=!]= )\"([A-Z][^\"{}<>]*)\"(?! [=!]=)")
+_LITERAL = re.compile(r"(?<![=!]= )\"([A-Z][^\"{}<>]*)\"(?! (?:[=!]=|in |not in ))")
 _WORD = re.compile(r"[A-Za-z]{2}")
 _UNTRANSLATED_TAGS = re.compile(r"</?(code|pre|kbd|script|style)\b")
 _ICON = re.compile(r"\{\{-?\s*(ui\.)?icon\(")
 _SEPARATOR = " · "
+_TAIL = (",", ".", ":")
+"""Start of texts that continue a sentence of a template."""
 
 
 def translate_template(source: str, translate: Translate) -> str:
@@ -99,8 +102,20 @@ class PageLanguage:
         self._catalogue = load_catalogue(language)
 
     def translate(self, text: str) -> str:
-        """Translate a label or message that comes from Python code."""
-        return self._catalogue.get(text, text)
+        """Translate a label or message that comes from Python code; the values in a message stay as they are."""
+        translation = self._catalogue.get(text)
+        if translation is not None:
+            return translation
+        for pattern, message in self._messages if text.endswith(".") else ():
+            if values := pattern.fullmatch(text):
+                return message.format(*(self._catalogue.get(value, value) for value in values.groups()))
+        return text
+
+    @cached_property
+    def _messages(self) -> list[tuple[re.Pattern[str], str]]:
+        """Sentences with values, such as "Title {} is too long."."""
+        texts = [text for text in self._catalogue if "{}" in text and text.endswith(".") and not text.startswith(_TAIL)]
+        return [(re.compile(re.escape(text).replace(r"\{\}", "(.+)")), self._catalogue[text]) for text in texts]
 
     def relative_time(self, pattern: str, number: int) -> str:
         """Format a relative time, such as "{} days ago"."""

@@ -31,6 +31,7 @@ EXCEPTIONS: dict[str, str] = {
     "sign_in/session_start.py": ACCOUNTS,
     "sign_in/sign_up.py": ACCOUNTS,
     "sign_in/single_sign_on.py": ACCOUNTS,
+    "visits.py": ACCOUNTS,
 }
 
 

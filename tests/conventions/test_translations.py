@@ -1,30 +1,20 @@
-"""The German catalogue covers the layout and the pages of sign-in, project home, issues and merge requests."""
+"""The German catalogue covers all pages."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ingot.web.admin.settings import FIELDS
+from ingot.web.all_pages import ALL_PAGES
+from ingot.web.ci.settings import FLAG_LABELS
+from ingot.web.groups.membership import ROLE_NAMES
 from ingot.web.languages import load_catalogue
-from ingot.web.translation import translate_template
+from ingot.web.projects.settings import FEATURES
+from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
+from ingot.web.translation import PageLanguage, translate_template
 
 TEMPLATES = Path(__file__).parents[2] / "ingot" / "web" / "templates"
-FOLDERS = ("sign_in", "issues", "merge_requests")
-PAGES = ("layout.html", "message.html", "projects/home.html", "profile/preferences.html")
-_USED = re.compile(r'\{%-? *(?:extends|import|include) *"([^"]+)"')
 _COUNTED = re.compile(r'\|count\("([^"]+)"(?:, "([^"]+)")?\)')
-
-
-def _covered_templates() -> set[str]:
-    """Return the templates of the covered pages and those that they use."""
-    names = [f"{folder}/{path.name}" for folder in FOLDERS for path in (TEMPLATES / folder).glob("*.html")]
-    covered: set[str] = set()
-    pending = [*names, *PAGES]
-    while pending:
-        name = pending.pop()
-        if name not in covered and (TEMPLATES / name).exists():
-            covered.add(name)
-            pending += _USED.findall((TEMPLATES / name).read_text())
-    return covered
 
 
 def _texts(source: str) -> Iterator[str]:
@@ -37,12 +27,29 @@ def _texts(source: str) -> Iterator[str]:
         yield from (f"{{}} {one}", f"{{}} {several or one + 's'}")
 
 
-def test_covered_pages_are_translated() -> None:
+def test_templates_are_translated() -> None:
     catalogue = load_catalogue("de")
-    covered = _covered_templates()
-    assert {"layout.html", "ui.html", "issues/show.html", "merge_requests/show.html"} <= covered
-    missing = {text for name in covered for text in _texts((TEMPLATES / name).read_text()) if text not in catalogue}
+    sources = [path.read_text() for path in TEMPLATES.rglob("*.html")]
+    missing = {text for source in sources for text in _texts(source) if text not in catalogue}
     assert sorted(missing) == [], "Add these texts to ingot/web/translations/de.toml."
+
+
+def test_notices_and_labels_of_python_code_are_translated() -> None:
+    catalogue = load_catalogue("de")
+    notices = {route.notice for pages in ALL_PAGES for route in pages.routes if isinstance(route.notice, str)}
+    labels = {*SCOPE_DESCRIPTIONS.values(), *ROLE_NAMES.values(), *FEATURES.values(), *FLAG_LABELS.values()}
+    labels |= {text for fields in FIELDS.values() for text, _ in fields.values()} | FIELDS.keys()
+    assert sorted(text for text in notices | labels if text and text not in catalogue) == []
+
+
+def test_messages_with_values_are_translated() -> None:
+    german = PageLanguage("de")
+    assert (
+        german.translate("Merge conflicts with main must be resolved.")
+        == "Merge-Konflikte mit main müssen gelöst werden."
+    )
+    assert german.translate("Title can't be blank.") == "Titel darf nicht leer sein."
+    assert german.translate("An unknown sentence about main.") == "An unknown sentence about main."
 
 
 def test_translations_keep_the_expressions() -> None:

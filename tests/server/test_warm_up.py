@@ -28,13 +28,13 @@ def test_pages_of_the_instance_are_rendered(
     issue = make.api.post(f"{project.url}/issues", owner, title="One").json()
     request = make_merge_request(make, project, owner)
     rendered: list[str] = []
-    render = app.pages._render
+    render = app.pages._encoder.encode
 
     def recorded(reply: object, visit: object) -> object:
         rendered.append(visit.request.address)  # type: ignore[attr-defined] # It is a visit.
         return render(reply, visit)  # type: ignore[arg-type] # Likewise.
 
-    monkeypatch.setattr(app.pages, "_render", recorded)
+    monkeypatch.setattr(app.pages._encoder, "encode", recorded)
     monkeypatch.setattr("ingot.operations.warm_up.MAX_SECONDS", 600.0)
     started: list[str] = []
     start, own_thread = threading.Thread.start, threading.current_thread()

@@ -1,6 +1,7 @@
 """Atom feeds of projects, issues, commits and users, with feed tokens for private projects."""
 
 import re
+from html import unescape
 from xml.etree import ElementTree
 
 import httpx
@@ -79,3 +80,13 @@ def test_confidential_issues_are_hidden(browser: Browser, person: User, make: Ma
     browser.signed_in_as(stranger)
     assert _titles(browser.get(f"/{project.path}/-/issues.atom")) == ["Open"]
     assert not any("Secret" in title for title in _titles(browser.get(f"/{project.path}.atom")))
+
+
+def test_pages_name_their_feeds(instance: Instance, browser: Browser, person: User, project: Project) -> None:
+    browser.signed_in_as(person)
+    for address in (f"/{project.path}", f"/{project.path}/-/issues", f"/{project.path}/-/commits/master"):
+        (feed,) = re.findall(
+            r'<link rel="alternate" type="application/atom\+xml" href="([^"]+)"', browser.get(address).text
+        )
+        assert _titles(httpx.get(instance.url + unescape(feed))), address
+    assert f'href="/{person.username}.atom' in browser.get(f"/{person.username}").text

@@ -91,3 +91,26 @@ def test_languages_beyond_the_common_ones(browser: Browser, make: Make, person: 
     browser.signed_in_as(person)
     for name, content in (("a.f90", "program x\nend program"), ("b.cs", "class A { int b; }"), ("c.adb", "begin end;")):
         assert '<span class="k' in _show(browser, make, person, project, name, content), name
+
+
+def test_pdf_is_shown_by_the_viewer_of_the_browser(
+    browser: Browser, make: Make, person: User, project: Project
+) -> None:
+    browser.signed_in_as(person)
+    page = _show(browser, make, person, project, "a.pdf", "%PDF-1.4\n<script>alert(1)</script>")
+    assert f'data-document="/{project.path}/-/raw/' in page
+    raw = f"/{project.path}/-/raw/master/a.pdf"
+    shown = browser.get(f"{raw}?inline=true").headers
+    assert (shown["content-type"], shown["x-content-type-options"]) == ("application/pdf", "nosniff")
+    assert shown["content-disposition"].startswith("inline")
+    assert (shown["x-frame-options"], "frame-ancestors 'self'" in shown["content-security-policy"]) == (
+        "SAMEORIGIN",
+        True,
+    )
+    plain = browser.get(raw).headers
+    assert (plain["x-frame-options"], "sandbox" in plain["content-security-policy"]) == ("DENY", True)
+    text = _show(browser, make, person, project, "b.pdf", "no document")
+    assert "data-document" not in text
+    other = _show(browser, make, person, project, "c.html", "<p>x</p>")
+    assert "data-document" not in other
+    assert browser.get(f"/{project.path}/-/raw/master/c.html?inline=true").headers["x-frame-options"] == "DENY"

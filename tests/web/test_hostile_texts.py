@@ -190,7 +190,7 @@ def test_injected_elements_are_detected() -> None:
         "<p zqx=1>",
         "<form action='//evil.example'>",
         "<button formaction='javascript:zqx()'>",
-        "<i data-color='url(zqx)'>",
+        "<rect fill='url(zqx)'>",
         "<i class='zqx'>",
         "<i hx-vals='zqx'>",
         "<style></style>",

@@ -1,6 +1,8 @@
 """Live updates: who gets which events, and when a stream ends."""
 
+import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -65,6 +67,34 @@ def test_comment_reaches_only_users_who_see_the_issue(
     for unknown in ("/-/live", "/-/live?kind=unknown", "/-/live?kind=issue&parent=x&number=%00"):
         with EventStream(reader, unknown) as stream:
             assert stream.status == 404
+
+
+def test_reactions_through_the_api_are_announced(
+    api: Api, person: User, issue: dict[str, Any], reader: Browser
+) -> None:
+    path = f"/projects/{issue['project_id']}/issues/{issue['iid']}"
+    note = api.post(f"{path}/notes", person, body="A note").json()
+    for awards in (f"{path}/award_emoji", f"{path}/notes/{note['id']}/award_emoji"):
+        with EventStream(reader, stream_of(reader, page_of(issue))) as stream:
+            award = api.post(awards, person, name="tada").json()
+            assert stream.next_event() == "change"
+            api.delete(f"{awards}/{award['id']}", person)
+            assert stream.next_event() == "change"
+
+
+def test_changes_page_updates_without_its_diff(make: Make, person: User, reader: Browser) -> None:
+    project = filled_project(make, person, visibility="private")
+    request = make_merge_request(make, project, person)
+    page = f"/{project.path}/-/merge_requests/{request['iid']}"
+    (source,) = re.findall(r'data-live-source="([^"]+)"', reader.get(f"{page}/diffs").text)
+    fragment = {"HX-Request": "true"}
+    same = reader.get(unescape(source), headers=fragment).text
+    assert ("New commits" in same, "new comments" in same, 'class="diff' in same) == (False, False, False)
+    make.api.post(f"{project.url}/merge_requests/{request['iid']}/notes", person, body="Look")
+    assert "There are new comments." in reader.get(unescape(source), headers=fragment).text
+    commit(make, project, request["source_branch"], {"more.txt": "more\n"}, person)
+    assert "New commits were pushed." in reader.get(unescape(source), headers=fragment).text
+    assert reader.get(f"{page}/live").headers["location"] == f"{page}/diffs"
 
 
 def test_changes_since_the_page_was_rendered_are_reported_at_once(

@@ -11,6 +11,13 @@ class AwardGiven(Event, frozen=True):
     giver_id: int
 
 
+class AwardRemoved(Event, frozen=True):
+    """A user removed an award emoji from a subject."""
+
+    subject_kind: str
+    subject_id: int
+
+
 class VotesChanged(Event, frozen=True):
     """The number of upvotes or downvotes of a subject changed."""
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, delete, select, text
 
 from ingot.collaboration.emoji import policy
-from ingot.collaboration.emoji.events import AwardGiven, VotesChanged
+from ingot.collaboration.emoji.events import AwardGiven, AwardRemoved, VotesChanged
 from ingot.collaboration.emoji.queries import find_award
 from ingot.collaboration.emoji.tables import Award, award_emoji
 from ingot.collaboration.subjects import Subject
@@ -64,6 +64,7 @@ def remove_award(db: Connection, award: Award) -> None:
     """Remove an award; a concurrent second removal changes nothing."""
     if db.delete(award_emoji, award.id):
         _update_votes(db, award.subject_kind, award.subject_id, award.name, -1)
+        emit(db, AwardRemoved(award.subject_kind, award.subject_id))
 
 
 def delete_awards(db: Connection, kind: str, subject_ids: Sequence[int]) -> None:

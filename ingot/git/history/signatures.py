@@ -1,6 +1,6 @@
-"""Signatures of commits."""
+"""Signatures of commits and tags."""
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
@@ -15,21 +15,39 @@ _HEADERS: tuple[tuple[bytes, Kind], ...] = (
 )
 
 
-class CommitSignature(NamedTuple):
+class ObjectSignature(NamedTuple):
     """A signature, the signed bytes, and the address in whose name they were signed."""
 
     kind: Kind
     text: bytes
     payload: bytes
-    committer_email: str
+    signer_email: str
 
 
-def commit_signature_or_none(repository: Repository, oid: str) -> CommitSignature | None:
+def commit_signature_or_none(repository: Repository, oid: str) -> ObjectSignature | None:
     """Return a commit's signature, or None if it is unsigned or of an unknown type."""
     commit = open_repository(repository.path)[oid]
     signature, payload = commit.gpg_signature  # type: ignore[attr-defined] # It is a commit.
-    text = (signature or b"").lstrip()
-    kind = next((kind for header, kind in _HEADERS if text.startswith(header)), None)
-    if kind is None:
+    return _signature_or_none(signature or b"", payload or b"", str(commit.committer.email))
+
+
+def tag_signature_or_none(repository: Repository, oid: str) -> ObjectSignature | None:
+    """Return the signature of an annotated tag, or None; other objects have none."""
+    tag: Any = open_repository(repository.path).get(oid)
+    if tag is None or tag.type_str != "tag" or tag.tagger is None:
         return None
-    return CommitSignature(kind, text, payload or b"", str(commit.committer.email))
+    content = tag.read_raw()
+    start = signature_start(content)
+    return _signature_or_none(content[start:], content[:start], str(tag.tagger.email))
+
+
+def signature_start(content: bytes) -> int:
+    """Return the position of the signature at the end of a tag, the last one as in git; its length without one."""
+    last = max(content.rfind(b"\n" + header) for header, _ in _HEADERS)
+    return last + 1 if last >= 0 else len(content)
+
+
+def _signature_or_none(signature: bytes, payload: bytes, signer_email: str) -> ObjectSignature | None:
+    text = signature.lstrip()
+    kind = next((kind for header, kind in _HEADERS if text.startswith(header)), None)
+    return None if kind is None else ObjectSignature(kind, text, payload, signer_email)

@@ -24,7 +24,7 @@ _ENTRY_BYTES = 300
 
 SubtreeTotals = dict[str, tuple[int, int, int]]
 """Numbers of folders, files and submodules anywhere below each tree."""
-_total_cache: BoundedCache[str, SubtreeTotals] = declare_cache("tree-totals", share=4)
+_total_cache: BoundedCache[str, SubtreeTotals] = declare_cache("tree-totals", share=3)
 
 
 class TooManyFolders(Exception):

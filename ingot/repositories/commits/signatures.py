@@ -1,6 +1,6 @@
-"""Verification of commit signatures against the SSH and GPG keys of users.
+"""Verification of the signatures of commits and tags against the SSH and GPG keys of users.
 
-A signature is verified if it is valid, its key belongs to a user, and the committer's address is a verified one of that
+A signature is verified if it is valid, its key belongs to a user, and the signer's address is a verified one of that
 user: otherwise any user could sign in the name of another.
 """
 
@@ -8,40 +8,32 @@ import base64
 import hashlib
 import subprocess
 import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
-from sqlalchemy import bindparam, exists, select
 
 from ingot.accounts.keys.gpg_format import key_packets
-from ingot.accounts.keys.queries import gpg_keys_of_user, key_by_fingerprint_or_none
 from ingot.accounts.keys.tables import GpgKey
-from ingot.accounts.users.queries import user_or_none
-from ingot.accounts.users.tables import User, emails, users
+from ingot.accounts.users.tables import User
+from ingot.cache import BoundedCache, declare_cache
 from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
 from ingot.errors import Invalid
-from ingot.git.history.signatures import CommitSignature
+from ingot.git.history.signatures import ObjectSignature
 from ingot.log import log_failure
 from ingot.offload import require_blocking_allowed
+from ingot.repositories.commits.signature_keys import SignatureKeys, normal_address, read_signature_keys
 
 VerificationStatus = Literal["verified", "unverified", "unknown_key"]
 MAX_SIGNATURE_BYTES = 100_000
 _GPGV_SECONDS = 5
+_LIST_SECONDS = 3
 _SSH_MAGIC = b"SSHSIG"
 _SSH_HASHES = {b"sha256": hashlib.sha256, b"sha512": hashlib.sha512}
-_WITH_VERIFIED_ADDRESS = (
-    select(users)
-    .where(
-        users.c.state == "active",
-        (users.c.email == bindparam("address")) & users.c.proven_at.is_not(None)
-        | exists().where(
-            emails.c.user_id == users.c.id, emails.c.email == bindparam("address"), emails.c.proven_at.is_not(None)
-        ),
-    )
-    .order_by(users.c.id)
-    .limit(1)
-)
+_gpg_cache: BoundedCache[tuple[bytes, tuple[str, ...]], str] = declare_cache("gpg-signatures", share=1)
 
 
 class SignatureCheck(msgspec.Struct, frozen=True):
@@ -52,32 +44,68 @@ class SignatureCheck(msgspec.Struct, frozen=True):
     gpg_key: GpgKey | None = None
 
 
-def check_signature(db: Connection, signature: CommitSignature) -> SignatureCheck:
-    """Verify the signature of a commit."""
+def check_signature(db: Connection, signature: ObjectSignature) -> SignatureCheck:
+    """Verify the signature of a commit or tag."""
+    keys = read_signature_keys(db, [signature.signer_email], _ssh_fingerprints([signature]))
+    return _check(db.now, keys, signature)
+
+
+def check_signatures(db: Connection, signatures: Mapping[str, ObjectSignature]) -> dict[str, SignatureCheck]:
+    """Verify signatures by object id, with a fixed number of statements.
+
+    Stops after a few seconds, because each new GPG signature takes a process; the rest is verified by the next call.
+    """
+    if not signatures:
+        return {}
+    addresses = [signature.signer_email for signature in signatures.values()]
+    keys = read_signature_keys(db, addresses, _ssh_fingerprints(signatures.values()))
+    checks, end = {}, time.monotonic() + _LIST_SECONDS
+    for oid, signature in signatures.items():
+        if time.monotonic() > end:
+            break
+        checks[oid] = _check(db.now, keys, signature)
+    return checks
+
+
+def _check(now: Timestamp, keys: SignatureKeys, signature: ObjectSignature) -> SignatureCheck:
     if len(signature.text) > MAX_SIGNATURE_BYTES or signature.kind == "X509":
         return SignatureCheck("unverified")
-    committer = db.first(User, _WITH_VERIFIED_ADDRESS, address=signature.committer_email.strip().lower())
+    signer = keys.signers.get(normal_address(signature.signer_email))
     if signature.kind == "SSH":
-        return _check_ssh(db, signature, committer)
-    keys = gpg_keys_of_user(db, committer.id) if committer is not None else []
-    key = _valid_gpg_key(signature, keys)
-    return SignatureCheck("verified", committer, key) if key is not None else SignatureCheck("unknown_key")
+        return _check_ssh(now, keys, signature, signer)
+    key = _valid_gpg_key(signature, keys.gpg_keys.get(signer.id, [])) if signer is not None else None
+    return SignatureCheck("verified", signer, key) if key is not None else SignatureCheck("unknown_key")
 
 
-def _check_ssh(db: Connection, signature: CommitSignature, committer: User | None) -> SignatureCheck:
+def _ssh_fingerprints(signatures: Iterable[ObjectSignature]) -> list[str]:
+    parsed = [_parsed_or_none(signature) for signature in signatures if signature.kind == "SSH"]
+    return [signature.fingerprint for signature in parsed if signature is not None]
+
+
+def _parsed_or_none(signature: ObjectSignature) -> "_SshSignature | None":
+    if len(signature.text) > MAX_SIGNATURE_BYTES:
+        return None
     try:
-        parsed = _parse_ssh_signature(signature.text)
-        digest = base64.b64encode(hashlib.sha256(parsed.public_key).digest()).decode().rstrip("=")
-        key = key_by_fingerprint_or_none(db, f"SHA256:{digest}")
-        if key is None or key.user_id is None:
-            return SignatureCheck("unknown_key")
+        return _parse_ssh_signature(signature.text)
+    except ValueError as error:
+        log_failure("SSH signature rejected", error)
+        return None
+
+
+def _check_ssh(now: Timestamp, keys: SignatureKeys, signature: ObjectSignature, signer: User | None) -> SignatureCheck:
+    parsed = _parsed_or_none(signature)
+    if parsed is None:
+        return SignatureCheck("unverified")
+    key = keys.ssh_keys.get(parsed.fingerprint)
+    if key is None or key.user_id is None:
+        return SignatureCheck("unknown_key")
+    try:
         _verify_ssh(parsed, key.key, signature.payload)
     except Exception as error:  # noqa: BLE001 - Malformed blobs raise errors of many types; none of them is verified.
         log_failure("SSH signature rejected", error)
         return SignatureCheck("unverified")
-    owner = user_or_none(db, key.user_id)
-    is_own = committer is not None and owner is not None and committer.id == owner.id and key.active(db.now)
-    return SignatureCheck("verified", owner) if is_own else SignatureCheck("unverified")
+    is_own = signer is not None and signer.id == key.user_id and key.active(now)
+    return SignatureCheck("verified", signer) if is_own else SignatureCheck("unverified")
 
 
 class _SshSignature(msgspec.Struct, frozen=True):
@@ -85,6 +113,12 @@ class _SshSignature(msgspec.Struct, frozen=True):
     hash_name: bytes
     algorithm: bytes
     blob: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the fingerprint of the key, as it is stored."""
+        digest = base64.b64encode(hashlib.sha256(self.public_key).digest()).decode().rstrip("=")
+        return f"SHA256:{digest}"
 
 
 def _parse_ssh_signature(text: bytes) -> _SshSignature:
@@ -137,10 +171,23 @@ def _verify_ssh(signature: _SshSignature, key_line: str, payload: bytes) -> None
         raise ValueError("algorithm")
 
 
-def _valid_gpg_key(signature: CommitSignature, keys: list[GpgKey]) -> GpgKey | None:
-    """Return the key that made a valid signature, determined by gpgv; None without gpgv."""
+def _valid_gpg_key(signature: ObjectSignature, keys: Sequence[GpgKey]) -> GpgKey | None:
+    """Return the key that made a valid signature; the result for given keys never changes."""
     if not keys:
         return None
+    content = hashlib.sha256(signature.text + b"\0" + signature.payload).digest()
+    cached = (content, tuple(hashlib.sha256(key.key.encode()).hexdigest() for key in keys))
+    fingerprint = _gpg_cache.get(cached)
+    if fingerprint is None:
+        fingerprint = _gpg_signer(signature, keys)
+        if fingerprint is None:
+            return None
+        _gpg_cache.put(cached, fingerprint, 100 * len(keys) + 100)
+    return next((key for key in keys if key.fingerprint == fingerprint), None)
+
+
+def _gpg_signer(signature: ObjectSignature, keys: Sequence[GpgKey]) -> str | None:
+    """Return the fingerprint of the key that made a valid signature, or ""; None if gpgv is missing or too slow."""
     require_blocking_allowed()
     with tempfile.TemporaryDirectory(prefix="ingot-gpg-") as folder:
         for name, content in (
@@ -161,7 +208,8 @@ def _valid_gpg_key(signature: CommitSignature, keys: list[GpgKey]) -> GpgKey | N
         except (OSError, subprocess.TimeoutExpired) as error:
             log_failure("gpgv failed", error)
             return None
-    return next((key for key in keys if result.returncode == 0 and _is_signer(result.stdout, key)), None)
+    valid = [key.fingerprint for key in keys if result.returncode == 0 and _is_signer(result.stdout, key)]
+    return valid[0] if valid else ""
 
 
 def _is_signer(status: bytes, key: GpgKey) -> bool:

@@ -10,6 +10,7 @@ from ingot.repositories.lfs import api as lfs_api
 from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.params import ArchiveExtension
 from ingot.repositories.trees.views import ARCHIVE_EXTENSIONS
+from ingot.web.code.file_kinds import DOCUMENT_ENDING
 from ingot.web.code.location import code_location, code_location_in, readable_code
 from ingot.web.file_response import stream_as_file
 from ingot.web.files.uploads import file_response_headers
@@ -23,7 +24,7 @@ _NO_CACHE = (b"cache-control", b"private, no-cache")
 
 @pages.get("/:path/-/raw/:rest", open=True, slashes="rest")
 def show_raw(visit: Visit) -> PageResponse:
-    """Return a file's content: text and images inline, others and ``inline=false`` as an attachment."""
+    """Return a file's content: text and images inline, PDF documents with ``inline=true``, others as an attachment."""
     location = code_location(visit)
     if not location.path:
         raise NotFound("File")
@@ -31,6 +32,10 @@ def show_raw(visit: Visit) -> PageResponse:
     content = location.parent.ask(lfs_api.get_raw_file, params, file_path=location.path)
     name = location.path.rpartition("/")[2]
     picture = inline_content_type(name) if is_image(name) else None
+    if visit.request.query.get("inline") == "true" and name.lower().endswith(DOCUMENT_ENDING):
+        response = _stream_response(content, "application/pdf", file_response_headers(name, shown=True))
+        response.is_document = True
+        return response
     if visit.request.query.get("inline") == "false":
         return _stream_response(content, "application/octet-stream", file_response_headers(name, shown=False))
     if picture is not None:
@@ -86,7 +91,7 @@ def _started_cookie(visit: Visit) -> list[Header]:
     )
 
 
-def _stream_response(content: ContentResponse, kind: str, headers: list[tuple[bytes, bytes]]) -> PageResponse:
+def _stream_response(content: ContentResponse, kind: str, headers: list[Header]) -> BytesResponse | FileResponse:
     if content.body is not None:
         return BytesResponse(content.body, kind, headers)
     return FileResponse(stream_as_file(content.pieces(0, content.size or 0)), content.size, kind, headers)

@@ -6,6 +6,7 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
 from ingot.repositories import browser
+from ingot.repositories.commits.signature_lists import commit_badges
 from ingot.repositories.trees import api as trees_api
 from ingot.web.ci.outcomes import pipeline_outcomes
 from ingot.web.code.commit_graph import commit_graph, topologically_sorted
@@ -46,6 +47,7 @@ def show_commits(visit: Visit, db: Connection) -> PageResponse:
         "location": location,
         "commits": commits,
         "outcomes": pipeline_outcomes(location.parent, db, commits.items),
+        "signatures": commit_badges(db, location.repository, [commit.id for commit in commits.items]),
         "graph": commit_graph(commits.items) if whole else None,
         "author": author,
         "search": search,

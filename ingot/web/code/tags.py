@@ -1,9 +1,12 @@
 """Tag pages: list, show, create and delete, with release notes."""
 
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from ingot.core.db.connection import Connection
+from ingot.repositories.commits.signature_lists import tag_badges
+from ingot.repositories.commits.views import SignatureView
 from ingot.repositories.protection import api as protection_api
 from ingot.repositories.tags import api as tags_api
 from ingot.web.ci.outcomes import pipeline_outcomes
@@ -26,8 +29,10 @@ def show_tags(visit: Visit, db: Connection) -> PageResponse:
     search = text_field(visit.request.query, "search")
     params = {"search": search, "order_by": order, "page": str(visit.request.query.get("page", "1")), "per_page": "30"}
     tags = parent.ask(tags_api.list_tags, params)
+    repository = parent.find(tags_api.list_tags).repository
     context: dict[str, Any] = {
         "tags": tags,
+        "signatures": tag_badges(db, repository, [tag.target for tag in tags.items if tag.message]),
         "outcomes": pipeline_outcomes(parent, db, [tag.commit for tag in tags.items if tag.commit]),
         "may_delete": _may_delete(parent),
         "search": search,
@@ -96,9 +101,11 @@ def _tag_page(
     parent: ProjectContext, typed: str | None = None, errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
     tag = parent.ask(tags_api.get_tag, tag_name=parent.visit.request.path["name"])
+    repository = parent.find(tags_api.list_tags).repository
     release_notes = tag.release.description if tag.release else ""
     context: dict[str, Any] = {
         "tag": tag,
+        "signature": parent.visit.database.read(partial(_tag_badge, repository, tag.target)),
         "notes": render_markdown(parent.visit, release_notes, parent.project.id),
         "typed": release_notes if typed is None else typed,
         "errors": errors or [],
@@ -106,6 +113,10 @@ def _tag_page(
         "may_delete": _may_delete(parent),
     }
     return parent.page("code/tag.html", "code", context, status)
+
+
+def _tag_badge(repository: Any, target: str, db: Connection) -> SignatureView | None:
+    return tag_badges(db, repository, [target]).get(target)
 
 
 def _may_delete(parent: ProjectContext) -> bool:

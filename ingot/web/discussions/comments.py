@@ -5,7 +5,7 @@ from typing import Any
 
 from ingot.collaboration.emoji.api import AwardHandlers
 from ingot.collaboration.notes.views import DiscussionView
-from ingot.collaboration.subjects import SubjectAccess, subject_topic
+from ingot.collaboration.subjects import SubjectAccess
 from ingot.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.discussions.awards import award_summaries, emoji_options, own_award
 from ingot.web.discussions.discussable import Discussable, DiscussableKind, PlannedHandlers, discussable_finder
@@ -223,8 +223,6 @@ def _toggle_award(discussable: Discussable) -> PageResponse:
             return TemplateResponse(
                 "discussions/error.html", {"discussable": discussable, "errors": error_messages(error)}, 422
             )
-    about = discussable.subject_access().subject
-    visit.database.announce(subject_topic(about.kind, about.id))
     if not visit.headers.fragment:
         return LocalRedirect(discussable.url + (f"#note_{note_id}" if note_id else ""))
     return _emoji_picker(discussable, note_id, chosen=True)

@@ -19,9 +19,17 @@ class ActivityLine(NamedTuple):
 
     event: EventView
     project: str
-    """Path of the event's project; empty if the text contains it."""
-    text: str
+    """Path of the event's project; empty if the object contains it."""
+    action: str
+    """Verb and noun, such as "opened issue", which pages translate."""
+    object: str
+    """Title of the subject, or the branch or tag of a push with the title of its last commit."""
     address: str
+
+    @property
+    def text(self) -> str:
+        """Return the description in English."""
+        return f"{self.action} {self.object}".strip()
 
 
 def activity_lines(visit: Visit, events: Sequence[EventView]) -> list[ActivityLine]:
@@ -34,24 +42,23 @@ def activity_lines(visit: Visit, events: Sequence[EventView]) -> list[ActivityLi
 def _activity_line(event: EventView, path: str) -> ActivityLine:
     if event.push_data:
         push = event.push_data
-        text = f"{event.action_name} {push.ref_type} {push.ref}"
+        action = f"{event.action_name} {push.ref_type}"
         if push.deploy_key_id is not UNSET:
-            text += " with a deploy key"
-        if push.commit_title:
-            text += f": {push.commit_title}"
+            action = f"with a deploy key {action}"
+        pushed = f"{push.ref}: {push.commit_title}" if push.commit_title else push.ref
         address = f"/{path}" if push.action == "removed" else f"/{path}/-/commits/{quote(push.ref)}"
-        return ActivityLine(event, path, text, address)
+        return ActivityLine(event, path, action, pushed, address)
     note = event.note or None
     if note is not None:
         about = event.target_title or (note.commit_id or "")[:_SHORT_OID_LENGTH]
-        what = f"{_noun(note.noteable_type)} {about}".strip()
-        return ActivityLine(event, path, f"commented on {what}", f"/{path}/-/{note_page(note)}#note_{note.id}")
+        action = f"commented on {_noun(note.noteable_type)}"
+        return ActivityLine(event, path, action, about, f"/{path}/-/{note_page(note)}#note_{note.id}")
     if event.target_type is None:  # The event concerns the project itself.
-        return ActivityLine(event, "", f"{event.action_name} {path}", f"/{path}")
+        return ActivityLine(event, "", event.action_name, path, f"/{path}")
     page = NOTEABLE_PAGES.get(event.target_type)
     address = f"/{path}/-/{page}/{event.target_iid}" if page and event.target_iid else f"/{path}"
-    what = f"{_noun(event.target_type)} {event.target_title or ''}".strip()
-    return ActivityLine(event, path, f"{event.action_name} {what}".strip(), address)
+    action = f"{event.action_name} {_noun(event.target_type)}"
+    return ActivityLine(event, path, action, event.target_title or "", address)
 
 
 def _noun(kind: str | None) -> str:

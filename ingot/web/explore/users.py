@@ -10,6 +10,7 @@ from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import instance_urls
 from ingot.web.explore.calendar import contribution_calendar
 from ingot.web.explore.event_lines import activity_lines
+from ingot.web.explore.feeds import feed_address
 from ingot.web.page_routes import PageResponse, TemplateResponse, Visit
 
 _EVENTS = 20
@@ -38,6 +39,7 @@ def show_user_page(visit: Visit, shown_user: UserView) -> PageResponse:
         "activity": activity_lines(
             visit, visit.database.read(lambda db: newest_events(db, actor, "author", shown_user.id, _EVENTS, at))
         ),
+        "feed": feed_address(visit, f"/{shown_user.username}.atom"),
         "calendar": visit.database.read(lambda db: contribution_calendar(db, actor, "author", shown_user.id)),
     }
     return TemplateResponse("explore/user.html", context)

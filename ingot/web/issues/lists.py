@@ -5,6 +5,7 @@ from typing import Any
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.milestones import api as milestones_api
+from ingot.web.explore.feeds import feed_address
 from ingot.web.filters import ListFilters
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.issues.list_filters import ISSUE_FILTERS
@@ -20,6 +21,7 @@ def list_issues(visit: Visit) -> PageResponse:
     """List the issues of a project."""
     parent = project_context(visit)
     context = _issue_list(parent, visit) | _choices(parent)
+    context["feed"] = feed_address(visit, f"{parent.url}/-/issues.atom")
     context["may_create"] = parent.may(issues_api.create_issue)
     return parent.page("issues/list.html", "issues", context)
 

@@ -9,12 +9,23 @@ from ingot.web.files.static import versioned_url
 from ingot.web.live.subjects import STREAM_PATH
 
 _POLL_SECONDS = 15
-_ELEMENT = Markup('<div hidden data-live="{}" data-live-poll="{}"></div><script src="{}" defer></script>')
+_ELEMENT = Markup(
+    '<div hidden data-live="{}" data-live-poll="{}" data-live-source="{}"></div><script src="{}" defer></script>'
+)
 
 
 def live_element(
-    now: Timestamp, kind: str, parent: object = "", number: object = "", *, poll_seconds: int = _POLL_SECONDS
+    now: Timestamp,
+    kind: str,
+    parent: object = "",
+    number: object = "",
+    *,
+    poll_seconds: int = _POLL_SECONDS,
+    source: str = "",
 ) -> Markup:
-    """Return the element for a page that was rendered at ``now``; ``poll_seconds`` applies if there is no stream."""
+    """Return the element for a page that was rendered at ``now``; ``poll_seconds`` applies if there is no stream.
+
+    ``source`` is the URL of the changed parts; by default that of the page.
+    """
     query = {"kind": kind, "parent": parent, "number": number, "since": to_datetime(now).timestamp()}
-    return _ELEMENT.format(f"{STREAM_PATH}?{urlencode(query)}", poll_seconds, versioned_url("live.js"))
+    return _ELEMENT.format(f"{STREAM_PATH}?{urlencode(query)}", poll_seconds, source, versioned_url("live.js"))

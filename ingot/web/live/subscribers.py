@@ -1,5 +1,6 @@
 """Announcements of changes that pages show; new notes, sessions, deliveries and traces announce themselves."""
 
+from ingot.collaboration.emoji.events import AwardGiven, AwardRemoved
 from ingot.collaboration.issues.events import IssueChanged
 from ingot.collaboration.merge_requests.events import MergeFailed, MergeRequestChanged
 from ingot.collaboration.notes.events import NoteEdited, NoteRemoved
@@ -44,6 +45,18 @@ def announce_edited_note(db: Connection, event: NoteEdited) -> None:
 @subscriptions.on(NoteRemoved)
 def announce_removed_note(db: Connection, event: NoteRemoved) -> None:
     """Announce the subject of a deleted note."""
+    announce(db, subject_topic(event.subject_kind, event.subject_id))
+
+
+@subscriptions.on(AwardGiven)
+def announce_award(db: Connection, event: AwardGiven) -> None:
+    """Announce the subject of an award; notes announce their own subjects."""
+    announce(db, subject_topic(event.subject_kind, event.subject_id))
+
+
+@subscriptions.on(AwardRemoved)
+def announce_removed_award(db: Connection, event: AwardRemoved) -> None:
+    """Announce the subject of a removed award."""
     announce(db, subject_topic(event.subject_kind, event.subject_id))
 
 

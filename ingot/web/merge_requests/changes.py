@@ -12,6 +12,8 @@ from ingot.collaboration.merge_requests.versions import api as versions_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, pushed_versions, version_diffs
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.repositories.commits import api as commits_api
+from ingot.repositories.commits.signature_lists import commit_badges
 from ingot.web.ci.outcomes import pipeline_outcomes
 from ingot.web.code.diff_tree import diff_tree
 from ingot.web.code.diffs import DiffTarget, render_diff
@@ -21,7 +23,7 @@ from ingot.web.merge_requests.line_discussions import LineSlot, drafts_outside, 
 from ingot.web.merge_requests.line_form import line_form
 from ingot.web.merge_requests.review_drafts import review_drafts
 from ingot.web.merge_requests.suggestions import appliable_count, may_apply_suggestions, with_suggestions
-from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.page_routes import BytesResponse, LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()
 _MAX_VERSIONS = 100
@@ -54,7 +56,12 @@ def show_commits(visit: Visit, db: Connection) -> PageResponse:
     """List the commits, newest first."""
     merge_request = merge_request_context(visit)
     commits = merge_request.discussable.ask(versions_api.list_commits, {"page": visit.request.page, "per_page": 50})
-    context = {"commits": commits, "outcomes": pipeline_outcomes(merge_request.parent, db, commits.items)}
+    repository = merge_request.parent.find(commits_api.list_commits).repository
+    context = {
+        "commits": commits,
+        "outcomes": pipeline_outcomes(merge_request.parent, db, commits.items),
+        "signatures": commit_badges(db, repository, [commit.id for commit in commits.items]),
+    }
     return merge_request.page("merge_requests/commits.html", "commits", context)
 
 
@@ -82,6 +89,20 @@ def show_changes(visit: Visit, db: Connection) -> PageResponse:
     ``at`` names a line to comment on, and ``from`` the first line if the comment is about several.
     """
     return changes_page(merge_request_context(visit), db)
+
+
+@pages.get("/:path/-/merge_requests/:merge_request_iid/live", open=True)
+def show_live_parts(visit: Visit) -> PageResponse:
+    """Return the parts of the changes page that are updated live, without the diff, which takes longer.
+
+    ``sha`` and ``notes`` are the head and the number of comments that the page shows.
+    """
+    merge_request = merge_request_context(visit)
+    if not visit.headers.fragment:
+        return LocalRedirect(f"{merge_request.url}/diffs")
+    query, view = visit.request.query, merge_request.view
+    news = {"pushed": query.get("sha") != view.sha, "commented": query.get("notes") != str(view.user_notes_count)}
+    return TemplateResponse("merge_requests/_live.html", merge_request.shared_context("diffs") | news)
 
 
 def changes_page(
@@ -134,6 +155,8 @@ def changes_page(
         "approvals": None,
         "blob_url": f"{merge_request.parent.url}/-/blob/{selected.version.head_oid}",
         "errors": errors or [],
+        "live_source": f"{merge_request.url}/live?sha={merge_request.view.sha}"
+        f"&notes={merge_request.view.user_notes_count}",
     }
     if visit.headers.fragment and (form is not None or diff.part):
         template = "merge_requests/_line_form.html" if form is not None else "merge_requests/_diff_part.html"

@@ -132,20 +132,25 @@ class MergeRequestContext:
 
     def page(self, template: str, selected: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
         """Render one of its pages; ``selected`` is the selected tab."""
+        return self.parent.page(template, "merge_requests", {**self.shared_context(selected), **context}, status)
+
+    def shared_context(self, selected: str) -> dict[str, Any]:
+        """Return the context that all of its pages need."""
         tabs = [
             ("overview", self.url, "Overview", self.view.user_notes_count),
             ("commits", f"{self.url}/commits", "Commits", self.version.commits_count if self.version else None),
             ("diffs", f"{self.url}/diffs", "Changes", self.view.changes_count),
             ("pipelines", f"{self.url}/pipelines", "Pipelines", None),
         ]
-        shared = {
+        return {
             "merge_request": self,
+            "parent": self.parent,
+            "errors": [],
             "request": self.view,
             "discussable": self.discussable,
             "merge_request_tab": selected,
             "merge_request_tabs": tabs,
         }
-        return self.parent.page(template, "merge_requests", {**shared, "errors": [], **context}, status)
 
 
 def merge_request_context(visit: Visit, iid: str | None = None) -> MergeRequestContext:

@@ -27,7 +27,7 @@ from ingot.web.code.languages import repository_languages
 from ingot.web.code.location import CodeLocation, readable_code
 from ingot.web.code.tree_rows import entry_rows
 from ingot.web.code.trees import find_last_commit, find_readme
-from ingot.web.explore.feeds import feed_visit, project_activity_feed, user_activity_feed
+from ingot.web.explore.feeds import feed_address, feed_visit, project_activity_feed, user_activity_feed
 from ingot.web.explore.users import show_user_page, visible_user_or_none
 from ingot.web.groups.membership import membership_status
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -106,6 +106,7 @@ def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
         "may_read_code": parent.may(trees_api.list_tree),
         "code": None,
         "recent_push": None,
+        "feed": _activity_feed_address(parent),
     }
     if not project.empty_repo and context["may_read_code"]:
         context["code"] = _code_context(parent, db)
@@ -115,6 +116,12 @@ def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
         page_badge(badge, visit.request.origin.base) for badge in badges_of_project(db, record, commit)
     ]
     return parent.page("projects/home.html", "home", context)
+
+
+def _activity_feed_address(parent: ProjectContext) -> str:
+    """Return the address of the project's feed; anyone can read that of a public project without a token."""
+    path = f"{parent.url}/-/activity.atom"
+    return path if parent.project.visibility == "public" else feed_address(parent.visit, path)
 
 
 def _code_context(parent: ProjectContext, db: Connection) -> dict[str, Any] | None:

@@ -3,22 +3,7 @@
   "use strict";
   const each = (root, selector, callback) => root.querySelectorAll(selector).forEach(callback);
 
-  /* Returns black or white, whichever has the higher contrast with the background color. */
-  function contrastColor(color) {
-    const parts = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color);
-    if (!parts) return "";
-    const [red, green, blue] = parts.slice(1).map((part) => {
-      const share = parseInt(part, 16) / 255;
-      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
-  }
-
   function applyDataStyles(root) {
-    each(root, "[data-color]", (element) => {
-      element.style.background = element.dataset.color;
-      element.style.color = contrastColor(element.dataset.color) || element.dataset.text;
-    });
     each(root, "[data-share]", (element) => { element.style.flexGrow = element.dataset.share; });
     each(root, "[data-width]", (element) => { element.style.width = `${element.dataset.width}%`; });
   }
@@ -77,7 +62,7 @@
     if (!button) return;
     if (button.dataset.copy !== undefined) {
       const field = button.parentElement.querySelector("input, code");
-      copy(field, button.dataset.copy || field.value || field.textContent).then(() => { (button.querySelector("span") || button).textContent = "Copied"; }, () => {});
+      copy(field, button.dataset.copy || field.value || field.textContent).then(() => { (button.querySelector("span") || button).textContent = document.body.dataset.copied; }, () => {});
     }
     if (button.dataset.confirm && !window.confirm(button.dataset.confirm)) event.preventDefault();
     const editor = button.closest(".editor");

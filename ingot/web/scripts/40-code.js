@@ -1,4 +1,5 @@
-/* Selection of lines in files: from the URL fragment, by click, and as a range with the shift key. */
+/* Selection of lines in files: from the URL fragment, by click, and as a range with the shift key. Documents in the viewer
+   of the browser; a browser without one would download them instead. */
 (() => {
   "use strict";
   const range = () => /^#((?:f\d+-)?L)(\d+)(?:-L?(\d+))?$/.exec(location.hash);
@@ -12,7 +13,14 @@
     if (scroll) document.getElementById(match[1] + first)?.scrollIntoView({ block: "center" });
   }
 
-  document.addEventListener("DOMContentLoaded", () => highlightRange(true));
+  document.addEventListener("DOMContentLoaded", () => {
+    highlightRange(true);
+    const place = document.querySelector("[data-document]");
+    if (place && navigator.pdfViewerEnabled) {
+      place.append(Object.assign(document.createElement("iframe"), { src: place.dataset.document, title: place.title }));
+      place.removeAttribute("title");
+    }
+  });
   window.addEventListener("hashchange", () => highlightRange(false));
   document.addEventListener("htmx:afterSettle", () => { if (document.querySelector("table.lines")) highlightRange(!document.querySelector(".lines tr.selected")); });
 

@@ -40,9 +40,10 @@
     const all = event.target.closest?.("[data-fold-all]");
     const button = event.target.closest?.(".log button[data-fold]");
     if (all) {
-      const fold = all.textContent === "Fold all";
+      const fold = !("folded" in all.dataset);
+      all.toggleAttribute("data-folded", fold);
       buttons().forEach((each) => each.setAttribute("aria-expanded", String(!fold)));
-      all.textContent = fold ? "Unfold all" : "Fold all";
+      [all.textContent, all.dataset.foldAll] = [all.dataset.foldAll, all.textContent];
     }
     if (button) button.setAttribute("aria-expanded", String(button.ariaExpanded === "false"));
     if (all || button) applyFolds(document);

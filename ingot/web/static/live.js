@@ -112,7 +112,7 @@
     try {
       document.querySelectorAll("[hx-trigger=live]").forEach((element) => window.htmx?.trigger(element, "live"));
       if (!document.querySelector("[data-live-part], [data-live-list]")) return;
-      const response = await fetch(location.href.split("#")[0], { headers: { "HX-Request": "true" } });
+      const response = await fetch(marker().dataset.liveSource || location.href.split("#")[0], { headers: { "HX-Request": "true" } });
       if (response.ok && !response.redirected) merge(new DOMParser().parseFromString(await response.text(), "text/html"));
     } catch {
       /* The server cannot be reached; the stream or the next poll tries again. */

@@ -1,0 +1,95 @@
+"""Construction of visits: the session, user and parameters of one page request."""
+
+from typing import Any
+
+import msgspec
+
+from ingot.accounts.sessions.queries import csrf_token, session_or_none
+from ingot.accounts.sessions.tables import Session
+from ingot.accounts.two_factor.queries import is_second_factor_due
+from ingot.accounts.users.tables import User
+from ingot.core.api.endpoint_call import SubjectCache
+from ingot.core.api.internal_client import InternalCaller, InternalClient
+from ingot.core.api.kernel import read_credentials
+from ingot.core.api.request_fields import parse_query
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.http.body_budget import BodyCharge
+from ingot.core.http.request import Request
+from ingot.settings import Settings
+from ingot.web.client import PageClient
+from ingot.web.cookies import SESSION_COOKIE, read_cookies
+from ingot.web.page_routes import PageHeaders, PageRequest, Viewer, Visit, session_actor
+
+
+class PageCall(msgspec.Struct):
+    """State of one page request, filled in while it is processed."""
+
+    request: Request
+    form: dict[str, Any] = {}
+    cookies: dict[str, str] = {}
+    visitor: str = ""
+    visit: Visit | None = None
+    charge: BodyCharge | None = None
+
+
+class VisitBuilder:
+    """Builds the visit that the handler of a page receives."""
+
+    def __init__(self, settings: Settings, database: Database, client: InternalClient) -> None:
+        self._settings = settings
+        self._database = database
+        self._client = client
+
+    def of_session(self, path_params: dict[str, str], page_call: PageCall, db: Connection) -> Visit:
+        """Return the visit of the user whose session cookie was sent; anonymous without a valid one."""
+        cookie = page_call.cookies.get(SESSION_COOKIE, "")
+        session, user = (session_or_none(db, cookie) if cookie else None) or (None, None)
+        return self._build(path_params, page_call, db, session, user)
+
+    def of_user(self, path_params: dict[str, str], page_call: PageCall, db: Connection, user: User | None) -> Visit:
+        """Return the visit of a user without a session."""
+        return self._build(path_params, page_call, db, None, user)
+
+    def _build(
+        self,
+        path_params: dict[str, str],
+        page_call: PageCall,
+        db: Connection,
+        session: Session | None,
+        user: User | None,
+    ) -> Visit:
+        request = page_call.request
+        query, actor = parse_query(request.query), session_actor(user)
+        subject_cache: SubjectCache | None = {} if request.method == "GET" else None
+        return Visit(
+            request=PageRequest(request.origin, _address(request), path_params, query, page_call.form),
+            headers=PageHeaders(
+                credentials=read_credentials(request.headers, query, writes=False),
+                authorization=request.headers.get(b"authorization", b"").decode("latin-1"),
+                cookies=page_call.cookies,
+                fragment=b"hx-request" in request.headers,
+                takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
+                accept_language=request.headers.get(b"accept-language", b""),
+            ),
+            viewer=Viewer(
+                actor=actor,
+                user=user,
+                session=session,
+                csrf=csrf_token(db, session) if session else db.vault.derive("visitor", page_call.visitor.encode()),
+                must_set_up_two_factor=user is not None and is_second_factor_due(db, user),
+            ),
+            client=PageClient(self._client, InternalCaller(actor, request.origin, subject_cache)),
+            database=self._database,
+            settings=self._settings,
+        )
+
+
+def has_session(request: Request, db: Connection) -> bool:
+    """Return whether a request was sent by a user who is signed in."""
+    cookie = read_cookies(request).get(SESSION_COOKIE, "")
+    return bool(cookie) and session_or_none(db, cookie) is not None
+
+
+def _address(request: Request) -> str:
+    return request.path.decode("latin-1") + ("?" + request.query.decode("latin-1") if request.query else "")
