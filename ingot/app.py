@@ -1,5 +1,6 @@
 """Composition root: builds the database, the routes, the subscribers, the HTTP components and the job worker."""
 
+import asyncio
 import re
 import traceback
 from collections.abc import Callable, Sequence
@@ -80,8 +81,9 @@ from ingot.core.api.internal_client import InternalClient
 from ingot.core.api.kernel import Kernel
 from ingot.core.api.router import Router
 from ingot.core.api.routes import Endpoint
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
-from ingot.core.db.database import Database, wall_clock
+from ingot.core.db.database import Database
 from ingot.core.db.engine_factory import engine_for
 from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
@@ -92,12 +94,14 @@ from ingot.core.events.bus import Subscriptions, collect_subscribers
 from ingot.core.http.body_budget import BodyBudget
 from ingot.core.http.deferred_component import DeferredComponent
 from ingot.core.http.frontend import HttpFrontend
-from ingot.core.http.metrics import Metrics
+from ingot.core.http.metrics import DatabaseFigures, Metrics
 from ingot.core.http.request import Component
 from ingot.core.jobs.schedule import RecurringJob
 from ingot.core.jobs.statistics import queue_stats
 from ingot.core.jobs.worker import JobWorker
 from ingot.core.mail.delivery import MAIL_JOB, MailSender
+from ingot.core.nodes.heartbeat import Heartbeat
+from ingot.core.nodes.queries import list_nodes
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.discovery.markdown.references import find_links
 from ingot.discovery.notifications.commits import NOTIFY_OF_COMMIT, CommitMailJob
@@ -170,7 +174,7 @@ def open_database(
     store = projects.repository_store(settings)
     tracker = HeadTracker(store)
     subscribers = collect_subscribers(list_subscriptions(settings, store, tracker))
-    engine = engine_for(settings.database, statement_seconds)
+    engine = engine_for(settings.database, statement_seconds, settings.database_direct_url, settings.node)
     tracker.database = Database(engine, Vault(secret), subscribers, fill_ports(store, settings), clock)
     return tracker.database
 
@@ -244,9 +248,12 @@ class App:
         metrics_folder: Path | None,
         endpoints: Sequence[Endpoint] | None = None,
         roles: Sequence[str] = ("jobs", "ssh"),
+        *,
+        whole_node: bool = False,
     ) -> None:
         configure_caches(settings)
         self._roles = roles
+        self._whole_node = whole_node
         self.database = database
         self._settings = settings
         self._log = log
@@ -277,7 +284,8 @@ class App:
         ]
         self._disk_probe = DiskProbe([settings.data / name for name in _PROBED_FOLDERS])
         self._disks = DiskSpace(settings)
-        self._metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY, self._disks)
+        figures = partial(database.read, lambda db: DatabaseFigures(queue_stats(db), list_nodes(db)))
+        self._metrics = Metrics(metrics_folder, figures, REGISTRY, self._disks)
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log)
 
     @cached_property
@@ -315,12 +323,20 @@ class App:
             stack = "".join(traceback.format_tb(error.__traceback__))
             self._log("reconciliation failed", error=type(error).__name__, where=stack)
 
-    def health(self) -> dict[str, str]:
-        """Return the current state of the database, of the disks and of each role."""
+    def heartbeat(self) -> Heartbeat:
+        """Return the context in which this worker reports that its machine serves the web."""
+        return Heartbeat(self._settings, self.database, ["web"], self._log)
+
+    async def health(self) -> dict[str, str]:
+        """Return the current state of the database, of the disks and of each role, of this machine if it serves all."""
+        return await asyncio.to_thread(self._health) if self.database.engine.is_remote else self._health()
+
+    def _health(self) -> dict[str, str]:
         # The database comes first: if it does not answer, the roles are not looked up.
         database = _database_state(self.database)
         disk = "ok" if self._disk_probe.is_writable() and not self._disks.low_volumes() else "failed"
-        roles = {role: _role_state(self.database, role) for role in self._roles}
+        served = partial(self.database.engine.is_served, here=self._whole_node)
+        roles = {role: "ok" if served(role) else "failed" for role in self._roles}
         return {"database": database, "disk": disk, **roles}
 
     def drain(self) -> None:
@@ -440,7 +456,3 @@ def _database_state(database: Database) -> str:
     except Unavailable:  # Readiness reports it.
         return "failed"
     return "ok"
-
-
-def _role_state(database: Database, role: str) -> str:
-    return "ok" if database.engine.is_served(role) else "failed"
