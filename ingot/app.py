@@ -4,6 +4,7 @@ Modules that a server does not need to start are named by references and importe
 "Loading on demand" in docs/internals.md.
 """
 
+import asyncio
 import re
 import traceback
 from collections.abc import Callable, Sequence
@@ -25,8 +26,9 @@ from ingot.core.api.internal_client import InternalClient
 from ingot.core.api.kernel import Kernel
 from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import Endpoint
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
-from ingot.core.db.database import Database, wall_clock
+from ingot.core.db.database import Database
 from ingot.core.db.engine_factory import engine_for
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
@@ -36,12 +38,14 @@ from ingot.core.events.bus import DeferredSubscribers
 from ingot.core.http.body_budget import BodyBudget
 from ingot.core.http.deferred_component import DeferredComponent
 from ingot.core.http.frontend import HttpFrontend
-from ingot.core.http.metrics import Metrics
+from ingot.core.http.metrics import DatabaseFigures, Metrics
 from ingot.core.http.request import Component
 from ingot.core.jobs.handlers import JobHandler
 from ingot.core.jobs.schedule import RecurringJob
 from ingot.core.jobs.statistics import queue_stats
 from ingot.core.jobs.worker import JobWorker
+from ingot.core.nodes.heartbeat import Heartbeat
+from ingot.core.nodes.queries import list_nodes
 from ingot.errors import Unavailable
 from ingot.late_imports import Deferred, DeferredFunction
 from ingot.log import Log
@@ -81,7 +85,7 @@ def open_database(
     """Open the database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     subscribers = DeferredSubscribers(subscription_index())
-    engine = engine_for(settings.database, statement_seconds)
+    engine = engine_for(settings.database, statement_seconds, settings.database_direct_url, settings.node)
     database = Database(engine, Vault(secret), subscribers, fill_ports(settings), clock)
     subscribers.subscriptions = list_subscriptions(settings, database)
     return database
@@ -103,9 +107,12 @@ class App:
         metrics_folder: Path | None,
         table: RouteTable[Endpoint] | None = None,
         roles: Sequence[str] = ("jobs", "ssh"),
+        *,
+        whole_node: bool = False,
     ) -> None:
         configure_caches(settings)
         self._roles = roles
+        self._whole_node = whole_node
         self.database = database
         self._settings = settings
         self._log = log
@@ -129,7 +136,8 @@ class App:
         ]
         self._disk_probe = DiskProbe([settings.data / name for name in _PROBED_FOLDERS])
         self._disks = DiskSpace(settings)
-        self._metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY, self._disks)
+        figures = partial(database.read, lambda db: DatabaseFigures(queue_stats(db), list_nodes(db)))
+        self._metrics = Metrics(metrics_folder, figures, REGISTRY, self._disks)
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log)
 
     @cached_property
@@ -203,12 +211,20 @@ class App:
             stack = "".join(traceback.format_tb(error.__traceback__))
             self._log("reconciliation failed", error=type(error).__name__, where=stack)
 
-    def health(self) -> dict[str, str]:
-        """Return the current state of the database, of the disks and of each role."""
+    def heartbeat(self) -> Heartbeat:
+        """Return the context in which this worker reports that its machine serves the web."""
+        return Heartbeat(self._settings, self.database, ["web"], self._log)
+
+    async def health(self) -> dict[str, str]:
+        """Return the current state of the database, of the disks and of each role, of this machine if it serves all."""
+        return await asyncio.to_thread(self._health) if self.database.engine.is_remote else self._health()
+
+    def _health(self) -> dict[str, str]:
         # The database comes first: if it does not answer, the roles are not looked up.
         database = _database_state(self.database)
         disk = "ok" if self._disk_probe.is_writable() and not self._disks.low_volumes() else "failed"
-        roles = {role: _role_state(self.database, role) for role in self._roles}
+        served = partial(self.database.engine.is_served, here=self._whole_node)
+        roles = {role: "ok" if served(role) else "failed" for role in self._roles}
         return {"database": database, "disk": disk, **roles}
 
     def expects_requests(self) -> bool:
@@ -362,7 +378,3 @@ def _database_state(database: Database) -> str:
     except Unavailable:  # Readiness reports it.
         return "failed"
     return "ok"
-
-
-def _role_state(database: Database, role: str) -> str:
-    return "ok" if database.engine.is_served(role) else "failed"

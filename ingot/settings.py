@@ -36,6 +36,10 @@ class Settings:
     """Settings, read once at startup."""
 
     data: Path = _setting("Directory for the database, repositories, uploads and secrets.", Path("data"))
+    run_dir: str = _setting(
+        "Directory for sockets, addresses and metrics of this machine; by default run in the data directory.", ""
+    )
+    node_name: str = _setting("Name of this machine among the nodes of an instance; by default its host name.", "")
     host: str = _setting("Address to listen on.", "127.0.0.1")
     port: int = _setting("Port for HTTP; 0 chooses a free port.", 8080)
     ssh_port: int = _setting("Port for git over SSH, on the same address; 0 chooses a free port.", 2222)
@@ -45,6 +49,10 @@ class Settings:
     runner: bool = _setting("Run a runner beside the server, which executes CI jobs in a shell of this machine.", False)
     workers: int = _setting("Number of web worker processes; 0 means one per core.", 0)
     database_url: str = _setting("URL of a PostgreSQL database, used instead of the embedded SQLite file.", "")
+    database_direct_url: str = _setting(
+        "URL of the PostgreSQL server itself, where database_url is that of a connection pooler in transaction mode.",
+        "",
+    )
     external_url: str = _setting("Public URL of the server; with https, cookies are Secure.", "")
     root_password: str = _setting("First start only: password of the administrator root.", "")
     root_token: str = _setting("First start only: personal access token of root, with the scopes api and sudo.", "")
@@ -102,9 +110,29 @@ class Settings:
     ldap_link_by_email: bool = _setting("Sign users in to an existing account with the same email address.", False)
 
     @property
+    def run(self) -> Path:
+        """Return the directory for files of this machine."""
+        return Path(self.run_dir) if self.run_dir else self.data / "run"
+
+    @property
+    def node(self) -> str:
+        """Return the name of this machine."""
+        return self.node_name or os.uname().nodename
+
+    @property
+    def metrics(self) -> Path:
+        """Return the directory for the counts of the workers of this machine."""
+        return self.run / f"metrics-{self.node}"
+
+    @property
     def database(self) -> str:
         """Return the URL of the database in use."""
         return self.database_url or f"sqlite:///{self.data.absolute() / 'ingot.db'}"
+
+    @property
+    def direct_database(self) -> str:
+        """Return the URL of the database, not through a connection pooler if that is possible."""
+        return self.database_direct_url or self.database
 
     @property
     def embedded(self) -> bool:
@@ -212,8 +240,12 @@ def _validated(settings: Settings) -> Settings:
             raise InvalidSetting("external_url must look like https://forge.example.org")
     if settings.ssh_address:
         split_ssh_address(settings.ssh_address)
-    if settings.database_url and urlsplit(settings.database_url).scheme not in ("postgresql", "postgres"):
-        raise InvalidSetting("database_url must look like postgresql://user:password@host/database")
+    for name in ("database_url", "database_direct_url"):
+        url = getattr(settings, name)
+        if url and urlsplit(url).scheme not in ("postgresql", "postgres"):
+            raise InvalidSetting(f"{name} must look like postgresql://user:password@host/database")
+    if settings.database_direct_url and not settings.database_url:
+        raise InvalidSetting("database_direct_url needs database_url")
     if settings.profile not in ("9.4", "current"):
         raise InvalidSetting("profile must be 9.4 or current")
     if settings.log_format not in ("auto", "json", "pretty"):

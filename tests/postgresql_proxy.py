@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -46,6 +47,9 @@ class _ProxiedConnection:
         self.end()
 
     def _send_request(self, chunk: bytes) -> bool:
+        with self.proxy.counting:
+            self.proxy.in_flight.add(self)
+            self.proxy.most_in_flight = max(self.proxy.most_in_flight, len(self.proxy.in_flight))
         self.inserts = self.inserts or b"INSERT INTO issues" in chunk
         if self.inserts and b"COMMIT" in chunk and self.proxy.commit_fault is not None:
             fault, self.proxy.commit_fault = self.proxy.commit_fault, None
@@ -59,6 +63,9 @@ class _ProxiedConnection:
         if self.drops_response:
             self.proxy.refuses = self.proxy.refuses_after_fault
             return False
+        time.sleep(self.proxy.delay)
+        with self.proxy.counting:
+            self.proxy.in_flight.discard(self)
         self.client.sendall(chunk)
         return True
 
@@ -92,6 +99,12 @@ class PostgresqlProxy:
         """Whether new connections are closed at once."""
         self.refuses_after_fault = False
         self.commit_fault: CommitFault | None = None
+        self.delay = 0.0
+        """Seconds by which each response is late, as if the server were far away."""
+        self.counting = threading.Lock()
+        self.in_flight: set[_ProxiedConnection] = set()
+        """Connections whose statement has no response yet."""
+        self.most_in_flight = 0
         self._acceptor = threading.Thread(target=self._accept, daemon=True)
         self._acceptor.start()
 

@@ -12,6 +12,7 @@ from ingot.app import configure_caches
 from ingot.cli.jobs import exit_at_once, run_jobs
 from ingot.cli.ssh import GRACE_SECONDS, serve_ssh
 from ingot.core.db.database import Database
+from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.log import Log, route_logging
 from ingot.settings import Settings
 
@@ -49,7 +50,10 @@ def serve(settings: Settings, database: Database, listener: socket.socket | None
     configure_caches(settings)
     jobs = _JobThread(settings, database, log)
     jobs.start()
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with (
+        Heartbeat(settings, database, ["jobs", "ssh"], log),
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
         runner.run(serve_ssh(settings, database, log, listener, lifeline, jobs.stop))
     jobs.join(GRACE_SECONDS)
     if jobs.finished:

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
         sys.exit(f"ingot: there is no instance in {settings.data}")
     try:
         manifest, problems = write_backup(
-            engine_for(settings.database),
+            engine_for(settings.direct_database),
             all_tables(),
             settings.data,
             arguments.file,

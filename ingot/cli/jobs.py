@@ -13,6 +13,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
 from ingot.core.jobs.tables import Job, JobState
+from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.errors import Conflict, NotFound, Unavailable
 from ingot.log import Log, route_logging
 from ingot.settings import Settings
@@ -72,10 +73,12 @@ def serve(settings: Settings, lifeline: int | None = None) -> None:
     if lifeline is None:
         signal.signal(signal.SIGINT, lambda *_: None)
     database = open_database(settings)
-    if run_jobs(settings, database, log, [wake] if lifeline is None else [wake, lifeline]):
+    with Heartbeat(settings, database, ["jobs"], log):
+        finished = run_jobs(settings, database, log, [wake] if lifeline is None else [wake, lifeline])
+    if finished:
         database.close()
-        return
-    exit_at_once()
+    else:
+        exit_at_once()
 
 
 def run_jobs(settings: Settings, database: Database, log: Log, stops: Sequence[int]) -> bool:

@@ -38,7 +38,7 @@ def prepare_instance(
     Without ``announce``, root gets no password.
     """
     # Imported here because the supervisor imports this module and must stay small.
-    from ingot.core.db.database import wall_clock
+    from ingot.core.db.clocks import wall_clock
     from ingot.core.migrations.errors import SchemaError
     from ingot.operations.startup import initialize_instance
 
@@ -48,6 +48,13 @@ def prepare_instance(
         sys.exit(f"ingot: {error}")
     if password is not None and announce:
         print(f"\nFirst start. Sign in as root with the password {password}\n", flush=True)
+
+
+def make_metrics_directory(settings: Settings) -> None:
+    """Create the directory for the counts of the workers of this machine."""
+    # Separately, because the mode of parents cannot be given.
+    settings.run.mkdir(mode=0o700, exist_ok=True)
+    settings.metrics.mkdir(mode=0o700, exist_ok=True)
 
 
 def require_instance(settings: Settings) -> Settings:

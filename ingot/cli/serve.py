@@ -14,7 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
+from ingot.cli.options import (
+    add_instance_options,
+    add_listening_options,
+    make_metrics_directory,
+    prepare_instance,
+    settings_from_arguments,
+)
 from ingot.cli.parent_watch import stop_with_parent
 from ingot.cli.ready_report import add_ready_options, ready_report, write_report
 from ingot.cli.temporary_server import (
@@ -25,10 +31,9 @@ from ingot.cli.temporary_server import (
     serve_temporary,
 )
 from ingot.core.migrations.run import is_ready
-from ingot.late_imports import DeferredFunction
 from ingot.log import Log
 from ingot.operations.permissions import exposed_paths, writable_directory
-from ingot.operations.supervisor import ForkRequests, Supervisor, run_in_child_process
+from ingot.operations.supervisor import Supervisor, run_in_child_process
 from ingot.settings import InvalidSetting, Settings, url_host
 
 _WAIT_FOR_OTHER_SECONDS = 2.0
@@ -100,27 +105,21 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     server_processes.load_modules()
     if not is_ready(settings) and run_in_child_process(partial(prepare_instance, settings)) != 0:
         sys.exit(1)
-    metrics = settings.data / "run" / "metrics"
-    shutil.rmtree(metrics, ignore_errors=True)
-    # Separately, because the mode of parents cannot be given.
-    metrics.parent.mkdir(mode=0o700, exist_ok=True)
-    metrics.mkdir(mode=0o700)
+    shutil.rmtree(settings.metrics, ignore_errors=True)
+    make_metrics_directory(settings)
     workers = settings.workers or os.cpu_count() or 1
     host, port = listener.getsockname()[:2]
     url = f"http://{url_host(host)}:{port}"
     settings = replace(settings, port=port)
     if ssh_listener is not None:
         settings = replace(settings, ssh_port=ssh_listener.getsockname()[1])
-    fork_requests = ForkRequests(
-        DeferredFunction("ingot.core.markup.render_process:run_renderer"),
-        DeferredFunction("ingot.core.markup.render_server:load_libraries"),
-    )
+    fork_requests = server_processes.render_requests()
     sockets = server_processes.ServerSockets(listener, ssh_listener, fork_requests.control)
-    children = server_processes.server_processes(settings, sockets, workers, metrics)
+    children = server_processes.server_processes(settings, sockets, workers)
     gc.enable()
-    (settings.data / "run" / "address").write_text(f"{url}\n")
+    (settings.run / "address").write_text(f"{url}\n")
     if ssh_listener is not None:
-        (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
+        (settings.run / "ssh_port").write_text(f"{settings.ssh_port}\n")
     log("serving", url=settings.external_url or url, data=str(settings.data), workers=workers)
     write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None))
     Supervisor(children, log, [listener] if ssh_listener is None else [listener, ssh_listener], fork_requests).run()

@@ -6,7 +6,6 @@ import sys
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from socket import socket
 from typing import NamedTuple
 
@@ -15,8 +14,9 @@ from ingot.ci.runners.registration import instance_registration_token
 from ingot.cli import background, jobs, ssh, web
 from ingot.cli.runner import serve_runner
 from ingot.core.markup.render_pool import POOL
+from ingot.late_imports import DeferredFunction
 from ingot.log import Log
-from ingot.operations.supervisor import SupervisedProcess, close_descriptors, run_and_exit
+from ingot.operations.supervisor import ForkRequests, SupervisedProcess, close_descriptors, run_and_exit
 from ingot.operations.warm_up import warm_up
 from ingot.registry import endpoint_table
 from ingot.settings import Settings, url_host
@@ -44,20 +44,24 @@ def load_modules() -> None:
     endpoint_table()
 
 
-def server_processes(
-    settings: Settings, sockets: ServerSockets, workers: int, metrics: Path
-) -> list[SupervisedProcess]:
+def server_processes(settings: Settings, sockets: ServerSockets, workers: int) -> list[SupervisedProcess]:
     """Build and warm up the application, and return the processes that serve it."""
-    app = web.build_app(_with_cache_share(settings, (1 - _BACKGROUND_CACHE_SHARE) / workers), metrics)
+    app = web.build_app(_with_cache_share(settings, (1 - _BACKGROUND_CACHE_SHARE) / workers), whole_node=True)
     if not warm_up(app):
         _compile_templates()
     # Garbage collection would otherwise write to all these objects, and so copy their memory in each child.
     gc.freeze()
-    names = [f"web-{number}" for number in range(workers)]
     return [
         *_background_processes(settings, app, sockets),
-        *(SupervisedProcess(name, partial(_run_web, app, sockets)) for name in names),
+        *web_processes(app, sockets, workers),
         *([SupervisedProcess("runner", partial(_run_runner, settings, app, sockets))] if settings.runner else []),
+    ]
+
+
+def web_processes(app: App, sockets: ServerSockets, workers: int) -> list[SupervisedProcess]:
+    """Return the web workers, the first of which reports for all of them that this machine serves them."""
+    return [
+        SupervisedProcess(f"web-{number}", partial(_run_web, app, sockets, number == 0)) for number in range(workers)
     ]
 
 
@@ -86,10 +90,10 @@ def _compile_templates() -> None:
     run_and_exit(compile_templates)
 
 
-def _run_web(app: App, sockets: ServerSockets, lifeline: int) -> None:
+def _run_web(app: App, sockets: ServerSockets, reports: bool, lifeline: int) -> None:
     _close(sockets.ssh)
     POOL.use_fork_server(sockets.forks)
-    web.serve(app, sockets.http, lifeline)
+    web.serve(app, sockets.http, lifeline, reports=reports)
 
 
 def _run_background(settings: Settings, app: App, sockets: ServerSockets, lifeline: int) -> None:
@@ -128,3 +132,11 @@ def _local_url(settings: Settings) -> str:
 def _close(listener: socket | None) -> None:
     if listener is not None:
         listener.close()
+
+
+def render_requests() -> ForkRequests:
+    """Return the requests for processes that render Markdown, whose modules the supervisor imports for the first one."""
+    return ForkRequests(
+        DeferredFunction("ingot.core.markup.render_process:run_renderer"),
+        DeferredFunction("ingot.core.markup.render_server:load_libraries"),
+    )

@@ -11,10 +11,11 @@ import uvloop
 
 from ingot.app import REQUEST_STATEMENT_SECONDS, configure_caches, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
+from ingot.cli.temporary_server import listen
 from ingot.core.db.database import Database
 from ingot.core.http.server import LINGER_SECONDS
+from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.log import Log, route_logging
-from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
 from ingot.transport.shell_server import ShellServer
 from ingot.transport.ssh_listener import SshListener
@@ -33,8 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Serve until a signal arrives; several machines may serve the same database."""
     settings = settings_from_arguments(arguments)
+    listener = listen(settings.host, settings.ssh_port) if settings.ssh_server else None
     prepare_instance(settings)
-    serve(settings, open_socket(settings.host, settings.ssh_port) if settings.ssh_server else None)
+    serve(settings, listener)
 
 
 def serve(settings: Settings, listener: socket.socket | None, lifeline: int | None = None) -> None:
@@ -43,7 +45,10 @@ def serve(settings: Settings, listener: socket.socket | None, lifeline: int | No
     route_logging(log)
     configure_caches(settings)
     database = open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with (
+        Heartbeat(settings, database, ["ssh"], log),
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
         runner.run(serve_ssh(settings, database, log, listener, lifeline))
     database.close()
 

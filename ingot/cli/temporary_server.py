@@ -79,13 +79,13 @@ def _serve(settings: Settings, arguments: argparse.Namespace, listener: socket, 
 
     log = Log(settings.log_format)
     route_logging(log)
-    (settings.data / "run").mkdir(mode=0o700)
+    settings.run.mkdir(mode=0o700, exist_ok=True)
     secret, front, process = _application(settings, arguments, log, ssh_listener)
     gc.enable()
     url = f"http://{url_host(settings.host)}:{settings.port}"
-    (settings.data / "run" / "address").write_text(f"{url}\n")
+    (settings.run / "address").write_text(f"{url}\n")
     if ssh_listener is not None:
-        (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
+        (settings.run / "ssh_port").write_text(f"{settings.ssh_port}\n")
     server = http_server(front, process.drain, process.expects_requests, lingers=False)
     log("serving", url=settings.external_url or url, data=str(settings.data), workers=1)
     write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None, testing_secret=secret))

@@ -1,24 +1,30 @@
-"""``ingot web``: run one web worker."""
+"""``ingot web``: run one web worker or several."""
 
 import argparse
 import asyncio
 import gc
 import logging
-import os
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
-from pathlib import Path
+from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import uvicorn
 
 from ingot.app import REQUEST_STATEMENT_SECONDS, App, open_database
-from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
+from ingot.cli.options import (
+    add_instance_options,
+    add_listening_options,
+    make_metrics_directory,
+    prepare_instance,
+    settings_from_arguments,
+)
+from ingot.cli.temporary_server import listen
 from ingot.core.http.connections import connection_limit, raise_descriptor_limit
 from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.core.http.server import HttpServer
 from ingot.log import Log, route_logging
-from ingot.operations.supervisor import open_socket
+from ingot.operations.supervisor import Supervisor
 from ingot.settings import Settings
 
 
@@ -26,33 +32,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_instance_options(parser)
     add_listening_options(parser)
+    parser.add_argument("--workers", metavar="N", type=int, help="worker processes (default: 1)")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Serve until a signal arrives; several machines may serve the same database."""
     settings = settings_from_arguments(arguments)
+    listener = listen(settings.host, settings.port)
+    settings = replace(settings, port=listener.getsockname()[1])
     prepare_instance(settings)
-    metrics = settings.data / "run" / f"metrics-{os.uname().nodename}"
-    metrics.parent.mkdir(mode=0o700, exist_ok=True)
-    metrics.mkdir(mode=0o700, exist_ok=True)
-    serve(build_app(settings, metrics), open_socket(settings.host, settings.port))
+    make_metrics_directory(settings)
+    if settings.workers <= 1:
+        serve(build_app(settings), listener)
+        return
+    from ingot.cli.server_processes import ServerSockets, render_requests, web_processes
+
+    app = build_app(replace(settings, cache_mb=max(1, settings.cache_mb // settings.workers)))
+    gc.freeze()
+    fork_requests = render_requests()
+    children = web_processes(app, ServerSockets(listener, None, fork_requests.control), settings.workers)
+    Supervisor(children, Log(settings.log_format), [listener], fork_requests).run()
 
 
-def build_app(settings: Settings, metrics: Path | None) -> App:
-    """Build the application of a web worker; it opens no connection yet."""
+def build_app(settings: Settings, *, whole_node: bool = False) -> App:
+    """Build the application of a web worker; it opens no connection yet.
+
+    On a machine that serves the ``whole_node``, readiness includes its own SSH server and jobs.
+    """
     log = Log(settings.log_format)
     route_logging(log)
-    return App(settings, open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS), log, metrics)
+    database = open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS)
+    return App(settings, database, log, settings.metrics, whole_node=whole_node)
 
 
-def serve(app: App, listener: Any, lifeline: int | None = None) -> None:
+def serve(app: App, listener: Any, lifeline: int | None = None, *, reports: bool = True) -> None:
     """Serve on an open socket until SIGTERM or until the supervisor exits."""
-    try:
+    with ExitStack() as stack:
+        stack.callback(app.close)
         app.reconcile()
+        if reports:
+            stack.enter_context(app.heartbeat())
         server = http_server(app.front, app.drain, app.expects_requests)
         run_server(server, listener, lifeline)
-    finally:
-        app.close()
 
 
 def http_server(

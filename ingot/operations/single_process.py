@@ -10,7 +10,7 @@ from socket import socket
 from typing import TYPE_CHECKING
 
 from ingot.app import App, open_database
-from ingot.core.db.database import wall_clock
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.times import Timestamp
 from ingot.core.http.request import Message, Receive, Send
 from ingot.log import Log

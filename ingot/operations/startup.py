@@ -14,8 +14,8 @@ from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import users
 from ingot.app import open_database
 from ingot.core.access.passwords import hash_password
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
-from ingot.core.db.database import wall_clock
 from ingot.core.db.times import Timestamp
 from ingot.core.events.bus import collect_subscribers
 from ingot.core.migrations.errors import SchemaError

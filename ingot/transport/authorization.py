@@ -63,17 +63,17 @@ class HttpAuthorization:
         parsed = token_parser(secret) if token_parser is not None else None
         if parsed is not None:
             try:
-                return self._identity(parsed)._replace(protocol="ssh")
+                return (await self._identity(parsed))._replace(protocol="ssh")
             except Unauthenticated:
                 raise unauthorized() from None
         if username == TOKEN_USERNAME:
             try:
-                return self._identity(partial(caller_by_job_token, token=secret))
+                return await self._identity(partial(caller_by_job_token, token=secret))
             except Unauthenticated:
                 raise unauthorized() from None
         for name, token in ((username, secret), ("", username)):
             try:
-                return self._identity(partial(caller_by_token, username=name, secret=token))
+                return await self._identity(partial(caller_by_token, username=name, secret=token))
             except Unauthenticated:
                 continue
         if _TOKEN.fullmatch(secret):
@@ -81,12 +81,12 @@ class HttpAuthorization:
             raise unauthorized()
         by_password = await self._by_password(request, username, secret)
         try:
-            return self._identity(by_password)
+            return await self._identity(by_password)
         except Unauthenticated:  # Blocked since the password was checked.
             raise unauthorized() from None
 
-    def _identity(self, authenticate: Authenticate) -> GitIdentity:
-        self._activity.record(self._read(authenticate).actor)
+    async def _identity(self, authenticate: Authenticate) -> GitIdentity:
+        self._activity.record((await self._read(authenticate)).actor)
         return GitIdentity(True, authenticate)
 
     async def _by_password(self, request: Request, username: str, secret: str) -> Authenticate:
@@ -105,15 +105,21 @@ class HttpAuthorization:
             raise unavailable() from None
         return partial(caller_by_password, user_id=user.id)
 
-    def authorize_project(self, identity: GitIdentity, raw_path: bytes, service: Service, trace: Trace) -> Project:
+    async def authorize_project(
+        self, identity: GitIdentity, raw_path: bytes, service: Service, trace: Trace
+    ) -> Project:
         """Return the project at a path if the caller may use the service on it."""
-        return self._authorize(identity, raw_path, trace, partial(_find_project, identity=identity, service=service))
+        lookup = partial(_find_project, identity=identity, service=service)
+        return await self._authorize(identity, raw_path, trace, lookup)
 
-    def authorize_target(self, identity: GitIdentity, raw_path: bytes, service: Service, trace: Trace) -> GitTarget:
+    async def authorize_target(
+        self, identity: GitIdentity, raw_path: bytes, service: Service, trace: Trace
+    ) -> GitTarget:
         """Return the project or wiki at a path if the caller may use the service on it."""
-        return self._authorize(identity, raw_path, trace, partial(_find_target, identity=identity, service=service))
+        lookup = partial(_find_target, identity=identity, service=service)
+        return await self._authorize(identity, raw_path, trace, lookup)
 
-    def _authorize(self, identity: GitIdentity, raw_path: bytes, trace: Trace, lookup: Lookup[T]) -> T:
+    async def _authorize(self, identity: GitIdentity, raw_path: bytes, trace: Trace, lookup: Lookup[T]) -> T:
         try:
             path = unquote(raw_path.decode("ascii"), errors="strict")
         except UnicodeDecodeError:
@@ -121,7 +127,7 @@ class HttpAuthorization:
         if "/" not in path or "\0" in path:
             path = UNKNOWN_PATH  # A number would be taken for the id of a project, and PostgreSQL rejects NUL.
         try:
-            target, denied, trace.user = self._read(partial(lookup, path=path))
+            target, denied, trace.user = await self._read(partial(lookup, path=path))
         except NotFound:
             # An anonymous caller is not told whether the project is hidden or does not exist.
             raise (GitRequestRefused(404, PROJECT_NOT_FOUND) if identity.known else unauthorized()) from None
@@ -131,9 +137,9 @@ class HttpAuthorization:
             raise GitRequestRefused(403, denied) if identity.known else unauthorized()
         return target
 
-    def _read(self, work: Callable[[Connection], T]) -> T:
+    async def _read(self, work: Callable[[Connection], T]) -> T:
         try:
-            return self._database.read(work)
+            return await self._database.read_async(work, self._pool)
         except Unavailable:
             raise unavailable() from None
 

@@ -120,7 +120,7 @@ class GitHttp:
             raise GitRequestRefused(404, "Not found. This server speaks the smart HTTP protocol only.")
         trace.route = f"/:path.git/{service}"
         identity = await self._authorization.identify(request)
-        target = self._authorization.authorize_target(identity, call["path"], service, trace)
+        target = await self._authorization.authorize_target(identity, call["path"], service, trace)
         base_url = request.origin.base
         service_request = ServiceRequest(
             service,

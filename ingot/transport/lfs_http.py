@@ -108,13 +108,13 @@ class LfsHttp:
             text = "Server supports batch API only, please update your Git LFS client to version 1.0.1 and up."
             raise GitRequestRefused(501, text)
         _require_method(request, "POST")
-        project = self._authorize(call, "git-upload-pack")
+        project = await self._authorize(call, "git-upload-pack")
         if words == ["verify"]:
             return self._verify(project, await read_params(request, LfsObjectParams, call.charge))
-        return self._batch(call, project, await read_params(request, LfsBatchParams, call.charge))
+        return await self._batch(call, project, await read_params(request, LfsBatchParams, call.charge))
 
-    def _authorize(self, call: LfsCall, service: Service) -> Project:
-        project = self._authorization.authorize_project(call.identity, call.path, service, call.trace)
+    async def _authorize(self, call: LfsCall, service: Service) -> Project:
+        project = await self._authorization.authorize_project(call.identity, call.path, service, call.trace)
         if not project.lfs_enabled:
             raise GitRequestRefused(404, "Git LFS is not enabled for this project.")
         return project
@@ -125,19 +125,19 @@ class LfsHttp:
             raise GitRequestRefused(400, "An object is named by the 64 hexadecimal digits of its SHA-256.")
         if not rest:
             _require_method(call.request, "GET", "HEAD")
-            return self._transfers.download(call.request, self._authorize(call, "git-upload-pack"), oid)
+            return self._transfers.download(call.request, await self._authorize(call, "git-upload-pack"), oid)
         _require_method(call.request, "PUT")
         size = number_or_none(rest)
         if size is None:
             raise GitRequestRefused(400, "The size of an object is a number of bytes.")
-        project = self._authorize(call, "git-receive-pack")
+        project = await self._authorize(call, "git-receive-pack")
         limit = self._settings.max_lfs_mb
         if limit and size > limit * 2**20:
             raise GitRequestRefused(413, f"The file is larger than the {limit} MB that are allowed.")
         await self._transfers.upload(call.request, call.identity.authenticate, project, oid, size)
         return json_response({})
 
-    def _batch(self, call: LfsCall, project: Project, params: LfsBatchParams) -> ApiResponse:
+    async def _batch(self, call: LfsCall, project: Project, params: LfsBatchParams) -> ApiResponse:
         if len(params.objects) > MAX_BATCH_OBJECTS:
             raise GitRequestRefused(413, f"A batch has {MAX_BATCH_OBJECTS} objects at most.")
         if params.transfers and "basic" not in params.transfers:
@@ -145,9 +145,9 @@ class LfsHttp:
         if params.hash_algo not in (None, "sha256"):
             raise GitRequestRefused(409, "Objects are named by their SHA-256.")
         if params.operation == "upload":
-            self._authorize(call, "git-receive-pack")
+            await self._authorize(call, "git-receive-pack")
         oids = {each.oid for each in params.objects}
-        sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=oids))
+        sizes = await self._database.read_async(partial(sizes_in_project, project_id=project.id, oids=oids), self._pool)
         url = f"{call.request.origin.base}/{project.full_path}.git"
         header = _forwarded_credentials(call.request)
         if params.operation == "download":
@@ -167,10 +167,10 @@ class LfsHttp:
     async def _lock(self, call: LfsCall, words: list[str]) -> ApiResponse:
         request, authenticate = call.request, call.identity.authenticate
         if not words and request.method == "GET":
-            project = self._authorize(call, "git-upload-pack")
+            project = await self._authorize(call, "git-upload-pack")
             return json_response(self._locks.list_locks(project, parse_query(request.query)))
         _require_method(request, *(["POST"] if words else ["POST", "GET"]))
-        project = self._authorize(call, "git-receive-pack")
+        project = await self._authorize(call, "git-receive-pack")
         match words:
             case []:
                 return await self._create_lock(call, project)

@@ -262,7 +262,7 @@ class Push:
                     partial(finish_pushed_updates, self._database, self._repository, self._intent, self._updates)
                 )
                 self._intent = None
-            messages = self._database.read(self._messages)
+            messages = await self._database.read_async(self._messages, self._pool)
         except (Failure, Unavailable) as error:  # Retried when git has ended.
             log_failure("push not recorded at once", error, project_id=self._project.id)
             return OK

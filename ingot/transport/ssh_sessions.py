@@ -134,7 +134,7 @@ class SshSessions:
 
     async def _execute(self, channel: SshChannel, names: dict[str, str]) -> SessionResult:
         authenticate = partial(caller_by_key, fingerprint=channel.fingerprint)
-        caller = self._database.read(authenticate)
+        caller = await self._database.read_async(authenticate, self._pool)
         self._record_use(caller)
         names["user"] = caller.name
         if channel.command is None:
@@ -143,7 +143,7 @@ class SshSessions:
             return SessionResult(0)
         command = parse_command(channel.command)
         names["service"] = command.name
-        target = self._authorize(caller, command)
+        target = await self._authorize(caller, command)
         if command.lfs_operation:
             await channel.send(self._lfs_authentication(caller, target.project, command.lfs_operation))
             return SessionResult(0)
@@ -186,7 +186,7 @@ class SshSessions:
         if caller.key is not None:
             self._usage.note(caller.key.id)
 
-    def _authorize(self, caller: GitCaller, command: SshCommand) -> GitTarget:
+    async def _authorize(self, caller: GitCaller, command: SshCommand) -> GitTarget:
         def find(db: Connection) -> tuple[GitTarget, str | None]:
             disabled = protocol_refusal(db, "ssh")
             if disabled is not None:
@@ -197,7 +197,7 @@ class SshSessions:
             return target, target_refusal(caller, access, target, command.service)
 
         try:
-            target, denied = self._database.read(find)
+            target, denied = await self._database.read_async(find, self._pool)
         except NotFound:
             raise GitRequestRefused(404, PROJECT_NOT_FOUND) from None
         if denied is not None:

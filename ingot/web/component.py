@@ -23,6 +23,7 @@ from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.errors import Denied, Failure, NotFound, StorageFull, Unauthenticated, Unavailable
 from ingot.git.core.errors import is_storage_full
+from ingot.git.core.library import reopen_repositories
 from ingot.log import log_failure
 from ingot.module_index import index_lines
 from ingot.offload import WouldBlock, forbid_blocking
@@ -148,6 +149,7 @@ class PagesComponent:
     async def _serve_again(self, error: Exception, page_call: PageCall, trace: Trace) -> RenderedResponse:
         """Read a page a second time: objects that were deleted during the first attempt are not found now."""
         log_failure("page read again", error, route=trace.route)
+        reopen_repositories()
         try:
             return await self._serve(page_call, trace)
         except _REFUSALS:
@@ -198,7 +200,7 @@ class PagesComponent:
         )
         if method in _WRITE_METHODS:
             charge = page_call.charge = self._bodies.open(request.origin.ip)
-            charge.anonymous = not self._database.read(partial(has_session, request))
+            charge.anonymous = not await self._database.read_async(partial(has_session, request), self._pool)
             limit = FORM_LIMIT if charge.anonymous else await self._limit(method, path)
             page_call.form = await parse_body(request.receive, request.headers, limit, charge)
             method = str(page_call.form.get("_method", method)).upper()
@@ -253,6 +255,8 @@ class PagesComponent:
         After that, the next requests for the page go directly to the pool. Their number doubles with each blocked
         attempt, so that a page that blocked only because caches were empty returns to the event loop.
         """
+        if self._database.engine.is_remote:
+            return await self._run_in_pool(dispatch)
         left, _ = self._slow_pages.get(route.path, (0, 0))
         if left:
             self._slow_pages[route.path] = left - 1, self._slow_pages[route.path][1]

@@ -83,7 +83,7 @@ _WORKING_DIRECTORY = -100
 _OPEN_FLAGS = {
     name: (position, os.O_WRONLY | os.O_RDWR | os.O_CREAT) for name, position in (("open", 1), ("openat", 2))
 }
-"""The argument with the flags; files that are opened for reading only are not intercepted."""
+"""The argument with the flags; by default, files that are opened for reading only are not intercepted."""
 
 _LAUNCHER = """
 import ctypes, os, socket, struct, sys
@@ -153,8 +153,10 @@ Handler = Callable[[SystemCall], int | None]
 class FilteredServer(Server):
     """A server whose calls of the given kinds are decided by a handler, for all of its processes."""
 
-    def __init__(self, data: Path, handler: Handler, calls: Iterable[str]) -> None:
+    def __init__(self, data: Path, handler: Handler, calls: Iterable[str], *, reads: bool = False) -> None:
+        """Intercept calls; with ``reads``, files that are opened for reading only too."""
         super().__init__(data)
+        self._open_flags = {} if reads else _OPEN_FLAGS
         machine = platform.machine()
         if sys.platform != "linux" or machine not in _NUMBERS:
             pytest.skip("system calls cannot be intercepted here")
@@ -169,7 +171,9 @@ class FilteredServer(Server):
         """Start the server and decide its calls until it ends; skip the test where that is not permitted."""
         (self.data / "run" / "address").unlink(missing_ok=True)
         ours, theirs = socket.socketpair()
-        rules = [value for number, name in self._names.items() for value in (number, *_OPEN_FLAGS.get(name, (0, 0)))]
+        rules = [
+            value for number, name in self._names.items() for value in (number, *self._open_flags.get(name, (0, 0)))
+        ]
         numbers = (theirs.fileno(), self._architecture, self._seccomp, *rules)
         command = [sys.executable, "-c", _LAUNCHER, ",".join(map(str, numbers)), *INGOT[1:], *self._words(arguments)]
         with self._log.open("ab") as log, self._out.open("ab") as out:

@@ -78,7 +78,7 @@ def test_housekeeping_of_an_empty_repository(store: RepositoryStore, key: str) -
 
 def test_concurrent_housekeeping(store: RepositoryStore, key: str) -> None:
     """The second run skips, and no lock outlives its holder."""
-    descriptor = os.open(store.path_of(key) / "objects", os.O_RDONLY)
+    descriptor = os.open(store.path_of(key) / "ingot-housekeeping", os.O_RDWR | os.O_CREAT)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     assert not run_housekeeping(store.path_of(key))
     os.close(descriptor)

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import delete, select
 
 from ingot.app import open_database
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
-from ingot.core.db.database import wall_clock
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.core.jobs.tables import Job, job_failures, jobs, recurring_jobs
 from ingot.log import Log

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ingot.app import open_database
-from ingot.core.db.database import Database, wall_clock
+from ingot.core.db.clocks import wall_clock
+from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
 from ingot.core.jobs.leases import JobCapacity, claim_jobs, fail_job, finish_job, postpone_job
 from ingot.core.jobs.queue import MAX_ATTEMPTS, enqueue

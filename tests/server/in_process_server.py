@@ -13,7 +13,8 @@ import httpx
 import uvicorn
 
 from ingot.app import App, open_database
-from ingot.core.db.database import Database, wall_clock
+from ingot.core.db.clocks import wall_clock
+from ingot.core.db.database import Database
 from ingot.core.db.times import Timestamp, timestamp, to_datetime
 from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.log import Log

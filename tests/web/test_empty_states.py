@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ingot.core.db.database import wall_clock
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.paging import Listing, Page
 from ingot.core.http.request import Origin
 from ingot.web.page_routes import PageHeaders, PageRequest

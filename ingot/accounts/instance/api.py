@@ -7,10 +7,12 @@ from ingot.accounts.instance.tables import BroadcastMessage
 from ingot.accounts.instance.views import (
     BroadcastMessageView,
     MetadataView,
+    NodeView,
     SettingsView,
     VersionView,
     broadcast_message_view,
     metadata_view,
+    node_view,
     settings_view,
     version_view,
 )
@@ -19,6 +21,7 @@ from ingot.core.access.rules import administrators, signed_in
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
+from ingot.core.nodes.queries import list_nodes
 
 routes = Routes("instance")
 
@@ -33,6 +36,12 @@ def get_version(call: Call) -> VersionView:
 def get_metadata(call: Call) -> MetadataView:
     """Get the version of the server and its components."""
     return metadata_view(call.settings.reported_version)
+
+
+@routes.get("/admin/nodes", may=administrators, returns=list[NodeView])
+def list_instance_nodes(call: Call) -> list[NodeView]:
+    """List the machines that serve the instance, with their roles and clocks."""
+    return [node_view(node) for node in list_nodes(call.db)]
 
 
 @routes.get("/application/settings", may=administrators, returns=SettingsView)

@@ -11,6 +11,7 @@ from ingot.accounts.instance.tables import BroadcastMessage, StoredSettings
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.core.nodes.queries import Node
 
 
 class VersionView(View):
@@ -18,6 +19,20 @@ class VersionView(View):
 
     version: str
     revision: str
+
+
+class NodeView(View):
+    """Machine that serves the instance."""
+
+    name: str
+    roles: list[str]
+    address: str
+    version: str
+    clock_offset: float
+    """Seconds by which its clock is ahead of the database server's."""
+    started_at: Timestamp
+    last_seen_at: Timestamp
+    online: bool
 
 
 class AgentServerView(View, rename="camel"):
@@ -92,6 +107,20 @@ def settings_view(db: Connection, stored: StoredSettings) -> SettingsView:
         runners_registration_token=db.ports[RunnerRegistration].registration_token(db),
         created_at=stored.created_at,
         updated_at=stored.updated_at,
+    )
+
+
+def node_view(node: Node) -> NodeView:
+    """Return the view of a node."""
+    return NodeView(
+        name=node.name,
+        roles=list(node.roles),
+        address=node.address,
+        version=node.version,
+        clock_offset=node.clock_offset,
+        started_at=node.started_at,
+        last_seen_at=node.last_seen_at,
+        online=node.online,
     )
 
 

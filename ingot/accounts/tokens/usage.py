@@ -10,6 +10,7 @@ from ingot.accounts.tokens.tables import access_tokens
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.expressions import in_list
+from ingot.core.db.stalls import on_event_loop
 from ingot.errors import Unavailable
 from ingot.log import log_failure
 
@@ -38,12 +39,18 @@ class TokenUsageTracker:
         if len(self._noted_at) >= MAX_TRACKED_TOKENS:
             self._noted_at.clear()
         self._noted_at[token_id] = now
+        if not on_event_loop():  # Reads of a remote database run in threads, which have no timer.
+            self._submit([token_id])
+            return
         if not self._pending:
             asyncio.get_running_loop().call_later(FLUSH_DELAY_SECONDS, self._flush)
         self._pending.add(token_id)
 
     def _flush(self) -> None:
         tokens, self._pending = list(self._pending), set()
+        self._submit(tokens)
+
+    def _submit(self, tokens: list[int]) -> None:
         try:
             self._writer.submit(self._write, tokens)
         except RuntimeError:

@@ -92,7 +92,7 @@ def release_address(db: Connection, address: str, user_id: int = 0) -> None:
     for claim in claims_to_address(db, address):
         if claim.user_id == user_id:
             continue
-        db.must_hold(NAMESPACES)
+        db.must_hold_part(NAMESPACES)
         if claim.email_id is None:
             _replace_primary(db, claim.user_id)
         else:

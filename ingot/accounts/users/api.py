@@ -38,7 +38,7 @@ from ingot.core.access.passwords import hash_password, password_error
 from ingot.core.access.rules import administrators, require, signed_in
 from ingot.core.access.scopes import READ_USER_SCOPES
 from ingot.core.api.params import MissingParameter, number_or_none, path_number
-from ingot.core.api.routes import Call, Finder, PrepareContext, Routes
+from ingot.core.api.routes import Call, Finder, PartialLock, PrepareContext, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import add_duration, day_of
@@ -121,7 +121,14 @@ def get_user(call: Call, user: User, params: GetUser) -> UserView:
     return single_user_view(call.db, call.actor, user, call.origin.base, with_attributes=with_attributes)
 
 
-@routes.post("/users", may=administrators, returns=AdminUserView, prepare=_hash_password, locks=NAMESPACES)
+def _names_of_new_user(call: Call, params: CreateUser) -> list[str]:  # noqa: ARG001 - They follow from the parameters.
+    return [params.username.lower(), f"address {params.email.lower()}"]
+
+
+_NEW_USER_LOCK = PartialLock(NAMESPACES, _names_of_new_user, lambda params: params.extern_uid is not UNSET)
+
+
+@routes.post("/users", may=administrators, returns=AdminUserView, prepare=_hash_password, locks=_NEW_USER_LOCK)
 def create_user(call: Call, params: CreateUser, password_hash: str | None) -> AdminUserView:
     """Create a user."""
     if params.password is UNSET and not (params.reset_password or params.force_random_password):

@@ -1,6 +1,7 @@
 """One call of an endpoint, from HTTP or from a page: its state, and the steps that run it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -8,7 +9,7 @@ import msgspec
 from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.rules import require
 from ingot.core.api.paging import read_page
-from ingot.core.api.routes import Call, Endpoint, PrepareContext, StagedCall
+from ingot.core.api.routes import Call, Endpoint, PartialLock, PrepareContext, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.request import Origin
@@ -63,9 +64,9 @@ class EndpointRunner:
     def run(self, endpoint_call: EndpointCall, db: Connection) -> Any:
         """Run the handler within a unit of work and return its result."""
         endpoint = endpoint_call.endpoint
-        if endpoint.locks is not None:
-            db.lock(endpoint.locks)
         call = self._call(endpoint_call, db)
+        if endpoint.locks is not None:
+            _lock(call, endpoint.locks, endpoint_call.params)
         return endpoint.handler(
             call, *_authorized_subject(endpoint_call, call), *_arguments(endpoint_call), *endpoint_call.prepared
         )
@@ -99,6 +100,15 @@ def _authorized_subject(endpoint_call: EndpointCall, call: Call) -> list[Any]:
     if not endpoint.checks_caller_only:
         require(endpoint.may(call.actor, access, subject))
     return [subject]
+
+
+def _lock(call: Call, lock: str | PartialLock, params: Any) -> None:
+    if isinstance(lock, str):
+        call.db.lock(lock)
+    elif lock.needs_all is not None and lock.needs_all(params):
+        call.db.lock(lock.name)
+    else:
+        call.db.lock_parts(lock.name, partial(lock.parts, call, params))
 
 
 def _arguments(endpoint_call: EndpointCall) -> list[Any]:

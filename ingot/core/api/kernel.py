@@ -41,6 +41,8 @@ from ingot.core.http.body_budget import ANONYMOUS_BODY_LIMIT, BodyBudget, BodyCh
 from ingot.core.http.request import Request
 from ingot.errors import Failure, NotFound, StorageFull, Unauthenticated, Unavailable
 from ingot.git.core.errors import is_storage_full
+from ingot.git.core.library import reopen_repositories
+from ingot.git.core.shared_disks import MAX_ATTEMPTS, is_outdated
 from ingot.log import log_failure
 from ingot.offload import WouldBlock, forbid_blocking
 from ingot.settings import Settings
@@ -49,6 +51,10 @@ T = TypeVar("T")
 Authenticate = Callable[[Connection, Credentials], Actor]
 QUEUE_SECONDS = 30.0
 """Time that a request may wait for a thread; as long as a request may wait for its turn to change a branch."""
+_EMBEDDED_THREADS = 1, 4
+"""Threads for writes and for other calls: a file has one writer at a time."""
+_SERVER_THREADS = 4, 8
+"""Threads where each call mostly waits for a server, and reads too if it is far away."""
 _NO_CREDENTIALS = Credentials()
 _EMPTY_TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 """Type of the empty body for an object that no longer exists, where the deleted object would be JSON."""
@@ -74,7 +80,10 @@ class _RequestCall(EndpointCall, kw_only=True):
 
 
 class Kernel:
-    """Dispatcher of API requests: reads run on the event loop, writes in one thread, long calls in a small pool."""
+    """Dispatcher of API requests: reads run on the event loop, writes and long calls in threads.
+
+    If the database is a server that is far away, reads run in threads too.
+    """
 
     def __init__(
         self,
@@ -91,8 +100,9 @@ class Kernel:
         self._limits = limits
         self._runner = EndpointRunner(database, settings)
         self._bodies = bodies
-        self.writer = ThreadPoolExecutor(1, "writer")
-        self.pool = ThreadPoolExecutor(4, "pool")
+        writers, others = _EMBEDDED_THREADS if database.embedded else _SERVER_THREADS
+        self.writer = ThreadPoolExecutor(writers, "writer")
+        self.pool = ThreadPoolExecutor(others, "pool")
 
     async def handle(self, request: Request, route: bytes) -> tuple[ApiResponse, EndpointCall | None]:
         """Return the response to a request and the call, if a route matched; an exception is a bug of ours."""
@@ -104,7 +114,7 @@ class Kernel:
             if endpoint is None:
                 endpoint = await self._run_in(self.pool, partial(self._table.load, matched))
             call = _RequestCall(endpoint, path, request.origin, request=request)
-            return await self._handle(call), call
+            return await (self._handle(call) if endpoint.writes else self._handle_read(call)), call
         except Exception as error:  # Errors without a specified response are raised again.
             refusals = (call.endpoint.denied, call.endpoint.conflict) if call else ()
             response = error_response(error, *refusals)
@@ -132,6 +142,18 @@ class Kernel:
             log_failure("subject not read", failure, route=call.endpoint.path)
         return None
 
+    async def _handle_read(self, call: _RequestCall) -> ApiResponse:
+        """Handle a read, again if another machine has replaced a file of the repository meanwhile."""
+        for _ in range(MAX_ATTEMPTS - 1):
+            try:
+                return await self._handle(call)
+            except Exception as error:
+                if not is_outdated(error, self._runner.settings.data / "repositories"):
+                    raise
+                log_failure("read again", error, route=call.endpoint.path)
+                reopen_repositories()
+        return await self._handle(call)
+
     async def _handle(self, call: _RequestCall) -> ApiResponse:
         endpoint, request = call.endpoint, call.request
         call.sent = parse_query(request.query)
@@ -155,7 +177,7 @@ class Kernel:
             if call.endpoint.writes and call.endpoint.read_body is None:
                 await self._authorize_with_body(call, charge)
             else:
-                self._authorize(call)
+                await self._authorize(call)
         finally:
             # Refused calls count too, so that guesses of credentials are limited.
             if limited:
@@ -177,19 +199,19 @@ class Kernel:
         """
         initial = call.credentials
         if initial.token is not None:
-            self._authorize(call)
+            await self._authorize(call)
             charge.anonymous = not call.actor.known
         elif initial is not _NO_CREDENTIALS:
-            charge.anonymous = not self._database.read(partial(self._is_known, initial))
+            charge.anonymous = not await self._database.read_async(partial(self._is_known, initial), self.pool)
         try:
             call.sent |= await self._body(call, charge)
         except BadRequest:
             if initial.token is None:
-                self._authorize(call)  # No token can be read from the body, so the caller is anonymous.
+                await self._authorize(call)  # No token can be read from the body, so the caller is anonymous.
             raise
         call.credentials = self._credentials(call)
         if initial.token is None or call.credentials != initial:
-            self._authorize(call)
+            await self._authorize(call)
 
     def _body_context(self, call: _RequestCall, charge: BodyCharge) -> BodyContext:
         return BodyContext(
@@ -210,8 +232,8 @@ class Kernel:
             return _NO_CREDENTIALS
         return read_credentials(call.request.headers, call.sent, endpoint.writes, job_token=endpoint.job_token)
 
-    def _authorize(self, call: _RequestCall) -> None:
-        self._database.read(partial(self._check_caller, call))
+    async def _authorize(self, call: _RequestCall) -> None:
+        await self._database.read_async(partial(self._check_caller, call), self.pool)
 
     def _check_caller(self, call: _RequestCall, db: Connection) -> None:
         """Authenticate the caller, and raise if no parameters could make the call permitted."""
@@ -255,6 +277,8 @@ class Kernel:
 
     async def _inline_if_short(self, reading: Callable[[], ApiResponse]) -> ApiResponse:
         """Run a read on the event loop; if it would block, start it again in a thread."""
+        if self._database.engine.is_remote:
+            return await self._run_in(self.pool, reading)
         try:
             with forbid_blocking():
                 return reading()
@@ -281,7 +305,7 @@ class Kernel:
         if charge.anonymous and not call.endpoint.runner_call:
             limit = ANONYMOUS_BODY_LIMIT
         elif not isinstance(limit, int):
-            limit = self._database.read(limit)
+            limit = await self._database.read_async(limit, self.pool)
         return await parse_body(call.request.receive, headers, limit, charge)
 
     async def _run_in(self, executor: Executor, work: Callable[[], T]) -> T:

@@ -31,6 +31,14 @@ class Call:
     settings: Settings
 
 
+class PartialLock(typing.NamedTuple):
+    """Lock of the parts that a call changes; of everything for parameters that concern more than these."""
+
+    name: str
+    parts: Callable[[Call, Any], Iterable[str]]
+    needs_all: Callable[[Any], bool] | None = None
+
+
 class PrepareContext(typing.NamedTuple):
     """Context of the work before a transaction."""
 
@@ -143,7 +151,7 @@ class Endpoint:
     runner_call: bool
     job_token: bool
     rate_limited: bool
-    locks: str | None
+    locks: str | PartialLock | None
     body_limit: int | Callable[[Connection], int]
     instead: dict[int, Any]
     slashes: str
@@ -238,7 +246,7 @@ class EndpointOptions(typing.TypedDict, total=False):
     """Accept the token of a running job, which acts as the job's user; elsewhere such a token is ignored."""
     rate_limited: bool
     """Count the call for the rate limits; True unless declared."""
-    locks: str | None
+    locks: str | PartialLock | None
     """The lock under which the subject is found and changed."""
     body_limit: int | Callable[[Connection], int]
     """The largest body in bytes, or a function that reads the limit which administrators have set.

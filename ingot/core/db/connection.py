@@ -1,7 +1,7 @@
 """Connection of a transaction or read: SQLAlchemy Core builds the statements, the driver runs them."""
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -12,7 +12,7 @@ from sqlalchemy.sql import ClauseElement, Executable
 
 from ingot.core.db.cache import ReadCache
 from ingot.core.db.expressions import ListOfValues, in_list, packed_columns
-from ingot.core.db.locks import LOCK, TRY_LOCK, lock_key
+from ingot.core.db.locks import LOCK, LOCK_SHARED, TRY_LOCK, lock_key
 from ingot.core.db.ports import Ports
 from ingot.core.db.schema import Record
 from ingot.core.db.times import Timestamp
@@ -137,6 +137,7 @@ class Connection:
     __slots__ = (
         "_cache",
         "_locks",
+        "_partial_locks",
         "_raw",
         "_refreshed",
         "_statements",
@@ -185,6 +186,7 @@ class Connection:
         self.wakes_watchers = False
         """Whether the transaction has work for a process that waits on a ``Watch``."""
         self._locks: set[str] = set()
+        self._partial_locks: set[str] = set()
 
     def cached(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:
         """Return the result of ``read`` from the cache; call it if something was committed since, or for None.
@@ -229,6 +231,17 @@ class Connection:
         self.rows(LOCK, lock=lock_key(name))
         self._locks.add(name)
 
+    def lock_parts(self, name: str, find_parts: Callable[[], Iterable[str]]) -> None:
+        """Hold parts of a lock until the transaction has ended; others may hold other parts, but none the whole lock.
+
+        ``find_parts`` is called when no other transaction holds the whole lock any more. Call this once in a
+        transaction: as all take their parts in the same order, no two can wait for each other.
+        """
+        self.rows(LOCK_SHARED, lock=lock_key(name))
+        for key in sorted({lock_key(f"{name} {part}") for part in find_parts()}):
+            self.rows(LOCK, lock=key)
+        self._partial_locks.add(name)
+
     def try_lock(self, name: str) -> bool:
         """Hold this lock until the transaction has ended, unless another one holds it; return whether it is held."""
         return bool(self.value(TRY_LOCK, lock=lock_key(name)))
@@ -237,6 +250,11 @@ class Connection:
         """Raise if this lock, which a change needs, was not taken; on both engines, so that tests detect it."""
         if name not in self._locks:
             raise RuntimeError(f"The lock of {name} has to be taken before anything is read")
+
+    def must_hold_part(self, name: str) -> None:
+        """Raise if neither this lock nor parts of it were taken."""
+        if name not in self._partial_locks:
+            self.must_hold(name)
 
     def before_commit(self, name: str, work: Callable[["Connection"], object]) -> None:
         """Call ``work`` as the last step of the transaction, once for each name.

@@ -1,14 +1,15 @@
 """Reads and transactions with retries, on connections per thread."""
 
 import threading
-import time
+from asyncio import get_running_loop
 from collections.abc import Callable
-from datetime import UTC, datetime
+from concurrent.futures import Executor
 from functools import partial
 from typing import Any, TypeVar
 
 from ingot.core.db.announcements import NOTIFY_LISTENERS, encode_topics
 from ingot.core.db.cache import ReadCache
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection, StatementCache, Subscribers
 from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
 from ingot.core.db.ports import Ports
@@ -19,20 +20,6 @@ from ingot.log import log_failure
 
 T = TypeVar("T")
 _MAX_ATTEMPTS = 3
-
-
-_formatted_second: tuple[int, str] = (0, "")
-
-
-def wall_clock() -> Timestamp:
-    """Return the current time; called for every request, so the text is formatted once per second."""
-    global _formatted_second  # noqa: PLW0603 - One pair, replaced as a whole: threads may race.
-    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
-    formatted, text = _formatted_second
-    if formatted != seconds:
-        text = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
-        _formatted_second = seconds, text
-    return Timestamp(f"{text}.{nanoseconds // 1_000_000:03d}Z")
 
 
 class _ThreadConnections(threading.local):
@@ -60,12 +47,23 @@ class Database:
         self.vault = vault
         self.subscribers = subscribers
         self.ports = ports
-        self.clock = clock
+        self.clock = engine.clock if clock is wall_clock else clock
         self._embedded = isinstance(engine, SqliteEngine)
         self.statements = StatementCache(engine.dialect, embedded=self._embedded)
         self._local = _ThreadConnections()
         self._opened: list[Any] = []
         self._caches: list[ReadCache] = []
+
+    @property
+    def embedded(self) -> bool:
+        """Return whether the database is a file, which one machine uses."""
+        return self._embedded
+
+    async def read_async(self, work: Callable[[Connection], T], executor: Executor) -> T:
+        """Run ``work`` as ``read`` does: on the event loop, or in a thread if the server is far away."""
+        if self.engine.is_remote:
+            return await get_running_loop().run_in_executor(executor, self.read, work)
+        return self.read(work)
 
     def read(self, work: Callable[[Connection], T], *, ahead_of_change: bool = False) -> T:
         """Run ``work`` on a read-only connection; a lost connection is replaced once."""
@@ -128,6 +126,7 @@ class Database:
         db = self._connection("writer", read_only=False)
         raw, self._local.reading = self._local.writer, None  # Nested reads must not use the old snapshot.
         transaction = self.engine.begin(raw)
+        db.now = self.clock()
         try:
             try:
                 result = work(db)

@@ -17,6 +17,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import NullType
 
 from ingot.core.db.announcements import EVERYTHING, Listener, decode_topics
+from ingot.core.db.clocks import wall_clock
+from ingot.core.db.times import Timestamp
 from ingot.core.db.wakeups import WakeupPipe, wake_all
 from ingot.core.db.write_queue import WriteQueue
 from ingot.errors import Unavailable
@@ -75,6 +77,16 @@ class Engine(Protocol):
     errors: type[Exception]
     """Base class of the driver's errors."""
 
+    @property
+    def is_remote(self) -> bool:
+        """Return whether a round trip takes so long that no event loop should wait for it."""
+
+    def clock(self) -> Timestamp:
+        """Return the time that all nodes of the instance share."""
+
+    def clock_offset(self) -> float:
+        """Return the seconds by which the clock of this machine is ahead of that time."""
+
     def connect(self, *, read_only: bool, typed: bool = True) -> Any:
         """Open a driver connection; callers that know the types of their columns do not need a typed one."""
 
@@ -99,8 +111,8 @@ class Engine(Protocol):
     def announce_role(self, role: str) -> Any:
         """Announce that this process serves ``role`` until the result is closed or the process ends."""
 
-    def is_served(self, role: str) -> bool:
-        """Return whether a running process serves ``role``."""
+    def is_served(self, role: str, *, here: bool = False) -> bool:
+        """Return whether a running process serves ``role``, of any machine or of this one."""
 
     def watch(self, role: str) -> Watch:
         """Announce ``role`` and return a watch that waits for its work."""
@@ -125,12 +137,18 @@ class SqliteEngine:
     version_statement = "PRAGMA data_version"
     errors: type[Exception] = sqlite3.Error
 
+    is_remote = False
+    clock = staticmethod(wall_clock)
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self._queue = WriteQueue(path)
         self.dialect: Dialect = SQLiteDialect_pysqlite(paramstyle="named")
         # SQLite has no booleans; a declared type and a C-level converter restore them.
         sqlite3.register_converter("BOOLEAN", b"1".__eq__)
+
+    def clock_offset(self) -> float:
+        return 0.0
 
     def connect(self, *, read_only: bool, typed: bool = True) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -197,7 +215,7 @@ class SqliteEngine:
         fcntl.flock(file, fcntl.LOCK_SH)
         return file
 
-    def is_served(self, role: str) -> bool:
+    def is_served(self, role: str, *, here: bool = False) -> bool:  # noqa: ARG002 - There is one machine.
         try:
             # Checks are serialized, or two of them would take each other for a process that serves the role.
             with self._beacon("asking").open("ab") as turn, self._beacon(role).open("rb") as file:

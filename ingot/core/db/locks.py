@@ -29,6 +29,23 @@ def _advisory_lock_postgresql(element: advisory_lock, compiler: SQLCompiler, **o
     return f"pg_advisory_xact_lock({_LOCKS}, {compiler.process(element.clauses, **options)})"
 
 
+class shared_advisory_lock(FunctionElement[None]):  # noqa: N801 - It reads as an SQL function where it is used.
+    """Function that waits for a lock that several transactions may share; a no-op in SQLite."""
+
+    type = NullType()
+    inherit_cache = True
+
+
+@compiles(shared_advisory_lock, "sqlite")
+def _shared_advisory_lock_sqlite(element: shared_advisory_lock, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - Signature of SQLAlchemy.
+    return "NULL"
+
+
+@compiles(shared_advisory_lock, "postgresql")
+def _shared_advisory_lock_postgresql(element: shared_advisory_lock, compiler: SQLCompiler, **options: Any) -> str:
+    return f"pg_advisory_xact_lock_shared({_LOCKS}, {compiler.process(element.clauses, **options)})"
+
+
 class try_advisory_lock(FunctionElement[bool]):  # noqa: N801 - It reads as an SQL function where it is used.
     """Function that takes a lock unless another transaction holds it; always true in SQLite."""
 
@@ -47,6 +64,7 @@ def _try_advisory_lock_postgresql(element: try_advisory_lock, compiler: SQLCompi
 
 
 TRY_LOCK = select(try_advisory_lock(bindparam("lock", type_=Integer)))
+LOCK_SHARED = select(shared_advisory_lock(bindparam("lock", type_=Integer)))
 LOCK = select(advisory_lock(bindparam("lock", type_=Integer)))
 
 

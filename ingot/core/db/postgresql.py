@@ -1,20 +1,18 @@
-"""Engine for PostgreSQL: bounded connections, outcomes of commits, announced roles and notifications."""
+"""Engine for PostgreSQL: bounded connections, directly or through a connection pooler, and outcomes of commits."""
 
-import os
-import select
-import threading
 import time
 import zlib
-from collections.abc import Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
 from sqlalchemy.engine import Dialect
 
 from ingot.core.db import engines
-from ingot.core.db.announcements import CHANNEL, EVERYTHING, decode_topics
-from ingot.core.db.engines import NOTIFY_CHANNEL, DatabaseErrorKind
+from ingot.core.db.clocks import ServerClock
+from ingot.core.db.engines import DatabaseErrorKind
+from ingot.core.db.postgresql_notifications import PostgresqlAnnouncement, PostgresqlListener, PostgresqlWatch
 from ingot.core.db.stalls import MonitoredConnection, StallMonitor, on_event_loop
+from ingot.core.db.times import Timestamp
 from ingot.errors import Unavailable
 from ingot.log import log_failure
 
@@ -22,8 +20,8 @@ CONNECT_SECONDS = 3
 """Limit in a thread. A request may wait for a statement on the event loop first, and must be answered within 5 s."""
 INLINE_CONNECT_SECONDS = 2
 """Limit on an event loop, and for probes; the driver accepts no less."""
-RECONNECT_SECONDS = 1.0
-HEARTBEAT_SECONDS = 5.0
+REMOTE_SECONDS = 0.001
+"""Round trip above which reads leave the event loop: they would delay all other requests several times."""
 OUTCOME_SECONDS = 5.0
 """Time to find out whether a commit whose response was lost has succeeded."""
 _OUTCOME_PAUSE_SECONDS = 0.05
@@ -40,11 +38,17 @@ _DEAD_PEER_OPTIONS: dict[str, Any] = {
 _SERVER_KEEPALIVES = (
     "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; "
     "SET lock_timeout = '{lock_ms}ms'; SET statement_timeout = '{statement_ms}ms'; "
-    "SET default_transaction_read_only = {read_only}"
+    "SET default_transaction_read_only = "
 )
 # The transaction id is assigned here instead of by the first change, which costs no further round trip. By this id
 # another connection can find out whether the transaction has committed.
-_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text"
+_IDENTITY = "SELECT pg_current_xact_id()::text, pg_backend_pid(), extract(epoch FROM clock_timestamp())::float8"
+_CLOCK = "SELECT extract(epoch FROM clock_timestamp())::float8"
+# A pooler in transaction mode gives the next transaction another connection, so limits apply to this one only.
+_LIMITS = "SET LOCAL lock_timeout = '{lock_ms}ms'; SET LOCAL statement_timeout = '{statement_ms}ms'; "
+_GREETING = "SELECT pg_backend_pid(), extract(epoch FROM clock_timestamp())::float8"
+_GREETINGS = 3
+"""Number of round trips whose shortest counts; the first of a connection takes longer."""
 _OUTCOME = "SELECT pg_xact_status(%s::xid8)"
 _END_BACKEND = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_xid = %s::xid8::xid"
 _HELD_LOCK = (
@@ -70,7 +74,7 @@ class PostgresqlEngine:
     # arrive after the response to the client that committed.
     version_statement = "SELECT pg_current_snapshot()::text"
 
-    def __init__(self, url: str, statement_seconds: float | None = None) -> None:
+    def __init__(self, url: str, statement_seconds: float | None = None, direct_url: str = "", node: str = "") -> None:
         # Imported here, so that instances with SQLite do not load the driver.
         import psycopg
         from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -78,34 +82,84 @@ class PostgresqlEngine:
         self._driver = psycopg
         self.errors: type[Exception] = psycopg.Error
         self.url = url.replace("postgres://", "postgresql://", 1)
+        self._direct_url = direct_url or None
+        self._node = node
+        self._pooled: bool | None = None
+        """Whether a connection pooler is in between; None before the first connection."""
+        self._round_trip = 0.0
+        self._server_clock = ServerClock()
         self.dialect: Dialect = PGDialect_psycopg()  # type: ignore[no-untyped-call] # Untyped in the library.
         self._statement_seconds = statement_seconds
         self._monitor = StallMonitor(self._answers)
         self._role_reader: Any = None
 
     def connect(self, *, read_only: bool, typed: bool = True) -> Any:  # noqa: ARG002 - The server reports the types.
+        return self._connect(self.url, read_only=read_only, pooled=self._pooled)
+
+    def connect_directly(self, *, read_only: bool) -> Any:
+        """Open a connection for notifications and announced roles, not through a pooler if that is possible."""
+        if self._direct_url is None:
+            return self.connect(read_only=read_only)
+        return self._connect(self._direct_url, read_only=read_only, pooled=False)
+
+    @property
+    def has_sessions(self) -> bool:
+        """Return whether ``connect_directly`` returns connections that keep their state between transactions."""
+        return self._direct_url is not None or not self._pooled
+
+    @property
+    def is_remote(self) -> bool:
+        """Return whether a round trip to the server takes so long that no event loop should wait for it."""
+        return self._round_trip > REMOTE_SECONDS
+
+    def clock(self) -> Timestamp:
+        """Return the time of the server."""
+        return self._server_clock.now()
+
+    def clock_offset(self) -> float:
+        """Return the seconds by which the clock of this machine is ahead of the server's."""
+        return self._server_clock.offset()
+
+    def _connect(self, url: str, *, read_only: bool, pooled: bool | None) -> Any:
         inline = on_event_loop()
-        connection = MonitoredConnection(
-            self._open(INLINE_CONNECT_SECONDS if inline else CONNECT_SECONDS), self._monitor
-        )
+        raw = self._open(url, INLINE_CONNECT_SECONDS if inline else CONNECT_SECONDS)
+        connection = MonitoredConnection(raw, self._monitor)
         connection.mark_inline(inline)
-        options = _SERVER_KEEPALIVES.format(
-            lock_ms=int(engines.LOCK_WAIT_SECONDS * 1000),
-            statement_ms=int((self._statement_seconds or 0) * 1000),
-            read_only="on" if read_only else "off",
-        )
         try:
-            connection.execute(options, prepare=False)
+            if pooled is None:
+                pooled = self._pooled = self._greet(connection)
+            if pooled:
+                raw.prepare_threshold = None
+            else:
+                options = _SERVER_KEEPALIVES + ("on" if read_only else "off")
+                connection.execute(options.format(**self._limits()), prepare=False)
         except BaseException:
             connection.close()
             raise
         connection.mark_inline(False)
         return connection
 
-    def _open(self, seconds: int) -> Any:
+    def _greet(self, connection: Any) -> bool:
+        """Measure the round trip; return whether a pooler answers, which does not tell the process of the server."""
+        durations = []
+        for _ in range(_GREETINGS):
+            sent = time.monotonic()
+            backend_pid, seconds = connection.execute(_GREETING, prepare=False).fetchone()
+            durations.append(time.monotonic() - sent)
+            self._server_clock.sample(seconds)
+        self._round_trip = min(durations)
+        return bool(backend_pid != connection.info.backend_pid)
+
+    def _limits(self) -> dict[str, int]:
+        return {
+            "lock_ms": int(engines.LOCK_WAIT_SECONDS * 1000),
+            "statement_ms": int((self._statement_seconds or 0) * 1000),
+        }
+
+    def _open(self, url: str, seconds: int) -> Any:
         try:
             return self._driver.connect(
-                self.url, autocommit=True, application_name="ingot", connect_timeout=seconds, **_DEAD_PEER_OPTIONS
+                url, autocommit=True, application_name="ingot", connect_timeout=seconds, **_DEAD_PEER_OPTIONS
             )
         except self._driver.errors.ConnectionTimeout:
             self._monitor.suspect()
@@ -126,11 +180,17 @@ class PostgresqlEngine:
 
     def limit_waiting(self, raw: Any) -> None:
         raw.mark_inline(on_event_loop())
+        if self._server_clock.is_due:
+            self._server_clock.sample(raw.execute(_CLOCK).fetchone()[0])
 
     def begin(self, raw: Any) -> PostgresqlTransaction:
-        cursor = raw.execute(_BEGIN, prepare=False)
-        cursor.nextset()
-        return PostgresqlTransaction(cursor.fetchone()[0], raw.info.backend_pid)
+        limits = _LIMITS.format(**self._limits()) if self._pooled else ""
+        cursor = raw.execute(f"{self.begin_statement}; {limits}{_IDENTITY}", prepare=False)
+        while cursor.nextset():
+            pass
+        xid, backend_pid, seconds = cursor.fetchone()
+        self._server_clock.sample(seconds)
+        return PostgresqlTransaction(xid, backend_pid)
 
     def end(self) -> None:
         pass
@@ -172,26 +232,33 @@ class PostgresqlEngine:
         clashes = (errors.IntegrityError, errors.SerializationFailure, errors.DeadlockDetected)
         if isinstance(error, clashes):
             return DatabaseErrorKind.CLASH
-        if isinstance(error, self._driver.OperationalError | errors.InterfaceError):
+        # A server that became a standby refuses changes; the next connection finds the new primary.
+        lost = (self._driver.OperationalError, errors.InterfaceError, errors.ReadOnlySqlTransaction)
+        if isinstance(error, lost):
             return DatabaseErrorKind.LOST
         return None
 
-    def announce_role(self, role: str) -> "PostgresqlAnnouncement":
+    def announce_role(self, role: str) -> PostgresqlAnnouncement:
         return PostgresqlAnnouncement(self, role)
 
     def hold_role(self, role: str) -> Any:
         """Return a new connection that announces a role as long as it is open."""
-        connection = self.connect(read_only=False)
-        connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_LOCK_NAMESPACE, _role_key(role)))
+        connection = self.connect_directly(read_only=False)
+        lock = "SELECT pg_advisory_lock_shared(%s, %s)"
+        if not self.has_sessions:
+            connection.execute("BEGIN READ ONLY")
+            lock = "SELECT pg_advisory_xact_lock_shared(%s, %s)"
+        for name in (role, f"{role}@{self._node}"):
+            connection.execute(lock, (_LOCK_NAMESPACE, _role_key(name)))
         return connection
 
-    def watch(self, role: str) -> "PostgresqlWatch":
+    def watch(self, role: str) -> PostgresqlWatch:
         return PostgresqlWatch(self, role)
 
     def wake_watchers(self) -> None:
         """Do nothing: the notification is part of the transaction."""
 
-    def listen(self) -> "PostgresqlListener":
+    def listen(self) -> PostgresqlListener:
         return PostgresqlListener(self)
 
     def send_message(self, message: str) -> None:
@@ -202,7 +269,7 @@ class PostgresqlEngine:
             self._role_reader.close()
         self._monitor.close()
 
-    def is_served(self, role: str) -> bool:
+    def is_served(self, role: str, *, here: bool = False) -> bool:
         if not self._monitor.responsive:
             return False
         if self._role_reader is None or self._role_reader.closed:
@@ -212,7 +279,8 @@ class PostgresqlEngine:
                 return False
         self._role_reader.mark_inline(on_event_loop())
         try:
-            found = self._role_reader.execute(_HELD_LOCK, (_LOCK_NAMESPACE, _role_key(role))).fetchone()
+            name = f"{role}@{self._node}" if here else role
+            found = self._role_reader.execute(_HELD_LOCK, (_LOCK_NAMESPACE, _role_key(name))).fetchone()
         except self._driver.Error:  # Likewise.
             self._role_reader.close()
             return False
@@ -221,135 +289,3 @@ class PostgresqlEngine:
 
 def _role_key(role: str) -> int:
     return zlib.crc32(role.encode()) >> 1
-
-
-class PostgresqlAnnouncement:
-    """Announcement of a role by a thread that connects again whenever the connection is lost."""
-
-    def __init__(self, engine: PostgresqlEngine, role: str) -> None:
-        self._stop, self._stopper = os.pipe()
-        self._watch = PostgresqlWatch(engine, role, listens=False)
-        self._thread = threading.Thread(target=self._run, name=f"announcement of {role}", daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        while not select.select([self._stop], [], [], 0)[0]:
-            self._watch.wait(HEARTBEAT_SECONDS, [self._stop])
-
-    def close(self) -> None:
-        """Stop announcing the role."""
-        if self._stopper < 0:
-            return
-        os.close(self._stopper)
-        self._stopper = -1
-        self._thread.join()
-        self._watch.close()
-        os.close(self._stop)
-
-
-class PostgresqlWatch:
-    """Watch that listens on the connection that announces the role, without polling."""
-
-    def __init__(self, engine: PostgresqlEngine, role: str, *, listens: bool = True) -> None:
-        self._engine = engine
-        self._role = role
-        self._listens = listens
-        self._connection: Any = None
-        self._notified = False
-        """Whether a notification arrived together with the result of a statement."""
-        self._connect()
-
-    def _note(self, _: object) -> None:
-        self._notified = True
-
-    def _connect(self) -> None:
-        try:
-            self._engine.require_responsive()
-            connection = self._engine.hold_role(self._role)
-            if self._listens:
-                connection.add_notify_handler(self._note)
-                connection.execute(f"LISTEN {NOTIFY_CHANNEL}")
-            self._connection = connection
-        except (self._engine.errors, Unavailable):
-            # The caller gets the same error, and the next call connects again.
-            pass
-
-    def wait(self, seconds: float, others: Sequence[int]) -> None:
-        """Return when something may have changed since the last call, ``others`` are readable, or the time is over."""
-        if self._connection is None:
-            select.select(others, [], [], min(seconds, RECONNECT_SECONDS))
-            # Notifications may have been missed meanwhile, so a new connection counts as a change.
-            self._connect()
-            return
-        try:
-            self._wait(time.monotonic() + seconds, others)
-        except self._engine.errors:  # The next call connects again.
-            self._connection.close()
-            self._connection = None
-
-    def _wait(self, deadline: float, others: Sequence[int]) -> None:
-        descriptor = self._connection.fileno()
-        while True:
-            remaining = max(0.0, deadline - time.monotonic())
-            ready = select.select([descriptor, *others], [], [], min(remaining, HEARTBEAT_SECONDS))[0]
-            if descriptor in ready:
-                self._connection.pgconn.consume_input()
-                while self._connection.pgconn.notifies():
-                    pass
-            elif not ready:
-                # A connection can be dead without notice; the role would then no longer be announced.
-                self._connection.execute("SELECT 1")
-            if ready or self._notified or time.monotonic() >= deadline:
-                self._notified = False
-                return
-
-    def close(self) -> None:
-        """Stop announcing the role."""
-        if self._connection is not None:
-            self._connection.close()
-
-
-class PostgresqlListener:
-    """Listener on a connection of its own, which is replaced when it is lost."""
-
-    def __init__(self, engine: PostgresqlEngine) -> None:
-        self._engine = engine
-        self._connection: Any = None
-        self._received: list[str] = []
-
-    def wait(self, seconds: float, others: Sequence[int]) -> list[str]:
-        """Return the topics since the last call, as soon as there are some, ``others`` are readable or time is over."""
-        try:
-            if self._connection is None:
-                self._connect()
-                return [EVERYTHING]  # Notifications may have been missed meanwhile.
-            self._receive(time.monotonic() + seconds, others)
-        except (self._engine.errors, Unavailable):  # The next call connects again.
-            self.close()
-            select.select(others, [], [], min(seconds, RECONNECT_SECONDS))
-        messages, self._received = "".join(self._received), []
-        return decode_topics(messages)
-
-    def _connect(self) -> None:
-        self._engine.require_responsive()
-        self._connection = self._engine.connect(read_only=True)
-        self._connection.add_notify_handler(lambda notification: self._received.append(notification.payload))
-        self._connection.execute(f"LISTEN {CHANNEL}")
-
-    def _receive(self, deadline: float, others: Sequence[int]) -> None:
-        while not self._received:
-            remaining = min(max(0.0, deadline - time.monotonic()), HEARTBEAT_SECONDS)
-            ready = select.select([self._connection.fileno(), *others], [], [], remaining)[0]
-            if not ready and time.monotonic() >= deadline:
-                return
-            if any(descriptor in ready for descriptor in others):
-                return
-            # The driver passes notifications to the handler while it executes a statement, which also shows that the
-            # connection is alive.
-            self._connection.execute("SELECT 1")
-
-    def close(self) -> None:
-        """Stop listening."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None

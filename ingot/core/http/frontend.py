@@ -1,13 +1,13 @@
 """The ASGI application: request ids, choice of the component, log line, metrics and health checks."""
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 from typing import Any
 
 import msgspec
 
-from ingot.core.db.database import wall_clock
+from ingot.core.db.clocks import wall_clock
 from ingot.core.http.metrics import METHODS, UNMATCHED, Metrics
 from ingot.core.http.request import (
     Component,
@@ -60,7 +60,7 @@ class HttpFrontend:
         self,
         settings: Settings,
         components: Sequence[Component],
-        health: Callable[[], dict[str, str]],
+        health: Callable[[], Awaitable[dict[str, str]]],
         metrics: Metrics,
         log: Log,
     ) -> None:
@@ -150,7 +150,9 @@ class HttpFrontend:
             await send_response(send, trace, 200, [(b"content-type", kind)], await self._metrics.scrape())
             return True
         # Liveness concerns this process only: restarting it would not help a database or a full disk.
-        state = {} if name == "/-/liveness" else self._health() | ({"server": "stopping"} if self._draining else {})
+        state = {}
+        if name != "/-/liveness":
+            state = await self._health() | ({"server": "stopping"} if self._draining else {})
         healthy = all(value == "ok" for value in state.values())
         status = 200 if healthy else 503
         if name == "/-/health" and healthy:

@@ -6,13 +6,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ingot.cache import CacheRegistry, CacheStats
 from ingot.core.disk_space import DiskSpace
 from ingot.core.jobs.statistics import QueueStats
+from ingot.core.nodes.queries import Node
 from ingot.errors import Unavailable
 
 BUCKET_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -22,8 +23,8 @@ MAX_SERIES = 5_000
 
 It bounds memory and the size of a scrape even if a label should ever contain something that clients choose.
 """
-QUEUE_SECONDS = 1.0
-"""Time after which a scrape does without the figures of the job queue, because the database does not answer."""
+DATABASE_SECONDS = 1.0
+"""Time after which a scrape does without the figures of jobs and nodes, because the database does not answer."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 UNMATCHED = "unmatched"
 """Route of requests that match no declared route."""
@@ -40,18 +41,25 @@ class _WorkerFigures(msgspec.Struct, array_like=True):
     caches: list[CacheStats]
 
 
+class DatabaseFigures(NamedTuple):
+    """Figures of the whole instance, from its database."""
+
+    queue: QueueStats
+    nodes: list[Node]
+
+
 class Metrics:
     """Requests by route and duration, jobs of the queue, caches, and free disk space."""
 
     def __init__(
         self,
         folder: Path | None,
-        jobs: Callable[[], QueueStats] | None = None,
+        read_figures: Callable[[], DatabaseFigures] | None = None,
         caches: CacheRegistry | None = None,
         disks: DiskSpace | None = None,
     ) -> None:
         self._folder = folder
-        self._jobs = jobs
+        self._read_figures = read_figures
         self._caches = caches
         self._disks = disks
         self._counts: _Counts = {}
@@ -59,8 +67,8 @@ class Metrics:
         # One thread, so that scrapes neither block the event loop nor occupy the threads of other requests.
         self._thread = ThreadPoolExecutor(1, "metrics")
         # Another one for the database, for which scrapes must not wait long.
-        self._queue_thread = ThreadPoolExecutor(1, "queue metrics")
-        self._queue_read: Future[QueueStats] | None = None
+        self._database_thread = ThreadPoolExecutor(1, "database metrics")
+        self._reading: Future[DatabaseFigures] | None = None
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -78,7 +86,7 @@ class Metrics:
     def close(self) -> None:
         """Wait for the threads."""
         self._thread.shutdown()
-        self._queue_thread.shutdown()
+        self._database_thread.shutdown()
 
     def render(self) -> bytes:
         """Return the figures of all workers, including those that have ended, in the text format of Prometheus."""
@@ -88,7 +96,7 @@ class Metrics:
         from prometheus_client.registry import Collector
 
         totals, caches = self._all()
-        queue, disks = self._queue(), self._disks
+        figures, disks = self._database_figures(), self._disks
 
         class Figures(Collector):
             def collect(self) -> Iterable[Any]:
@@ -101,20 +109,21 @@ class Metrics:
                 yield from _cache_families(caches)
                 if disks is not None:
                     yield _disk_metric(disks)
-                if queue is not None:
-                    yield from _job_metrics(queue)
+                if figures is not None:
+                    yield from _job_metrics(figures.queue)
+                    yield from _node_metrics(figures.nodes)
 
         registry = CollectorRegistry()
         registry.register(Figures())
         return generate_latest(registry)
 
-    def _queue(self) -> QueueStats | None:
-        if self._jobs is None:
+    def _database_figures(self) -> DatabaseFigures | None:
+        if self._read_figures is None:
             return None
-        if self._queue_read is None or self._queue_read.done():
-            self._queue_read = self._queue_thread.submit(self._jobs)
+        if self._reading is None or self._reading.done():
+            self._reading = self._database_thread.submit(self._read_figures)
         try:
-            return self._queue_read.result(QUEUE_SECONDS)
+            return self._reading.result(DATABASE_SECONDS)
         except (Unavailable, TimeoutError):
             # The other figures are needed most when the database does not answer; readiness and the log report that.
             return None
@@ -221,6 +230,22 @@ def _job_metrics(numbers: QueueStats) -> Iterator[Any]:
     for kind, count in numbers.failures.items():
         failures.add_metric([kind], count)
     yield failures
+
+
+def _node_metrics(nodes: list[Node]) -> Iterator[Any]:
+    from prometheus_client.core import GaugeMetricFamily
+
+    online = GaugeMetricFamily("ingot_node_online", "Whether a node serves a role", labels=["node", "role"])
+    seen = GaugeMetricFamily("ingot_node_idle_seconds", "Seconds since the last report of a node", labels=["node"])
+    offset = GaugeMetricFamily(
+        "ingot_node_clock_offset_seconds", "Seconds by which a clock is ahead of the database server's", labels=["node"]
+    )
+    for node in nodes:
+        for role in node.roles:
+            online.add_metric([node.name, role], float(node.online))
+        seen.add_metric([node.name], node.idle_seconds)
+        offset.add_metric([node.name], node.clock_offset)
+    yield from (online, seen, offset)
 
 
 def _buckets(counts: list[float]) -> Iterator[tuple[str, float]]:

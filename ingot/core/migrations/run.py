@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ingot.core.migrations.compatibility import read_oldest
 from ingot.core.migrations.errors import SchemaError
 from ingot.settings import Settings
 
@@ -49,6 +50,8 @@ def migrate(settings: Settings, revision: str = "head") -> None:
         if current == newest_revision():
             return
         if current is not None and current > newest_revision():
+            if _is_served_by_this_version(settings):
+                return
             raise SchemaError(
                 f"The database is at revision {current}, newer than this version of Ingot knows ({newest_revision()}). "
                 "Start the newer version again, or restore a backup made before the upgrade."
@@ -87,13 +90,24 @@ def _server_revision(settings: Settings) -> str | None:
     import psycopg
 
     try:
-        with psycopg.connect(settings.database, autocommit=True) as connection:
+        with psycopg.connect(settings.direct_database, autocommit=True, prepare_threshold=None) as connection:
             if connection.execute("SELECT to_regclass('alembic_version')").fetchone() == (None,):
                 return None
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except psycopg.OperationalError as error:
         raise SchemaError(f"The database does not answer: {str(error).splitlines()[0]}") from error
     return None if row is None else row[0]
+
+
+def _is_served_by_this_version(settings: Settings) -> bool:
+    """Return whether a database that a newer version has migrated can still be served, by a node among newer ones."""
+    if settings.embedded:
+        return False
+    import psycopg
+
+    with psycopg.connect(settings.direct_database, prepare_threshold=None) as connection:
+        oldest = read_oldest(connection)
+    return oldest is not None and oldest <= newest_revision()
 
 
 def _create_schema_at_once(settings: Settings) -> bool:
@@ -134,7 +148,8 @@ def _exclusive_lock(settings: Settings) -> Iterator[None]:
         return
     import psycopg
 
-    # The server releases the lock when the connection ends.
-    with psycopg.connect(settings.database, autocommit=True) as connection:
-        connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+    # The server releases the lock when the transaction ends; a pooler may keep the connection.
+    with psycopg.connect(settings.direct_database) as connection:
+        connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         yield

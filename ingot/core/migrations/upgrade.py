@@ -1,12 +1,12 @@
 """Upgrade by Alembic, which only this module loads."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import create_engine, event
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
 
 from ingot.core.migrations.errors import SchemaError
@@ -24,10 +24,7 @@ def alembic_config(scripts: Path) -> Config:
 
 def upgrade(settings: Settings, scripts: Path, revision: str) -> None:
     """Run the missing scripts of a folder up to ``revision``; the caller holds the lock."""
-    url = settings.database
-    if not settings.embedded:
-        url = "postgresql+psycopg" + url[len(urlsplit(url).scheme) :]
-    engine = create_engine(url)
+    engine = _engine(settings)
     if settings.embedded:
         # The driver would commit each statement by itself; a script must run completely or not at all.
         event.listen(engine, "connect", _no_automatic_transactions)
@@ -41,6 +38,16 @@ def upgrade(settings: Settings, scripts: Path, revision: str) -> None:
         raise SchemaError(f"The database does not answer: {str(error.orig).splitlines()[0]}") from error
     finally:
         engine.dispose()
+
+
+def _engine(settings: Settings) -> Engine:
+    if settings.embedded:
+        return create_engine(settings.database)
+    import psycopg
+
+    # SQLAlchemy cannot parse the URL of several hosts. A pooler in transaction mode knows no prepared statements.
+    connect = partial(psycopg.connect, settings.direct_database, prepare_threshold=None)
+    return create_engine("postgresql+psycopg://", creator=connect)
 
 
 def _no_automatic_transactions(connection: Any, _record: Any) -> None:

@@ -14,6 +14,7 @@ GIT_LIMIT_REACHED = "Reading the repository takes too much time or memory."
 
 _STORAGE_FULL_CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _STORAGE_FULL_TEXTS = tuple(os.strerror(code) for code in _STORAGE_FULL_CODES)
+_STALE_TEXTS = (os.strerror(errno.ESTALE),)
 _FULL_BELOW_BYTES = 64 * 1024
 _EXHAUSTED_CODES = (errno.EMFILE, errno.ENFILE)
 _EXHAUSTED_TEXTS = tuple(os.strerror(code) for code in _EXHAUSTED_CODES)
@@ -101,6 +102,11 @@ def is_storage_full(error: BaseException) -> bool:
 def is_descriptor_shortage(error: BaseException) -> bool:
     """Return whether an error was caused by too many open files, also within git or libgit2."""
     return _has_cause(error, _EXHAUSTED_CODES, _EXHAUSTED_TEXTS)
+
+
+def is_stale(error: BaseException) -> bool:
+    """Return whether an error means that another machine has replaced a file, also within git or libgit2."""
+    return _has_cause(error, (errno.ESTALE,), _STALE_TEXTS)
 
 
 def says_storage_full(stderr: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingot.git.core.errors import MissingRepository
+from ingot.git.core.shared_disks import is_shared, look_again, repeated_when_stale
 
 if TYPE_CHECKING:
     import pygit2
@@ -23,9 +24,11 @@ class _OpenRepositories(threading.local):
 
     def __init__(self) -> None:
         self.by_path: OrderedDict[str, tuple[int, pygit2.Repository]] = OrderedDict()
+        self.generation = 0
 
 
 _opened = _OpenRepositories()
+_generation = 0
 
 
 @cache
@@ -48,13 +51,21 @@ def pygit2_module() -> Any:
     return pygit2
 
 
+@repeated_when_stale
 def open_repository(path: Path) -> "pygit2.Repository":
     """Return this thread's libgit2 handle of a repository, without searching parent directories.
 
-    The handle stays open while the packs are unchanged. libgit2 reads refs and loose objects again at each access, so
-    an open handle is never stale.
+    The handle stays open while the packs are unchanged. libgit2 reads refs and loose objects again at each access, and
+    lists the packs again if an object is missing, so an open handle is never stale. On a file system that several
+    machines share, it still has deleted packs open if the time of the folder comes from the kernel's memory; a request
+    that fails because of that calls ``reopen_repositories`` and is repeated.
     """
     key = str(path)
+    if _opened.generation != _generation:
+        _opened.by_path.clear()
+        _opened.generation = _generation
+    if is_shared(str(path.parent.parent.parent)):
+        look_again(f"{key}/objects/pack")
     try:
         packs = os.stat(f"{key}/objects/pack").st_mtime_ns  # noqa: PTH116 - A Path costs more than the call.
     except FileNotFoundError as error:
@@ -71,6 +82,12 @@ def open_repository(path: Path) -> "pygit2.Repository":
     if len(_opened.by_path) > _MAX_OPEN:
         _opened.by_path.popitem(last=False)
     return handle
+
+
+def reopen_repositories() -> None:
+    """Make all threads open their repositories again, after an object or pack was not found."""
+    global _generation  # noqa: PLW0603 - A counter; it does not matter if two threads increment it once.
+    _generation += 1
 
 
 def close_repositories() -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ingot.git.core.errors import DamagedRepository, MissingRepository
 from ingot.git.core.names import is_well_formed_ref
+from ingot.git.core.shared_disks import is_shared, look_again, repeated_when_stale
 
 HEADS = b"refs/heads/"
 TAGS = b"refs/tags/"
@@ -39,6 +40,7 @@ class PackedRefs(NamedTuple):
     """If true, a ref without a peeled object is not an annotated tag."""
 
 
+@repeated_when_stale
 def read_refs(path: Path, under: tuple[bytes, ...] = (b"refs/",)) -> dict[bytes, str]:
     """Return all refs below the given folders, sorted by name.
 
@@ -55,6 +57,7 @@ def read_refs(path: Path, under: tuple[bytes, ...] = (b"refs/",)) -> dict[bytes,
     return dict(sorted(refs.items()))
 
 
+@repeated_when_stale
 def has_refs(path: Path, under: tuple[bytes, ...]) -> bool:
     """Return whether a ref exists below one of the folders; stops at the first."""
     if any(True for folder in under for _ in _loose_values(path, folder)):
@@ -65,6 +68,16 @@ def has_refs(path: Path, under: tuple[bytes, ...]) -> bool:
 
 def read_tip_or_none(path: Path, ref: bytes) -> str | None:
     """Return the object that a ref points at, by its full name, or None if it does not exist."""
+    tip = _read_tip(path, ref)
+    if tip is None and is_shared(str(path.parent.parent.parent)):
+        look_again(os.path.dirname(os.fsencode(path) + b"/" + ref))  # noqa: PTH120 - The name is bytes.
+        look_again(str(path))
+        tip = _read_tip(path, ref)
+    return tip
+
+
+@repeated_when_stale
+def _read_tip(path: Path, ref: bytes) -> str | None:
     for _ in range(_MAX_SYMBOLIC_HOPS):
         if not is_well_formed_ref(ref):
             return None
@@ -79,6 +92,7 @@ def read_tip_or_none(path: Path, ref: bytes) -> str | None:
     return None
 
 
+@repeated_when_stale
 def read_head(path: Path) -> bytes:
     """Return the full name of the branch that HEAD points at; the branch may not exist yet."""
     try:
@@ -93,6 +107,7 @@ def read_head(path: Path) -> bytes:
     return ref
 
 
+@repeated_when_stale
 def read_packed_refs(path: Path) -> PackedRefs:
     """Return the packed refs in file order."""
     text = _read_packed_text(path)
@@ -159,13 +174,19 @@ def _loose_refs(path: Path, under: tuple[bytes, ...]) -> tuple[dict[bytes, str],
 
 def _loose_values(path: Path, folder: bytes) -> Iterator[tuple[bytes, bytes]]:
     root = os.fsencode(path) + b"/"
-    for parent, _, files in os.walk(root + folder.rstrip(b"/")):
+    for parent, _, files in os.walk(root + folder.rstrip(b"/"), onerror=_raise_unless_missing):
         for file in files:
             full = parent + b"/" + file
             name = full.removeprefix(root)
             value = _loose_value(full) if is_well_formed_ref(name) else None
             if value is not None:
                 yield name, value
+
+
+def _raise_unless_missing(error: OSError) -> None:
+    """Raise the error of a folder that could not be listed: its refs must not seem to be deleted."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
 
 
 def _loose_value(file: bytes) -> bytes | None:

@@ -5,15 +5,14 @@ loose objects must retry: git removes emptied object folders, possibly between t
 into it. Pushes and imports write packs (``transfer.unpackLimit``).
 """
 
-import fcntl
 import os
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError, GitLimitReached, GitTimeout
+from ingot.git.core.shared_disks import file_lock, now_on_disk
 from ingot.log import log_failure
 
 STALE_SECONDS = 6 * 3600
@@ -38,19 +37,13 @@ _REPACK_COMMANDS: Sequence[Sequence[str]] = (
 
 def run_housekeeping(path: Path) -> bool:
     """Repack and clean up a repository; return False if another process is doing so."""
-    # The folder itself is locked, so that no lock file remains that could be mistaken for a stale one.
-    descriptor = os.open(path / "objects", os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with file_lock(path / "ingot-housekeeping", wait=False) as is_locked:
+        if not is_locked:
             return False
         prune_temporary(path)
         run_git(["pack-refs", "--all", "--prune"], path, timeout=TIMEOUT_SECONDS, max_memory=None)
         _repack(path)
         _write_commit_graph(path)
-    finally:
-        os.close(descriptor)
     return True
 
 
@@ -86,7 +79,7 @@ def list_temporary(
     stale_lock_seconds: float = STALE_LOCK_SECONDS,
 ) -> list[Path]:
     """List temporary files, quarantines and locks that are older than any running process can be."""
-    now = time.time() if now is None else now
+    now = now_on_disk(path) if now is None else now
     return [
         leftover
         for leftover, is_lock in _find_leftovers(path)

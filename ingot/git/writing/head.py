@@ -1,11 +1,10 @@
 """Updates of HEAD to the default branch in the database, safe against concurrency and crashes."""
 
-import fcntl
-import os
 from collections.abc import Callable
 
 from ingot.git.core.errors import DamagedRepository
 from ingot.git.core.repository import Repository
+from ingot.git.core.shared_disks import file_lock
 from ingot.log import log_failure
 
 
@@ -29,13 +28,9 @@ def point_head_to(repository: Repository, read_branch: Callable[[], str | None])
     ``read_branch`` is called under a lock, so that of two concurrent calls the later one uses the newer value. The
     kernel releases the lock when its process ends.
     """
-    descriptor = os.open(repository.path / "refs", os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with file_lock(repository.path / "ingot-head"):
         branch, head = read_branch(), head_or_none(repository)
         if branch is None or branch == head or not can_be_head(repository, branch):
             return head
         repository.set_head(branch)
         return branch
-    finally:
-        os.close(descriptor)

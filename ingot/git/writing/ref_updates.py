@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -13,6 +12,7 @@ from ingot.git.core.layout import sync_folder
 from ingot.git.core.names import is_well_formed_ref
 from ingot.git.core.refs import read_refs
 from ingot.git.core.repository import Repository
+from ingot.git.core.shared_disks import now_on_disk
 from ingot.git.history.commits import NO_OID
 from ingot.git.writing.head import point_head_to
 
@@ -134,10 +134,11 @@ def _run_update_ref(repository: Repository, script: bytes) -> None:
 def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
     """Remove lock files that killed processes left on these refs; return their names."""
     broken = []
+    now = now_on_disk(repository.path)
     for name in (*refs, "packed-refs"):
         lock = os.fsencode(repository.path) + b"/" + name.encode() + b".lock"
         try:
-            if time.time() - os.stat(lock).st_mtime > STALE_LOCK_SECONDS:  # noqa: PTH116 - The name is bytes.
+            if now - os.stat(lock).st_mtime > STALE_LOCK_SECONDS:  # noqa: PTH116 - The name is bytes.
                 os.unlink(lock)  # noqa: PTH108 - The name is bytes here too.
                 broken.append(name)
         except OSError:  # There is no lock, or another process has just removed it; otherwise git reports it.

@@ -107,7 +107,7 @@ def _reject_nonempty_target(settings: Settings) -> None:
         raise BackupError(f"{data} is not empty. Empty it first, or restore into another directory")
     if settings.embedded:
         return
-    with RestoreTarget(engine_for(settings.database)) as target:
+    with RestoreTarget(engine_for(settings.direct_database)) as target:
         if not target.is_empty():
             raise BackupError("The database already contains tables. Drop and recreate it first")
 
@@ -129,7 +129,7 @@ def _restore_members(
     entries = {member_name(entry.name): entry for entry in manifest.tables}
     notes: list[str] = []
     done = 0
-    with RestoreTarget(engine_for(settings.database)) as target, open_archive(stream, name) as archive:
+    with RestoreTarget(engine_for(settings.direct_database)) as target, open_archive(stream, name) as archive:
         target.begin()
         for member in checked_members(archive):  # Again, since the file may have changed since it was verified.
             if member.name == MANIFEST:

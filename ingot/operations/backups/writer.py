@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 import msgspec
 from sqlalchemy import Table
 
-from ingot.core.db.database import wall_clock
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.engines import Engine
 from ingot.core.migrations.run import newest_revision
 from ingot.operations.backups.archive import ArchiveWriter

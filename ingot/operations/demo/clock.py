@@ -1,6 +1,6 @@
 """Clock of the demo, which is set to the times in the past at which its work happened."""
 
-from ingot.core.db.database import wall_clock
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.times import Timestamp, add_duration
 
 DAYS = 365

@@ -82,7 +82,7 @@ def _check_project(
         if not importing and database.read(lambda db: _is_live(db, project)):
             yield DoctorFinding(f"{project.full_path} has no repository: restore {path} from a backup")
         return
-    for leftover in list_temporary(path, None, STALE_SECONDS, STALE_LOCK_SECONDS):
+    for leftover in list_temporary(path, time.time(), STALE_SECONDS, STALE_LOCK_SECONDS):
         name = leftover.relative_to(path)
         problem = f"{name} was left behind in the repository of {project.full_path}"
         yield DoctorFinding(problem, partial(remove_temporary, leftover))

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from ingot.core.db.database import wall_clock
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.times import Timestamp, timestamp, to_datetime
 
 DETERMINISTIC_START = Timestamp("2020-01-01T00:00:00.000Z")

@@ -10,7 +10,7 @@ from ingot.accounts.users.queries import find_user
 from ingot.core.access.levels import NO_ACCESS
 from ingot.core.access.rules import administrators, require, signed_in
 from ingot.core.api.params import Params
-from ingot.core.api.routes import Call, Routes
+from ingot.core.api.routes import Call, PartialLock, Routes
 from ingot.core.db.paging import Listing, Page
 from ingot.core.names import NAMESPACES
 from ingot.projects.group_projects.queries import groups_invited_to_project
@@ -23,6 +23,7 @@ from ingot.projects.groups.params import CreateGroup, EditGroup, ListGroups
 from ingot.projects.groups.queries import find_group
 from ingot.projects.groups.views import GroupBrief, GroupView, SharedGroupView, group_view
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
+from ingot.projects.namespaces.locks import part_of
 from ingot.projects.namespaces.queries import ancestor_ids
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.api import project_in_path, project_page
@@ -79,7 +80,11 @@ def get_group(call: Call, group: Namespace, params: GetGroup) -> GroupDetailView
     return view
 
 
-@routes.post("/groups", may=signed_in, returns=GroupDetailView, locks=NAMESPACES)
+def _namespace_of_new_group(call: Call, params: CreateGroup) -> list[str]:
+    return [params.path.lower()] if params.parent_id is None else part_of(call.db, str(params.parent_id))
+
+
+@routes.post("/groups", may=signed_in, returns=GroupDetailView, locks=PartialLock(NAMESPACES, _namespace_of_new_group))
 def create_group(call: Call, params: CreateGroup) -> GroupDetailView:
     """Create a group or a subgroup."""
     creator = find_user(call.db, call.actor.user_id)

@@ -22,6 +22,7 @@ from ingot.projects.members.api import MemberEndpoints, member_routes, request_r
 from ingot.projects.members.params import ListMembers
 from ingot.projects.members.views import MemberView, member_view
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
+from ingot.projects.namespaces.locks import namespace_path_by_id
 from ingot.projects.namespaces.tables import Namespace
 
 routes = Routes("groups")
@@ -142,6 +143,7 @@ _MEMBER_ENDPOINTS = MemberEndpoints(
     group_in_path,
     access=lambda db, actor, group: queries.find_group(db, actor, group.id)[0],
     source=queries.member_source,
+    path_by_id=namespace_path_by_id,
     may_see=policy.may_see_group,
     may_leave=policy.may_see_group,
     may_request=policy.may_request_access,

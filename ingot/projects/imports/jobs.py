@@ -1,7 +1,5 @@
 """Background job that imports a repository; idempotent, starts again after a crash."""
 
-import fcntl
-import os
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -19,6 +17,7 @@ from ingot.core.outgoing.urls import strip_credentials
 from ingot.errors import Conflict, Unavailable
 from ingot.git.core.errors import GitError, MissingRepository, is_storage_full
 from ingot.git.core.repository import Repository
+from ingot.git.core.shared_disks import file_lock
 from ingot.git.maintenance.fetch import NO_SPACE, fetch_into
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.log import log_failure
@@ -120,18 +119,14 @@ class ImportJobs:
                 database.write(lambda db: fail_import(db, project_id, outcome.reason))
 
     def _lock_repository(self, locks: ExitStack, key: str, branch: str) -> None:
-        """Lock the repository's folder; raise RetryLater if a worker whose lease has expired still holds the lock.
+        """Lock the repository; raise RetryLater if a worker whose lease has expired still holds the lock.
 
         The operating system releases the lock when its process ends, also after a crash.
         """
         if not self._store.exists(key):  # A crash between the removal and the creation of the repository.
             self._store.create(key, branch)
-        descriptor = os.open(self._store.path_of(key), os.O_RDONLY | os.O_DIRECTORY)
-        locks.callback(os.close, descriptor)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RetryLater(LOCK_RETRY_SECONDS) from None
+        if not locks.enter_context(file_lock(self._store.path_of(key) / "ingot-import", wait=False)):
+            raise RetryLater(LOCK_RETRY_SECONDS)
 
     def _fetch_repository(self, key: str, url: str, monitor: "_ProgressMonitor") -> ImportResult | ImportFailure:
         path = self._store.path_of(key)

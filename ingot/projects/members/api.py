@@ -8,13 +8,14 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import require
 from ingot.core.api.params import path_number
-from ingot.core.api.routes import Call, Routes
+from ingot.core.api.routes import Call, PartialLock, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.names import NAMESPACES
 from ingot.projects.members import queries, service
 from ingot.projects.members.params import AddMember, ApproveRequest, EditMember, ListMembers
 from ingot.projects.members.views import MemberView, RequesterView, member_view, requester_view
+from ingot.projects.namespaces.locks import PathById, part_of
 
 P = TypeVar("P")
 PermissionCheck = Callable[[Actor, Access, Any], bool]
@@ -28,12 +29,18 @@ class MemberEndpoints(Generic[P]):
     access: Callable[[Connection, Actor, P], Access]
     """Returns the caller's access to the subject."""
     source: Callable[[P], queries.MemberSource]
+    path_by_id: PathById
     may_see: PermissionCheck
     may_leave: PermissionCheck
     may_request: PermissionCheck
     may_admin: PermissionCheck
     may_change: PermissionCheck
     """Like ``may_admin``, but false while the subject is archived."""
+
+    @property
+    def lock(self) -> PartialLock:
+        """Return the lock of the top-level namespace of the subject."""
+        return PartialLock(NAMESPACES, lambda call, _: part_of(call.db, call.path["id"], self.path_by_id))
 
     def access_and_source(self, call: Call, found: P) -> tuple[Access, queries.MemberSource]:
         """Return the caller's access and the source of members."""
@@ -81,14 +88,14 @@ def member_routes(routes: Routes, endpoints: MemberEndpoints[P], *, members: str
         membership = queries.find_member(call.db, endpoints.source(found), path_number(call.path, "user_id"))
         return member_view(membership, call.origin.base)
 
-    @routes.post(members, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
+    @routes.post(members, on=finder, may=endpoints.may_change, returns=MemberView, locks=endpoints.lock)
     def add_member(call: Call, found: P, params: AddMember) -> MemberView:
         """Add a member to a group or a project."""
         access, source = endpoints.access_and_source(call, found)
         service.add_member(call.db, call.actor, access, source, params.user_id, params.access_level, params.expires_at)
         return _written_member_view(call, source, params.user_id)
 
-    @routes.put(member, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
+    @routes.put(member, on=finder, may=endpoints.may_change, returns=MemberView, locks=endpoints.lock)
     def edit_member(call: Call, found: P, params: EditMember) -> MemberView:
         """Change a member of a group or a project."""
         access, source = endpoints.access_and_source(call, found)
@@ -96,7 +103,7 @@ def member_routes(routes: Routes, endpoints: MemberEndpoints[P], *, members: str
         service.edit_member(call.db, call.actor, access, source, user_id, params.access_level, params.expires_at)
         return _written_member_view(call, source, user_id)
 
-    @routes.delete(member, on=finder, may=endpoints.may_leave, returns=None, locks=NAMESPACES)
+    @routes.delete(member, on=finder, may=endpoints.may_leave, returns=None, locks=endpoints.lock)
     def remove_member(call: Call, found: P) -> None:
         """Remove a member from a group or a project; members may remove themselves."""
         user_id = path_number(call.path, "user_id")
@@ -119,14 +126,14 @@ def request_routes(
         listing = queries.list_requesters(call.db, endpoints.source(found), page)
         return listing.of([requester_view(requester, call.origin.base) for requester in listing.items])
 
-    @routes.post(requests, on=finder, may=endpoints.may_request, returns=RequesterView, locks=NAMESPACES)
+    @routes.post(requests, on=finder, may=endpoints.may_request, returns=RequesterView, locks=endpoints.lock)
     def request_access(call: Call, found: P) -> RequesterView:
         """Request access to a group or a project."""
         source = endpoints.source(found)
         service.request_access(call.db, call.actor, source)
         return requester_view(queries.find_requester(call.db, source, call.actor.user_id), call.origin.base)
 
-    @routes.put(approve, on=finder, may=endpoints.may_change, returns=MemberView, status=201, locks=NAMESPACES)
+    @routes.put(approve, on=finder, may=endpoints.may_change, returns=MemberView, status=201, locks=endpoints.lock)
     def approve_access(call: Call, found: P, params: ApproveRequest) -> MemberView:
         """Approve an access request."""
         access, source = endpoints.access_and_source(call, found)

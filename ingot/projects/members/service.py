@@ -60,7 +60,7 @@ def write_membership(
     by: int | None = None,
 ) -> None:
     """Write a membership without a permission check; replaces an expired one and deletes the user's access request."""
-    db.must_hold(NAMESPACES)
+    db.must_hold_part(NAMESPACES)
     expired = membership_or_none(db, source, user_id)
     if expired is not None:
         db.delete(memberships, expired.id)
@@ -115,7 +115,7 @@ def remove_member(db: Connection, actor: Actor, access: Access, source: MemberSo
 
 def request_access(db: Connection, actor: Actor, source: MemberSource) -> None:
     """Create an access request of the caller."""
-    db.must_hold(NAMESPACES)
+    db.must_hold_part(NAMESPACES)
     if request_or_none(db, source, actor.user_id) is not None:
         raise Invalid(user=["already exists in source"])
     db.insert(
@@ -189,7 +189,7 @@ def _check_level(actor: Actor, access: Access, source: MemberSource, level: int)
 
 
 def _require_other_owner(db: Connection, source: MemberSource, membership: Membership) -> None:
-    db.must_hold(NAMESPACES)
+    db.must_hold_part(NAMESPACES)
     if (
         source.kind == "group"
         and membership.access_level == Level.OWNER

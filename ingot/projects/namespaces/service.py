@@ -64,7 +64,7 @@ def add_namespace(
     db: Connection, kind: str, name: str, path: str, parent: Namespace | None, **columns: Any
 ) -> Namespace:
     """Add a namespace below ``parent``, or at the top level; raise Conflict if its path or name is taken."""
-    db.must_hold(NAMESPACES)
+    db.must_hold_part(NAMESPACES)
     full_path = f"{parent.full_path}/{path}" if parent else path
     require_available_path(db, full_path)
     _require_unique_name(db, name, parent)

@@ -13,7 +13,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import administrators, anyone, require, signed_in
 from ingot.core.api.params import MissingParameter, given_fields
-from ingot.core.api.routes import Call, PrepareContext, RawResponse, Routes
+from ingot.core.api.routes import Call, PartialLock, PrepareContext, RawResponse, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import to_datetime
@@ -29,13 +29,22 @@ from ingot.projects.groups.policy import may_create_project_in
 from ingot.projects.groups.queries import find_group
 from ingot.projects.imports.service import schedule_import, validate_import_url
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
+from ingot.projects.namespaces.locks import part_of, part_of_user
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_of_user, namespace_or_none
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects import policy, queries, service
 from ingot.projects.projects.events import ProjectInitialized
 from ingot.projects.projects.initial_commit import commit_readme
 from ingot.projects.projects.jobs import delete_unused_repository
-from ingot.projects.projects.params import CreateProject, EditProject, GetProject, ListProjects, TransferProject
+from ingot.projects.projects.locks import project_path_by_id
+from ingot.projects.projects.params import (
+    CreateProject,
+    EditProject,
+    GetProject,
+    ListProjects,
+    ProjectAttributes,
+    TransferProject,
+)
 from ingot.projects.projects.readme import readme_path
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import (
@@ -171,7 +180,28 @@ def _first_commit_author(context: PrepareContext) -> Signature:
     return Signature(user.name, user.email, int(to_datetime(context.database.clock()).timestamp()), 0)
 
 
-@routes.post("/projects", may=signed_in, returns=ProjectView, prepare=_create_repository, locks=NAMESPACES)
+def _namespace_of_new_project(call: Call, params: CreateProject) -> list[str]:
+    if params.namespace_id is None:
+        return part_of_user(call.db, call.actor.user_id)
+    return part_of(call.db, str(params.namespace_id))
+
+
+def _has_topics(params: ProjectAttributes) -> bool:
+    return params.topics is not UNSET or params.tag_list is not UNSET
+
+
+def _moves_or_publishes(params: EditProject) -> bool:
+    """Return whether an edit concerns other namespaces: those of forks, of topics, or former paths."""
+    return _has_topics(params) or any(each is not UNSET for each in (params.name, params.path, params.visibility))
+
+
+_NEW_PROJECT_LOCK = PartialLock(NAMESPACES, _namespace_of_new_project, _has_topics)
+_EDIT_LOCK = PartialLock(
+    NAMESPACES, lambda call, _: part_of(call.db, call.path["id"], project_path_by_id), _moves_or_publishes
+)
+
+
+@routes.post("/projects", may=signed_in, returns=ProjectView, prepare=_create_repository, locks=_NEW_PROJECT_LOCK)
 def create_project(call: Call, params: CreateProject, repository: NewRepository) -> ProjectView:
     """Create a project."""
     namespace = _target_namespace(call.db, call.actor, params.namespace_id)
@@ -204,7 +234,7 @@ def _create(
     return project
 
 
-@routes.put("/projects/:id", on=project_in_path, may=policy.may_change_project, returns=ProjectView, locks=NAMESPACES)
+@routes.put("/projects/:id", on=project_in_path, may=policy.may_change_project, returns=ProjectView, locks=_EDIT_LOCK)
 def edit_project(call: Call, project: Project, params: EditProject) -> ProjectView:
     """Edit a project."""
     if not given_fields(params):

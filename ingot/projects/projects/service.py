@@ -69,7 +69,7 @@ def create_project(
     **more: Any,
 ) -> Project:
     """Create a project with an existing repository; the owner of a personal namespace becomes a master."""
-    db.must_hold(NAMESPACES)
+    db.must_hold_part(NAMESPACES)
     name = (params.name or params.path or "").strip()
     path = params.path or path_from_name(name)
     settings = current_settings(db)
@@ -113,7 +113,7 @@ def create_project(
 
 def edit_project(db: Connection, actor: Actor, project: Project, params: EditProject) -> Project:
     """Change the given fields; a new path moves the project and leaves a redirect."""
-    db.must_hold(NAMESPACES)
+    db.must_hold_part(NAMESPACES)
     columns = columns_from_params(params)
     namespace = namespace_by_id(db, project.namespace_id)
     name = params.name.strip() if params.name is not UNSET else project.name

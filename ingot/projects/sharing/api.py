@@ -16,6 +16,7 @@ from ingot.projects.members.params import ListMembers
 from ingot.projects.members.views import MemberView, member_view
 from ingot.projects.projects import policy
 from ingot.projects.projects.api import project_in_path, project_page, project_response
+from ingot.projects.projects.locks import project_path_by_id
 from ingot.projects.projects.params import ListMemberships, ListProjects, SearchUsers, ShareProject
 from ingot.projects.projects.queries import find_project, list_projects, member_source, star_or_none
 from ingot.projects.projects.tables import Project
@@ -125,6 +126,7 @@ _JOINED = MemberEndpoints(
     project_in_path,
     access=lambda db, actor, project: find_project(db, actor, project.id)[0],
     source=member_source,
+    path_by_id=project_path_by_id,
     may_see=policy.may_see_project,
     may_leave=policy.may_join_or_leave,
     may_request=policy.may_request_access,

@@ -24,6 +24,7 @@ def show_overview(visit: Visit, db: Connection) -> PageResponse:
         "health": {"web": True, "database": True, **served},
         "counts": {"Users": totals.users, "Projects": totals.projects, "Groups": totals.groups},
         "queue": queue_stats(db),
+        "nodes": visit.ask(instance_api.list_instance_nodes),
         "version": visit.ask(instance_api.get_version),
         "engine": visit.settings.database.partition(":")[0],
     }

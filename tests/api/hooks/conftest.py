@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ingot.app import hook_dispatcher, open_database
-from ingot.core.db.database import wall_clock
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 from ingot.log import Log

@@ -311,14 +311,14 @@ def test_two_workers_never_write_one_repository(importer: Importer, server: Slow
     _due_now(importer)
     importer.work()
     assert importer.status(project_id)["import_status"] == "finished"
-    descriptor = os.open(importer.path(project_id), os.O_RDONLY)
+    descriptor = os.open(importer.path(project_id) / "ingot-import", os.O_RDWR)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(descriptor)
 
 
 _HOLD = """
 import fcntl, os, sys
-descriptor = os.open(sys.argv[1], os.O_RDONLY)
+descriptor = os.open(sys.argv[1] + "/ingot-import", os.O_RDWR | os.O_CREAT)
 fcntl.flock(descriptor, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ingot.core.db.database import wall_clock
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.vault import Vault
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.integrations.services.message_formats import MessageFormat, format_request

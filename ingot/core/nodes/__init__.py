@@ -1,0 +1,1 @@
+"""Nodes of the instance: the machines that serve it, their roles and clocks."""

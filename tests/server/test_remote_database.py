@@ -1,0 +1,163 @@
+"""PostgreSQL at a distance, behind a connection pooler, and at one of several addresses."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from ingot.core.db.announcements import EVERYTHING, announce
+from ingot.core.db.postgresql import PostgresqlEngine
+from tests.postgresql_proxy import PostgresqlProxy
+from tests.server.conftest import database_name
+from tests.server.in_process_server import InProcessServer, first_settings, serve_in_process
+from tests.server.process import Server, fresh_database, until
+
+CALLS = 8
+POOL_CONNECTIONS = 6
+NOBODY = 65534
+
+
+@pytest.fixture
+def database(data_folder: Path, database_url: str, initialized_instance: Server, request: pytest.FixtureRequest) -> str:
+    """The URL of a database whose instance is in ``data_folder``."""
+    if not database_url:
+        pytest.skip("SQLite has no server.")
+    shutil.copytree(initialized_instance.data, data_folder)
+    return fresh_database(database_url, database_name(request), template="initialized")
+
+
+def _engine(inside: InProcessServer) -> PostgresqlEngine:
+    engine = inside.database.engine
+    assert isinstance(engine, PostgresqlEngine)
+    return engine
+
+
+def _use(inside: InProcessServer) -> None:
+    """Read and write with several clients at once."""
+    project = inside.call("POST", "/projects", json={"name": "p"}).json()["id"]
+
+    def work(number: int) -> list[int]:
+        issues = f"/projects/{project}/issues"
+        created = inside.call("POST", issues, json={"title": f"issue {number}"})
+        answers = [created, *(inside.call("GET", path) for path in ("/user", f"/projects/{project}", issues) * 3)]
+        return [answer.status_code for answer in answers]
+
+    with ThreadPoolExecutor(CALLS) as pool:
+        assert {tuple(statuses) for statuses in pool.map(work, range(CALLS))} == {(201, *[200] * 9)}
+    assert len(inside.call("GET", f"/projects/{project}/issues").json()) == CALLS
+    assert inside.client.get("/-/readiness").status_code == 200
+
+
+def test_reads_of_a_distant_server_do_not_wait_for_each_other(data_folder: Path, database: str) -> None:
+    proxy = PostgresqlProxy(database)
+    try:
+        proxy.delay = 0.005
+        with serve_in_process(first_settings(data_folder, proxy.url)) as inside:
+            _use(inside)
+            assert _engine(inside).is_remote
+            proxy.most_in_flight = 0
+            with ThreadPoolExecutor(CALLS) as pool:
+                list(pool.map(lambda _: inside.call("GET", "/user"), range(CALLS * 3)))
+            assert proxy.most_in_flight > 2
+    finally:
+        proxy.close()
+
+
+def test_the_writable_one_of_several_addresses_is_used(data_folder: Path, database: str) -> None:
+    """Migrations connect to it as well."""
+    parts = conninfo_to_dict(database)
+    with socket.create_server(("127.0.0.1", 0)) as refusing:
+        port = refusing.getsockname()[1]
+    proxy = PostgresqlProxy(database)
+    address = proxy.url.partition("@")[2].partition("/")[0]
+    url = f"postgresql://{parts['user']}@127.0.0.1:{port},{address}/{parts['dbname']}?target_session_attrs=read-write"
+    try:
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute("DROP TABLE nodes")
+            connection.execute("UPDATE alembic_version SET version_num = '0026'")
+        with serve_in_process(first_settings(data_folder, url)) as inside:
+            _use(inside)
+    finally:
+        proxy.close()
+
+
+@contextmanager
+def _pooler(proxy: PostgresqlProxy) -> Iterator[str]:
+    """Run PgBouncer in transaction mode in front of a server and yield its URL."""
+    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+    if program is None:
+        pytest.skip("PgBouncer is not installed.")
+    parts = conninfo_to_dict(proxy.url)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with tempfile.NamedTemporaryFile("w", suffix=".ini") as configuration:
+        configuration.write(
+            f"[databases]\npooled = host=127.0.0.1 port={parts['port']} user={parts['user']} dbname={parts['dbname']}\n"
+            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nauth_type = any\npool_mode = transaction\n"
+            f"default_pool_size = {POOL_CONNECTIONS}\nmax_client_conn = 500\nserver_round_robin = 1\n"
+            "unix_socket_dir =\n"
+        )
+        configuration.flush()
+        Path(configuration.name).chmod(0o644)
+        command = [program, "-q", configuration.name]
+        if os.getuid() == 0:  # It refuses to run as root.
+            command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            url = f"postgresql://{parts['user']}@127.0.0.1:{port}/pooled"
+            until("the pooler", lambda: _answers(url, process))
+            yield url
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def _answers(url: str, process: "subprocess.Popen[bytes]") -> bool:
+    assert process.poll() is None, process.communicate()[1]
+    try:
+        psycopg.connect(url, connect_timeout=2).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_pooler_in_transaction_mode(data_folder: Path, database: str, direct: bool) -> None:
+    """Without the URL of the server itself, changes are found by polling."""
+    proxy = PostgresqlProxy(database)
+    try:
+        with _pooler(proxy) as url:
+            settings = replace(first_settings(data_folder, url), database_direct_url=database if direct else "")
+            with serve_in_process(settings) as inside:
+                _use(inside)
+                _check_notifications(inside, direct)
+    finally:
+        proxy.close()
+
+
+def _check_notifications(inside: InProcessServer, direct: bool) -> None:
+    engine = _engine(inside)
+    assert engine.has_sessions is direct
+    listener = engine.listen()
+    try:
+        assert listener.wait(0, []) == [EVERYTHING]
+        while listener.wait(0, []):
+            pass
+        inside.database.write(lambda db: announce(db, "issue:1"))
+        assert listener.wait(60, []) == (["issue:1"] if direct else [EVERYTHING])
+    finally:
+        listener.close()
+    watch = engine.watch("pooled role")
+    assert engine.is_served("pooled role")
+    watch.close()
+    until("the end of the role", lambda: not engine.is_served("pooled role"))
