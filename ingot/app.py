@@ -69,6 +69,7 @@ from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE, R
 from ingot.collaboration.merge_requests.merge.queries import merge_request_heads
 from ingot.collaboration.merge_requests.merge.staged import remove_leftover_branch, run_auto_merge
 from ingot.collaboration.merge_requests.merge.subscribers import subscriptions as merge_subscriptions
+from ingot.collaboration.merge_requests.push_options import APPLY_PUSH_OPTIONS, MergeRequestPushOptions
 from ingot.collaboration.merge_requests.reviews.suggestion_recorder import SuggestionRecorder
 from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
 from ingot.collaboration.merge_requests.versions.source_tracker import COLLECT_VERSIONS, HeadTracker
@@ -115,6 +116,7 @@ from ingot.integrations.webhooks.payload_completion import PayloadCompletion
 from ingot.integrations.webhooks.service import delete_old_events
 from ingot.integrations.webhooks.subscribers import hook_subscriptions, push_hook_subscriptions
 from ingot.log import Log
+from ingot.projects.access_tokens.service import delete_ended_bots
 from ingot.projects.deploy_keys.queries import projects_of_key
 from ingot.projects.environments.ports import DeploymentJobs
 from ingot.projects.forks.jobs import ForkJobs
@@ -190,6 +192,7 @@ def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: Head
         tracker.subscriptions,
         SuggestionRecorder(store).subscriptions,
         PipelineCreation(store).subscriptions,
+        MergeRequestPushOptions(store).subscriptions,
         merge_subscriptions,
         mention_subscriptions(settings.base_url),
         ReferenceSubscriber(settings.base_url).subscriptions,
@@ -376,6 +379,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             REMOVE_LEFTOVER_BRANCH: lambda database, number: remove_leftover_branch(database, store, number),
             SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
             CREATE_PIPELINES: PipelineCreation(store).run,
+            APPLY_PUSH_OPTIONS: MergeRequestPushOptions(store).run,
             START_DELAYED_JOB: start_delayed_job,
             START_DOWNSTREAM_PIPELINE: downstream_jobs.start,
             FOLLOW_DOWNSTREAM_PIPELINE: downstream_jobs.follow,
@@ -399,6 +403,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(600, delete_expired_sessions),
             RecurringJob(600, delete_expired_throttles),
             RecurringJob(3600, delete_expired_memberships),
+            RecurringJob(3600, delete_ended_bots),
             RecurringJob(3600, delete_expired_shares),
             RecurringJob(3600, delete_expired_group_shares),
             RecurringJob(3600, enqueue_repository_sweep),

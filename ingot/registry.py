@@ -78,16 +78,20 @@ from ingot.discovery.markdown import api as markdown
 from ingot.discovery.notifications import api as notifications
 from ingot.discovery.notifications.subscribers import subscriptions as notification_subscriptions
 from ingot.discovery.search import api as search
+from ingot.discovery.statistics import api as statistics
 from ingot.integrations.webhooks import api as webhooks
 from ingot.integrations.webhooks.system import api as system_hooks
 from ingot.integrations.webhooks.system.subscribers import subscriptions as system_hook_subscriptions
 from ingot.offload import require_blocking_allowed
+from ingot.projects.access_tokens import api as access_tokens
+from ingot.projects.access_tokens.subscribers import subscriptions as access_token_subscriptions
 from ingot.projects.badges import api as badges
 from ingot.projects.custom_attributes import api as custom_attributes
 from ingot.projects.deploy_keys import api as deploy_keys
 from ingot.projects.deploy_keys.subscribers import subscriptions as deploy_key_subscriptions
 from ingot.projects.deploy_tokens import api as deploy_tokens
 from ingot.projects.environments import api as environments
+from ingot.projects.feature_flags import api as feature_flags
 from ingot.projects.forks import api as forks
 from ingot.projects.forks.subscribers import subscriptions as fork_subscriptions
 from ingot.projects.group_projects import api as group_projects
@@ -117,6 +121,7 @@ from ingot.repositories.lfs.subscribers import subscriptions as lfs_subscription
 from ingot.repositories.pipelines.subscribers import subscriptions as pipeline_subscriptions
 from ingot.repositories.protection import api as protection
 from ingot.repositories.ref_changes.subscribers import subscriptions as ref_change_subscriptions
+from ingot.repositories.snapshots import api as snapshots
 from ingot.repositories.statuses import api as statuses
 from ingot.repositories.tags import api as tags
 from ingot.repositories.tags.subscribers import subscriptions as tag_subscriptions
@@ -155,12 +160,14 @@ ROUTE_MODULES = (
     file_writing,
     trees,
     variables,
+    access_tokens,
     deploy_tokens,
     deploy_keys,
     topics,
     badges,
     custom_attributes,
     environments,
+    feature_flags,
     artifacts,
     job_tokens,
     jobs,
@@ -191,9 +198,11 @@ ROUTE_MODULES = (
     merge,
     snippets,
     wikis,
+    snapshots,
     activity,
     notifications,
     search,
+    statistics,
     markdown,
     webhooks,
     system_hooks,
@@ -208,6 +217,7 @@ SUBSCRIPTIONS = (
     group_subscriptions,
     namespace_subscriptions,
     project_subscriptions,
+    access_token_subscriptions,
     ref_change_subscriptions,
     pipeline_subscriptions,
     ci_pipeline_subscriptions,
