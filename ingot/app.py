@@ -289,6 +289,9 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
             "ingot.collaboration.merge_requests.versions.source_tracker:HeadTracker.collect", store
         ),
         "auto_merge": lambda database, number: _run_auto_merge(database, store.value, number),
+        "apply_push_options": DeferredFunction(
+            "ingot.collaboration.merge_requests.push_options:MergeRequestPushOptions.run", store
+        ),
         "remove_source_branch": lambda database, number: _remove_leftover_branch(database, store.value, number),
         "sweep_lfs": DeferredFunction(
             "ingot.repositories.lfs.jobs:LfsSweepJob.sweep",
@@ -335,6 +338,7 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         "ingot.accounts.sessions.service:delete_expired_sessions": frequent,
         "ingot.accounts.instance.throttles:delete_expired_throttles": frequent,
         "ingot.projects.members.service:delete_expired_memberships": hourly,
+        "ingot.projects.access_tokens.service:delete_ended_bots": hourly,
         "ingot.projects.sharing.service:delete_expired_shares": hourly,
         "ingot.projects.group_shares.service:delete_expired_group_shares": hourly,
         "ingot.projects.projects.jobs:enqueue_repository_sweep": hourly,

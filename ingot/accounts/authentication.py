@@ -41,6 +41,7 @@ def _authenticate_token(db: Connection, token: str) -> Actor:
         via=holder.kind,
         scopes=None if holder.kind == "private" else frozenset(holder.scopes.split()),
         token_id=holder.token_id,
+        bot=holder.bot,
     )
 
 
@@ -98,4 +99,5 @@ def _sudo(db: Connection, actor: Actor, name: str) -> Actor:
         scopes=actor.scopes,
         token_id=actor.token_id,
         sudo_by=actor.user_id,
+        bot=user.bot,
     )

@@ -135,7 +135,7 @@ def _close(listener: socket | None) -> None:
 
 
 def render_requests() -> ForkRequests:
-    """Return the requests for processes that render Markdown, whose modules the supervisor imports for the first one."""
+    """Return the requests for processes that render Markdown, whose modules the first one imports."""
     return ForkRequests(
         DeferredFunction("ingot.core.markup.render_process:run_renderer"),
         DeferredFunction("ingot.core.markup.render_server:load_libraries"),

@@ -110,7 +110,13 @@ def caller_by_user(db: Connection, user_id: int) -> GitCaller:
     if user is None or user.state != "active" or user.placeholder or user.confirmed_at is None:
         raise Unauthenticated
     actor = Actor(
-        user_id=user.id, username=user.username, name=user.name, admin=user.admin, external=user.external, via="session"
+        user_id=user.id,
+        username=user.username,
+        name=user.name,
+        admin=user.admin,
+        external=user.external,
+        via="session",
+        bot=user.bot,
     )
     return GitCaller(actor, lambda db, name: find_project(db, actor, name))
 

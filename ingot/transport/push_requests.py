@@ -68,6 +68,10 @@ class _PushReader:
         del self._buffer[:offset]
 
     def _packet(self, packet: bytes) -> None:
+        if packet == FLUSH and self._commands == 0:
+            # Nothing to update: git sends the options of ``-o`` even so, and no pack.
+            self._section = "pack"
+            return
         if packet == FLUSH:
             has_options = self._section == "commands" and _PUSH_OPTIONS in self.capabilities.split()
             self._section, self._bytes = ("options", 0) if has_options else ("header", 0)

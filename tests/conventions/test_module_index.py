@@ -15,7 +15,7 @@ from ingot.operations.startup import make_data_directory
 from ingot.settings import Settings
 
 ROOT = Path(__file__).parents[2] / "ingot"
-COMPOSITION = {"app.py", "composition.py", "cli/serve.py", "operations/background_jobs.py"}
+COMPOSITION = {"app.py", "composition.py", "cli/server_processes.py", "operations/background_jobs.py"}
 """The only modules that name others by reference, because neither mypy nor import-linter checks it."""
 
 

@@ -217,7 +217,7 @@ def test_deleting_a_user_deletes_their_applications(
 
 def _has_no_access(client: httpx.Client, project: Project) -> None:
     for endpoint in all_endpoints():
-        if endpoint.runner_call:  # Users' credentials are ignored there.
+        if endpoint.runner_call or endpoint.header_params:  # Users' credentials are ignored there.
             continue
         path = re.sub(r":\w+", "999999999", endpoint.path)
         answer = client.request(endpoint.method, f"/api/v4{path}")

@@ -11,16 +11,18 @@ from ingot.accounts.keys.queries import (
 )
 from ingot.accounts.keys.ssh_format import PublicKey, parse_public_key
 from ingot.accounts.keys.tables import GpgKey, SshKey, gpg_keys, ssh_keys
+from ingot.accounts.users.queries import find_user
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 from ingot.core.events.bus import emit
-from ingot.errors import Invalid, too_long_message
+from ingot.errors import Denied, Invalid, too_long_message
 
 MAX_LENGTH = 255
 
 
 def create_key(db: Connection, user_id: int, params: CreateKey) -> SshKey:
     """Add an SSH key to a user; raise Invalid if it is already registered. An expired key gives no access."""
+    _require_person(db, user_id)
     return add_key(db, user_id, params.title, params.key, params.expires_at)
 
 
@@ -63,6 +65,7 @@ def delete_key(db: Connection, key: SshKey) -> None:
 
 def create_gpg_key(db: Connection, user_id: int, text: str) -> GpgKey:
     """Add a GPG key to a user; raise Invalid if it is already registered."""
+    _require_person(db, user_id)
     key = parse_gpg_key(text)
     if gpg_key_by_fingerprint_or_none(db, key.fingerprint) is not None:
         raise Invalid(fingerprint=["has already been taken"])
@@ -73,6 +76,12 @@ def create_gpg_key(db: Connection, user_id: int, text: str) -> GpgKey:
 def delete_gpg_key(db: Connection, key: GpgKey) -> None:
     """Delete a GPG key."""
     db.delete(gpg_keys, key.id)
+
+
+def _require_person(db: Connection, user_id: int) -> None:
+    """Raise Denied for a bot, whose key would still give access after its token has expired."""
+    if find_user(db, user_id).bot:
+        raise Denied("Bot users cannot have keys")
 
 
 def _parse_key(title: str, text: str) -> PublicKey:

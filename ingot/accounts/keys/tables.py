@@ -1,8 +1,8 @@
 """Tables of SSH and GPG keys; all columns are public data."""
 
-from sqlalchemy import Table
+from sqlalchemy import Table, false
 
-from ingot.core.db.schema import Record, metadata, number, reference, row_id, text
+from ingot.core.db.schema import Record, flag, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
 ssh_keys = Table(
@@ -21,6 +21,8 @@ ssh_keys = Table(
     text("created_at"),
     text("expires_at", nullable=True),
     text("last_used_at", nullable=True),
+    # Set for deploy keys that administrators created for all projects.
+    flag("public", server_default=false()),
     sqlite_autoincrement=True,
 )
 
@@ -50,6 +52,7 @@ class SshKey(Record, frozen=True):
     created_at: Timestamp
     expires_at: Timestamp | None
     last_used_at: Timestamp | None
+    public: bool = False
 
     def active(self, now: Timestamp) -> bool:
         """Return whether the key has not expired."""

@@ -116,7 +116,7 @@ def rotate_personal_access_token(call: Call, token: AccessToken, params: RotateT
 @routes.post("/users/:user_id/personal_access_tokens", on=user_in_path, may=administrators, returns=TokenView)
 def create_personal_access_token(call: Call, user: User, params: CreateToken) -> TokenView:
     """Create a personal access token for a user."""
-    require(not user.placeholder, "The placeholder user cannot have tokens")
+    require(not user.placeholder and not user.bot, "This user cannot have further tokens")
     token, secret = service.issue_token(
         call.db, call.actor, user.id, "personal", params.name, params.scopes, _midnight(params.expires_at)
     )
@@ -150,7 +150,7 @@ def get_impersonation_token(call: Call, token: AccessToken) -> TokenView:
 @routes.post("/users/:user_id/impersonation_tokens", on=user_in_path, may=administrators, returns=TokenView)
 def create_impersonation_token(call: Call, user: User, params: CreateToken) -> TokenView:
     """Create an impersonation token of a user."""
-    require(not user.placeholder, "The placeholder user cannot have tokens")
+    require(not user.placeholder and not user.bot, "This user cannot have further tokens")
     token, secret = service.issue_token(
         call.db, call.actor, user.id, "impersonation", params.name, params.scopes, _midnight(params.expires_at)
     )

@@ -13,11 +13,12 @@ def may_manage_token(actor: Actor, access: Access, token: AccessToken) -> bool: 
 
 
 def may_issue_tokens(actor: Actor) -> bool:
-    """Callers with a session, a private token or a personal access token.
+    """Users with a session, a private token or a personal access token.
 
-    Applications and impersonators have limited access for a limited time. A token that they issue would outlast it.
+    Applications, impersonators and bots have limited access for a limited time. A token that they issue would outlast
+    it.
     """
-    return actor.via in ("session", "private", "personal")
+    return actor.via in ("session", "private", "personal") and not actor.bot
 
 
 def may_see_private_token(actor: Actor, expires_at: Timestamp | None) -> bool:

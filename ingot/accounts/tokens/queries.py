@@ -29,6 +29,7 @@ _BY_DIGEST = (
         users.c.external,
         users.c.state,
         users.c.password_expired,
+        users.c.bot,
     )
     .join(users, users.c.id == access_tokens.c.user_id)
     .where(access_tokens.c.digest == bindparam("digest"))

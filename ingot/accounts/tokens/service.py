@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from sqlalchemy import bindparam
 
 from ingot.accounts.tokens import policy
+from ingot.accounts.tokens.events import TokenRevoked, TokenRotated
 from ingot.accounts.tokens.queries import credential_expiry, token_or_none
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
 from ingot.core.access.actor import Actor, AuthMethod
 from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES, may_grant_scopes
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
+from ingot.core.events.bus import emit
 from ingot.errors import Denied, Invalid, NotFound, too_long_message
 
 _PREFIXES = {"personal": "ingotp-", "impersonation": "ingoti-", "oauth": ""}
@@ -75,7 +77,7 @@ def _require_delegable(
 ) -> Timestamp | None:
     """Raise Denied if a token would exceed the caller's credential; return the expiry of the credential, if any."""
     if not policy.may_issue_tokens(actor):
-        raise Denied("OAuth and impersonation tokens cannot create or rotate tokens")
+        raise Denied("OAuth, impersonation, project and group access tokens cannot create or rotate tokens")
     if not may_grant_scopes(actor, scopes):
         raise Denied("The new token cannot have scopes that your token lacks")
     latest = credential_expiry(db, actor)
@@ -87,6 +89,7 @@ def _require_delegable(
 def revoke_token(db: Connection, token: AccessToken) -> None:
     """Revoke a token."""
     db.update(access_tokens, token.id, revoked=True)
+    emit(db, TokenRevoked(user_id=token.user_id))
 
 
 def rotate_token(
@@ -101,10 +104,12 @@ def rotate_token(
     latest = _require_delegable(db, actor, scopes, expires_at) if token.id != actor.token_id else None
     if not token.active(db.now):
         raise Invalid("400 (Bad request) the token is already revoked or expired")
-    revoke_token(db, token)
+    db.update(access_tokens, token.id, revoked=True)
     in_a_week = Timestamp(add_duration(db.now, days=7)[:10] + "T00:00:00.000Z")
     new_expiry = expires_at or min(in_a_week, latest or in_a_week)
-    return create_token(db, token.user_id, token.kind, token.name, scopes, new_expiry)
+    successor, secret = create_token(db, token.user_id, token.kind, token.name, scopes, new_expiry)
+    emit(db, TokenRotated(user_id=token.user_id, expires_at=new_expiry))
+    return successor, secret
 
 
 def reset_private_token(db: Connection, user_id: int) -> str:

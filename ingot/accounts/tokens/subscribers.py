@@ -10,5 +10,6 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(UserCreated)
 def create_private_token(db: Connection, event: UserCreated) -> None:
-    """Create the private token of a new user."""
-    reset_private_token(db, event.user_id)
+    """Create the private token of a new user; bots have only the tokens that are created for them."""
+    if not event.bot:
+        reset_private_token(db, event.user_id)

@@ -63,3 +63,4 @@ class TokenHolder(Record, frozen=True):
     external: bool
     state: str
     password_expired: bool
+    bot: bool

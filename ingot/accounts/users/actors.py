@@ -10,4 +10,4 @@ def active_actor(db: Connection, user_id: int) -> Actor | None:
     user = users_by_ids(db, [user_id]).get(user_id)
     if user is None or user.state != "active":
         return None
-    return Actor(user.id, user.username, user.name, admin=user.admin, external=user.external)
+    return Actor(user.id, user.username, user.name, admin=user.admin, external=user.external, bot=user.bot)

@@ -11,6 +11,7 @@ class UserCreated(Event, frozen=True):
     name: str
     chooses_password: bool = False
     confirms_address: bool = False
+    bot: bool = False
 
 
 class UserRenamed(Event, frozen=True):

@@ -60,7 +60,9 @@ MAX_LENGTH = 255
 MAX_ATTRIBUTE_LENGTH = 65_535
 
 
-def create_user(db: Connection, params: CreateUser, password_hash: str | None, *, vouched_for: bool = False) -> User:
+def create_user(
+    db: Connection, params: CreateUser, password_hash: str | None, *, vouched_for: bool = False, bot: bool = False
+) -> User:
     """Create a user; with ``reset_password`` they choose a password through a link in an email.
 
     ``vouched_for`` marks the email address as verified, if it counts as confirmed at all. An address that another user
@@ -85,6 +87,7 @@ def create_user(db: Connection, params: CreateUser, password_hash: str | None, *
         "external": settings.user_default_external,
         "placeholder": False,
         "blocked_by_directory": False,
+        "bot": bot,
         **dict.fromkeys(_TEXTS, ""),
         "projects_limit": settings.default_projects_limit,
         "can_create_group": True,
@@ -112,6 +115,7 @@ def create_user(db: Connection, params: CreateUser, password_hash: str | None, *
             name=columns["name"],
             chooses_password=params.reset_password,
             confirms_address=not confirmed and not contested,
+            bot=bot,
         ),
     )
     if contested:
@@ -128,6 +132,8 @@ def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, pa
     if _require_available(db, columns, except_id=user.id, vouched_for=actor.admin):
         raise Conflict("Email has already been taken")
     _validate(columns, params.password if params.password is not UNSET else None)
+    if user.bot and (columns.get("admin") or not columns.get("external", True) or params.password is not UNSET):
+        raise Denied("Bot users cannot be administrators, internal users or have a password")
     if columns.get("admin") is False:
         _require_other_administrator(db, user)
     if columns.get("external"):
@@ -207,6 +213,8 @@ def remove_block(db: Connection, user: User) -> None:
 
 def set_admin(db: Connection, user: User, admin: bool) -> None:
     """Grant or revoke administrator rights."""
+    if admin and user.bot:
+        raise Denied("Bot users cannot be administrators")
     if not admin:
         _require_other_administrator(db, user)
     db.update(users, user.id, admin=admin, updated_at=db.now)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from sqlalchemy import Index, Table, UniqueConstraint
+from sqlalchemy import Index, Table, UniqueConstraint, false
 
 from ingot.core.db.schema import Record, flag, metadata, number, reference, row_id, text
 from ingot.core.db.times import Date, Timestamp
@@ -19,6 +19,7 @@ users = Table(
     flag("external"),
     flag("placeholder"),
     flag("blocked_by_directory"),
+    flag("bot", server_default=false()),
     text("bio"),
     text("location"),
     text("skype"),
@@ -142,6 +143,7 @@ class User(Record, frozen=True):
     external: bool
     placeholder: bool
     blocked_by_directory: bool
+    bot: bool
     bio: str
     location: str
     skype: str

@@ -44,6 +44,7 @@ class UserView(UserBrief):
     website_url: str
     organization: str
     public_email: str
+    bot: bool
 
 
 class IdentityView(View):
@@ -247,6 +248,7 @@ def _public_fields(user: User, base: str) -> tuple[Any, ...]:
         user.website_url,
         user.organization,
         user.public_email,
+        user.bot,
     )
 
 

@@ -25,4 +25,5 @@ def actor_by_job_token(db: Connection, token: str) -> Actor:
         external=user.external,
         via="job",
         job=JobIdentity(job.id, job.project_id, user.admin),
+        bot=user.bot,
     )

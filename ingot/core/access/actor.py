@@ -32,6 +32,8 @@ class Actor(msgspec.Struct, frozen=True):
     """The id of the administrator acting as this user, or 0."""
     job: JobIdentity | None = None
     """Set if the token of a job authenticated the caller, who then is never an administrator."""
+    bot: bool = False
+    """Whether the user is the bot of a project or group access token, which changes nothing outside of it."""
 
     @property
     def known(self) -> bool:

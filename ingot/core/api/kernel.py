@@ -1,7 +1,7 @@
 """Request handling in the specified order of checks: route, credentials, caller, parameters, subject, permission."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -159,6 +159,8 @@ class Kernel:
         call.sent = parse_query(request.query)
         if endpoint.runner_call:
             call.sent = _runner_token(request.headers) | call.sent
+        if endpoint.header_params:
+            call.sent = _header_params(request.headers, endpoint.header_params) | call.sent
         call.credentials = self._credentials(call)
         limited = endpoint.rate_limited and self._limits.active
         if not (endpoint.writes or endpoint.heavy or endpoint.staged or limited):
@@ -228,7 +230,7 @@ class Kernel:
 
     def _credentials(self, call: _RequestCall) -> Credentials:
         endpoint = call.endpoint
-        if endpoint.runner_call:
+        if endpoint.runner_call or endpoint.header_params:
             return _NO_CREDENTIALS
         return read_credentials(call.request.headers, call.sent, endpoint.writes, job_token=endpoint.job_token)
 
@@ -376,6 +378,11 @@ def read_credentials(
 def _runner_token(headers: dict[bytes, bytes]) -> dict[str, Any]:
     token = _header(headers, b"job-token") or _header(headers, b"runner-token")
     return {} if token is None else {"token": token}
+
+
+def _header_params(headers: dict[bytes, bytes], names: Mapping[str, str]) -> dict[str, Any]:
+    values = {parameter: _header(headers, header.encode()) for header, parameter in names.items()}
+    return {parameter: value for parameter, value in values.items() if value is not None}
 
 
 def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:

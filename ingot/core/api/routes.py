@@ -156,6 +156,7 @@ class Endpoint:
     instead: dict[int, Any]
     slashes: str
     kinds: Mapping[str, type[Params]]
+    header_params: Mapping[str, str]
     tag: str
     params: type[Params] | None = None
     reader: ParamsReader | None = None
@@ -257,6 +258,11 @@ class EndpointOptions(typing.TypedDict, total=False):
     """The types of alternate responses, by status."""
     slashes: str
     """The path parameter whose slashes may be sent unescaped."""
+    header_params: Mapping[str, str] | None
+    """Headers that become parameters unless these are sent, by lowercase name; the handler checks them.
+
+    Credentials of users are ignored, because such clients send their own tokens in the same headers.
+    """
     kinds: Mapping[str, type[Params]] | None
     """The values that the last path parameter may have, each with the parameters of such a call."""
 
@@ -317,6 +323,7 @@ class Routes:
                     instead=options.get("instead") or {},
                     slashes=options.get("slashes", ""),
                     kinds=options.get("kinds") or {},
+                    header_params=options.get("header_params") or {},
                     tag=self.tag,
                 )
             )

@@ -114,7 +114,7 @@ CREATE TABLE users (
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     username_key TEXT NOT NULL,
-    name_key TEXT NOT NULL, proven_at TEXT, language TEXT, time_zone TEXT,
+    name_key TEXT NOT NULL, proven_at TEXT, language TEXT, time_zone TEXT, bot BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_users_avatar_id FOREIGN KEY(avatar_id) REFERENCES avatars (id) ON DELETE SET NULL,
     CONSTRAINT uq_users_email UNIQUE (email),
     CONSTRAINT uq_users_username_key UNIQUE (username_key)
@@ -212,7 +212,7 @@ CREATE TABLE ssh_keys (
     fingerprint_md5 TEXT NOT NULL,
     created_at TEXT NOT NULL,
     expires_at TEXT,
-    last_used_at TEXT,
+    last_used_at TEXT, public BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_ssh_keys_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_ssh_keys_fingerprint_sha256 UNIQUE (fingerprint_sha256)
 );
@@ -1807,6 +1807,75 @@ CREATE INDEX ix_downstream_pipelines_root_id ON downstream_pipelines (root_id);
 CREATE INDEX ix_downstream_pipelines_upstream_id ON downstream_pipelines (upstream_id);
 CREATE INDEX ix_ci_jobs_bridge ON ci_jobs (project_id) WHERE bridge;
 CREATE INDEX ix_environments_auto_stop_at ON environments (auto_stop_at) WHERE auto_stop_at IS NOT NULL;
+CREATE TABLE token_bots (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    project_id INTEGER,
+    group_id INTEGER,
+    creator_id INTEGER,
+    access_level BIGINT NOT NULL,
+    description TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    ended_at TEXT,
+    CONSTRAINT fk_token_bots_creator_id FOREIGN KEY(creator_id) REFERENCES users (id) ON DELETE SET NULL,
+    CONSTRAINT fk_token_bots_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE,
+    CONSTRAINT fk_token_bots_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT fk_token_bots_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_token_bots_user_id UNIQUE (user_id)
+);
+CREATE INDEX ix_token_bots_creator_id ON token_bots (creator_id);
+CREATE INDEX ix_token_bots_group_id ON token_bots (group_id);
+CREATE INDEX ix_token_bots_project_id ON token_bots (project_id);
+CREATE INDEX ix_token_bots_ended_at ON token_bots (ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE project_feature_flags (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT,
+    active BOOLEAN NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    CONSTRAINT fk_project_feature_flags_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_project_feature_flags_project_id_name UNIQUE (project_id, name)
+);
+CREATE TABLE feature_flag_user_lists (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    iid BIGINT NOT NULL,
+    name TEXT NOT NULL,
+    user_xids TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    CONSTRAINT fk_feature_flag_user_lists_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_feature_flag_user_lists_project_id_iid UNIQUE (project_id, iid),
+    CONSTRAINT uq_feature_flag_user_lists_project_id_name UNIQUE (project_id, name)
+);
+CREATE TABLE feature_flag_strategies (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    flag_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    user_list_id INTEGER,
+    CONSTRAINT fk_feature_flag_strategies_flag_id FOREIGN KEY(flag_id) REFERENCES project_feature_flags (id) ON DELETE CASCADE,
+    CONSTRAINT fk_feature_flag_strategies_user_list_id FOREIGN KEY(user_list_id) REFERENCES feature_flag_user_lists (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_feature_flag_strategies_flag_id ON feature_flag_strategies (flag_id);
+CREATE INDEX ix_feature_flag_strategies_user_list_id ON feature_flag_strategies (user_list_id);
+CREATE TABLE feature_flag_scopes (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    strategy_id INTEGER NOT NULL,
+    environment_scope TEXT NOT NULL,
+    CONSTRAINT fk_feature_flag_scopes_strategy_id FOREIGN KEY(strategy_id) REFERENCES feature_flag_strategies (id) ON DELETE CASCADE,
+    CONSTRAINT uq_feature_flag_scopes_strategy_id_environment_scope UNIQUE (strategy_id, environment_scope)
+);
+CREATE TABLE feature_flag_settings (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    client_version BIGINT NOT NULL,
+    last_list_iid BIGINT NOT NULL,
+    CONSTRAINT fk_feature_flag_settings_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_feature_flag_settings_project_id UNIQUE (project_id)
+);
 CREATE TABLE nodes (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,

@@ -7,7 +7,7 @@ from ingot.core.api.params import MissingParameter, path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
 from ingot.projects.deploy_keys import queries, service
-from ingot.projects.deploy_keys.params import CreateDeployKey, EditDeployKey
+from ingot.projects.deploy_keys.params import CreateDeployKey, CreatePublicDeployKey, EditDeployKey, ListAllDeployKeys
 from ingot.projects.deploy_keys.views import DeployKeyView, deploy_key_view
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.policy import may_admin_project, may_change_project
@@ -17,10 +17,16 @@ routes = Routes("deploy_keys")
 
 
 @routes.get("/deploy_keys", may=administrators, returns=list[DeployKeyView])
-def list_all_deploy_keys(call: Call, page: Page) -> Listing[DeployKeyView]:
+def list_all_deploy_keys(call: Call, params: ListAllDeployKeys, page: Page) -> Listing[DeployKeyView]:
     """List the deploy keys of all projects."""
-    listing = queries.list_all_deploy_keys(call.db, page)
+    listing = queries.list_all_deploy_keys(call.db, page, public=params.public)
     return listing.of([deploy_key_view(key) for key in listing.items])
+
+
+@routes.post("/deploy_keys", may=administrators, returns=DeployKeyView)
+def create_public_deploy_key(call: Call, params: CreatePublicDeployKey) -> DeployKeyView:
+    """Create a deploy key that maintainers of all projects can enable."""
+    return deploy_key_view(service.create_public_deploy_key(call.db, params))
 
 
 @routes.get("/projects/:id/deploy_keys", on=project_in_path, may=may_admin_project, returns=list[DeployKeyView])

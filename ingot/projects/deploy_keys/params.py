@@ -15,6 +15,20 @@ class CreateDeployKey(Params):
     expires_at: Timestamp | None = None
 
 
+class CreatePublicDeployKey(Params):
+    """New deploy key for all projects."""
+
+    title: str
+    key: str
+    expires_at: Timestamp | None = None
+
+
+class ListAllDeployKeys(Params):
+    """Filter of the list of all deploy keys."""
+
+    public: bool = False
+
+
 class EditDeployKey(Params):
     """Changes of a deploy key."""
 

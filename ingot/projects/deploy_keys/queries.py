@@ -32,9 +32,10 @@ _OF_PROJECT = (
 _ONE_OF_PROJECT = _OF_PROJECT.where(ssh_keys.c.id == bindparam("key"))
 _LIST = list_query(_OF_PROJECT, ssh_keys.c.id, ssh_keys.c.id.asc())
 _CAN_PUSH_ANYWHERE = exists().where(_links.c.key_id == ssh_keys.c.id, _links.c.can_push)
-_LIST_ALL = list_query(
-    _keys(_CAN_PUSH_ANYWHERE).where(ssh_keys.c.user_id.is_(None)), ssh_keys.c.id, ssh_keys.c.id.asc()
-)
+_ALL_KEYS = _keys(_CAN_PUSH_ANYWHERE).where(ssh_keys.c.user_id.is_(None))
+_LIST_ALL = list_query(_ALL_KEYS, ssh_keys.c.id, ssh_keys.c.id.asc())
+_LIST_PUBLIC = list_query(_ALL_KEYS.where(ssh_keys.c.public), ssh_keys.c.id, ssh_keys.c.id.asc())
+_PUBLIC_KEY = _ALL_KEYS.where(ssh_keys.c.public, ssh_keys.c.id == bindparam("key"))
 _current_links = deploy_key_projects.alias()
 _ENABLED = exists().where(_current_links.c.key_id == ssh_keys.c.id, _current_links.c.project_id == bindparam("project"))
 _AVAILABLE = (
@@ -77,9 +78,17 @@ def list_available_deploy_keys(db: Connection, actor: Actor, project_id: int) ->
     )
 
 
-def list_all_deploy_keys(db: Connection, page: Page) -> Listing[DeployKey]:
-    """List the deploy keys of all projects, the oldest first."""
-    return fetch_page(db, DeployKey, _LIST_ALL, page)
+def list_all_deploy_keys(db: Connection, page: Page, *, public: bool = False) -> Listing[DeployKey]:
+    """List the deploy keys of all projects, or only those that all projects can enable, the oldest first."""
+    return fetch_page(db, DeployKey, _LIST_PUBLIC if public else _LIST_ALL, page)
+
+
+def find_public_deploy_key(db: Connection, key_id: int) -> DeployKey:
+    """Return a deploy key that all projects can enable; raise NotFound if there is none."""
+    key = db.first(DeployKey, _PUBLIC_KEY, key=key_id)
+    if key is None:
+        raise NotFound("Deploy Key")
+    return key
 
 
 def list_deploy_keys(db: Connection, project_id: int, page: Page) -> Listing[DeployKey]:
@@ -112,7 +121,9 @@ def deploy_key_ids(db: Connection, project_id: int) -> list[int]:
 
 
 def may_use_deploy_key(db: Connection, actor: Actor, key_id: int) -> bool:
-    """Check whether the caller is a master of a project that has this deploy key."""
+    """Check whether the deploy key is public, or the caller is a master of a project that has it."""
+    if db.first(DeployKey, _PUBLIC_KEY, key=key_id) is not None:
+        return True
     if actor.admin:
         return db.value(_IN_ANY, key=key_id) is not None
     return db.value(_IN_PROJECT_OF_ACTOR, key=key_id, actor=actor.user_id, today=day_of(db.now)) is not None

@@ -12,11 +12,12 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import emit
 from ingot.errors import Invalid, NotFound
-from ingot.projects.deploy_keys.params import CreateDeployKey, EditDeployKey
+from ingot.projects.deploy_keys.params import CreateDeployKey, CreatePublicDeployKey, EditDeployKey
 from ingot.projects.deploy_keys.queries import (
     deploy_key_ids,
     deploy_key_project_or_none,
     find_deploy_key,
+    find_public_deploy_key,
     may_use_deploy_key,
 )
 from ingot.projects.deploy_keys.tables import DeployKey, deploy_key_projects
@@ -30,6 +31,7 @@ _LOCK = (
 _DELETE_UNUSED = delete(ssh_keys).where(
     ssh_keys.c.id == bindparam("key"),
     ssh_keys.c.user_id.is_(None),
+    ssh_keys.c.public.is_(False),
     ~exists().where(deploy_key_projects.c.key_id == ssh_keys.c.id),
 )
 
@@ -48,6 +50,13 @@ def create_deploy_key(db: Connection, actor: Actor, project: Project, params: Cr
         raise Invalid(fingerprint=["has already been taken"])
     _add_to_project(db, actor, project, key_id, can_push=params.can_push)
     return find_deploy_key(db, project.id, key_id)
+
+
+def create_public_deploy_key(db: Connection, params: CreatePublicDeployKey) -> DeployKey:
+    """Add a key that maintainers of all projects can enable."""
+    key = add_key(db, None, params.title, params.key, params.expires_at)
+    db.update(ssh_keys, key.id, public=True)
+    return find_public_deploy_key(db, key.id)
 
 
 def enable_deploy_key(db: Connection, actor: Actor, project: Project, key_id: int) -> DeployKey:

@@ -79,11 +79,11 @@ def may_admin_group(actor: Actor, access: Access, group: Namespace) -> bool:  # 
 
 
 def may_create_project_in(actor: Actor, access: Access, group: Namespace) -> bool:
-    """Members with the level that the group requires, and administrators; never external users."""
+    """Members with the level that the group requires, and administrators; never external users, except bots."""
     if actor.admin:
         return True
     required = _PROJECT_CREATION_LEVELS.get(group.project_creation_level)
-    return required is not None and access.level >= required and not actor.external
+    return required is not None and access.level >= required and (actor.bot or not actor.external)
 
 
 # Other settings ("noone", "administrator") allow administrators only.

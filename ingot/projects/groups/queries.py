@@ -26,7 +26,7 @@ from ingot.projects.namespaces.policy import (
     packed_level_in_group,
     unpack_levels,
 )
-from ingot.projects.namespaces.queries import namespace_by_old_path
+from ingot.projects.namespaces.queries import is_outsider, namespace_by_old_path
 from ingot.projects.namespaces.tables import Namespace, memberships, namespace_tree, namespaces
 
 _WITH_ACCESS = select(
@@ -70,7 +70,7 @@ def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, N
     group = Namespace(*columns)
     unpacked = unpack_levels(packed)
     access = Access(level=Level(max(unpacked[0] if unpacked else 0, invited or 0)), inside=bool(inside))
-    if not policy.may_see_group(actor, access, group):
+    if not policy.may_see_group(actor, access, group) or (actor.bot and is_outsider(db, access)):
         raise NotFound("Group")
     return access, group
 

@@ -43,7 +43,8 @@ def add_member(
 ) -> None:
     """Add a member; raise Denied if the level is higher than the caller's own."""
     _check_level(actor, access, source, level)
-    if find_user(db, user_id).placeholder:
+    user = find_user(db, user_id)
+    if user.placeholder or user.bot:
         raise Invalid(user_id=["is invalid"])
     existing = membership_or_none(db, source, user_id)
     if existing is not None and (existing.expires_at is None or existing.expires_at > day_of(db.now)):
@@ -93,6 +94,8 @@ def edit_member(
 ) -> None:
     """Change the level or expiry of a member; raise Denied if the member's level is higher than the caller's."""
     membership = _find_membership(db, source, user_id)
+    if find_user(db, user_id).bot:
+        raise Denied("The access of a bot follows from its access token")
     _check_level(actor, access, source, max(level, membership.access_level) if level in _LEVELS[source.kind] else level)
     new_expiry = membership.expires_at if expires_at is UNSET else expires_at
     if source.owner_id == user_id and (level < membership.access_level or new_expiry is not None):

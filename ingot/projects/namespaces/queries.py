@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, or_, select
 
 from ingot.core.access.actor import Actor
-from ingot.core.access.levels import Level
+from ingot.core.access.levels import Access, Level
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern
@@ -180,3 +180,11 @@ def suggest_free_path(db: Connection, actor: Actor, parent_id: int | None, path:
     while is_path_taken(db, actor, parent_id, f"{path}{number}"):
         number += 1
     return f"{path}{number}"
+
+
+def is_outsider(db: Connection, access: Access) -> bool:
+    """Return whether a caller is about to change a project or group without a level of their own in it.
+
+    Bots of access tokens must not, because their tokens are valid for one project or group only.
+    """
+    return access.level == Level.NONE and not db.follow_redirects

@@ -24,7 +24,7 @@ from ingot.projects.namespaces.policy import (
     packed_level_in_source,
     unpack_levels,
 )
-from ingot.projects.namespaces.queries import namespace_by_old_path, namespace_by_path
+from ingot.projects.namespaces.queries import is_outsider, namespace_by_old_path, namespace_by_path
 from ingot.projects.namespaces.tables import Namespace, namespace_tree
 from ingot.projects.projects import policy
 from ingot.projects.projects.filters import (
@@ -102,6 +102,8 @@ def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy
         return _find_project_of_job(db, actor, actor.job, name)
     found = _cached_lookup(db, actor.user_id, name)
     if found is None or not policy.may_see_project(actor, found.access, found.project):
+        raise NotFound("Project")
+    if actor.bot and is_outsider(db, found.access):
         raise NotFound("Project")
     return found
 

@@ -23,4 +23,4 @@ class RefsChanged(Event, frozen=True):
     configured_refs: tuple[str, ...] = ()
     """Full names of updated refs whose commits have a configuration of pipelines; only the first ones of a push."""
     push_options: tuple[str, ...] = ()
-    """Options of ``git push -o`` that concern pipelines."""
+    """Options of ``git push -o`` for pipelines and merge requests."""

@@ -55,7 +55,7 @@ MAX_DESCRIBED_REFS = 20
 """Number of updates per push that get a summary."""
 MAX_PUSH_OPTIONS = 50
 MAX_PUSH_OPTION_LENGTH = 50_000
-_PIPELINE_OPTION = "ci."
+_KEPT_OPTIONS = ("ci.", "merge_request.")
 _REF_KINDS = {"heads": "branch", "tags": "tag"}
 IntentCallback = Callable[[Connection], None]
 AccessLookup = Callable[[Connection], tuple[Access, Project]]
@@ -151,7 +151,7 @@ def begin_ref_updates(
     reconcile_predecessors(database, repository, context.project.id, updates)
     break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None
-    kept_options = _options_of_pipelines(push_options)
+    kept_options = _kept_options(push_options)
     deleted_branches = {update.branch for update in updates if update.deletes and update.branch is not None}
 
     def write(db: Connection) -> RefIntent:
@@ -315,9 +315,9 @@ def _repository_state(
     return RepositoryState(head, lambda: not repository.branches_exist(), summaries, merged_heads, configured)
 
 
-def _options_of_pipelines(options: Sequence[str]) -> list[str]:
-    """Return the options of a push that concern pipelines; a push with too many of them is refused."""
-    kept = [option for option in options if option.startswith(_PIPELINE_OPTION)]
+def _kept_options(options: Sequence[str]) -> list[str]:
+    """Return the options of a push for pipelines and merge requests; a push with too many of them is refused."""
+    kept = [option for option in options if option.startswith(_KEPT_OPTIONS)]
     if len(kept) > MAX_PUSH_OPTIONS or sum(map(len, kept)) > MAX_PUSH_OPTION_LENGTH:
         raise Denied("The options of this push are too long.")
     return [option.encode(errors="replace").decode() for option in kept]

@@ -31,6 +31,7 @@ from ingot.web.explore.feeds import feed_address, feed_visit, project_activity_f
 from ingot.web.explore.users import show_user_page, visible_user_or_none
 from ingot.web.groups.membership import membership_status
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.profile.public_keys import keys_at_path
 from ingot.web.projects.badges import page_badge
 from ingot.web.projects.clone_urls import clone_urls
 from ingot.web.projects.context import ProjectContext, project_context
@@ -52,7 +53,7 @@ def show_path(visit: Visit, db: Connection) -> PageResponse:
     try:
         parent = project_context(visit)
     except NotFound:
-        return _project_by_git_url(visit) or _user_or_group_page(visit)
+        return _project_by_git_url(visit) or keys_at_path(visit, db) or _user_or_group_page(visit)
     return show_home(parent, db)
 
 

@@ -18,8 +18,9 @@ def declared_routes() -> list[str]:
 
 
 def runner_routes() -> list[str]:
-    """Return the routes of runners, which ignore the credentials of users."""
-    return [f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints() if endpoint.runner_call]
+    """Return the routes of runners and applications, which ignore the credentials of users."""
+    endpoints = [endpoint for endpoint in all_endpoints() if endpoint.runner_call or endpoint.header_params]
+    return [f"{endpoint.method} {endpoint.path}" for endpoint in endpoints]
 
 
 def request_route(api: Api, route: str, caller: User | None, value: str = NO_ROW, **options: Any) -> httpx.Response:

@@ -1,0 +1,1 @@
+"""Counts of the instance, of its job queue and of the open work of a user."""

@@ -1,0 +1,192 @@
+"""Endpoints of project and group access tokens."""
+
+from typing import NamedTuple
+
+from ingot.accounts.tokens.params import RotateToken
+from ingot.accounts.tokens.tables import AccessToken
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.access.rules import require, signed_in
+from ingot.core.access.scopes import ANY_SCOPE
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.core.db.times import Timestamp
+from ingot.core.names import NAMESPACES
+from ingot.errors import NotFound
+from ingot.projects.access_tokens import policy, queries, service
+from ingot.projects.access_tokens.params import CreateResourceToken, ListResourceTokens
+from ingot.projects.access_tokens.views import ResourceTokenView, resource_token_view, resource_token_views
+from ingot.projects.groups.api import group_in_path
+from ingot.projects.projects.api import project_in_path
+from ingot.projects.projects.parents import ProjectOrGroup, member_source
+
+routes = Routes("access_tokens")
+
+
+class TokenParent(NamedTuple):
+    """A project or group with the caller's access to it."""
+
+    access: Access
+    owner: ProjectOrGroup
+
+
+class ResourceToken(NamedTuple):
+    """A token with its project or group and the caller's access to it."""
+
+    access: Access
+    owner: ProjectOrGroup
+    token: AccessToken
+
+
+def _project(call: Call) -> tuple[Access, TokenParent]:
+    access, project = project_in_path(call)
+    return access, TokenParent(access, project)
+
+
+def _group(call: Call) -> tuple[Access, TokenParent]:
+    access, group = group_in_path(call)
+    return access, TokenParent(access, group)
+
+
+def _token_in(call: Call, parent: TokenParent) -> ResourceToken:
+    """Return the token in the path; raise Denied before it is looked up, so that ids reveal nothing."""
+    require(policy.may_read_access_tokens(call.actor, parent.access, parent.owner))
+    token_id = path_number(call.path, "token_id")
+    token = queries.resource_token_or_none(call.db, member_source(parent.owner), token_id)
+    if token is None:
+        raise NotFound("Access Token")
+    return ResourceToken(parent.access, parent.owner, token)
+
+
+def _token_of_project(call: Call) -> tuple[Access, ResourceToken]:
+    access, parent = _project(call)
+    return access, _token_in(call, parent)
+
+
+def _token_of_group(call: Call) -> tuple[Access, ResourceToken]:
+    access, parent = _group(call)
+    return access, _token_in(call, parent)
+
+
+def _own_token_in(call: Call, parent: TokenParent) -> ResourceToken:
+    """Return the token that authenticates this request, if it belongs to the project or group."""
+    token = queries.resource_token_or_none(call.db, member_source(parent.owner), call.actor.token_id)
+    if token is None or call.actor.sudo_by:
+        raise NotFound("Access Token")
+    return ResourceToken(parent.access, parent.owner, token)
+
+
+def _own_token_of_project(call: Call) -> tuple[Access, ResourceToken]:
+    access, parent = _project(call)
+    return access, _own_token_in(call, parent)
+
+
+def _own_token_of_group(call: Call) -> tuple[Access, ResourceToken]:
+    access, parent = _group(call)
+    return access, _own_token_in(call, parent)
+
+
+def _may_read(actor: Actor, access: Access, subject: TokenParent | ResourceToken) -> bool:
+    """Maintainers of a project, owners of a group, and administrators."""
+    return policy.may_read_access_tokens(actor, access, subject.owner)
+
+
+def _may_manage(actor: Actor, access: Access, subject: TokenParent | ResourceToken) -> bool:
+    """Maintainers of a project that is not archived, owners of a group, and administrators; no bots."""
+    return policy.may_manage_access_tokens(actor, access, subject.owner)
+
+
+@routes.get("/groups/:id/access_tokens", on=_group, may=_may_read, returns=list[ResourceTokenView])
+@routes.get("/projects/:id/access_tokens", on=_project, may=_may_read, returns=list[ResourceTokenView])
+def list_access_tokens(
+    call: Call, parent: TokenParent, params: ListResourceTokens, page: Page
+) -> Listing[ResourceTokenView]:
+    """List the access tokens of a project or group."""
+    listing = queries.list_resource_tokens(call.db, member_source(parent.owner), params, page)
+    return listing.of(resource_token_views(call.db, listing.items))
+
+
+@routes.post("/groups/:id/access_tokens", on=_group, may=_may_manage, returns=ResourceTokenView, locks=NAMESPACES)
+@routes.post("/projects/:id/access_tokens", on=_project, may=_may_manage, returns=ResourceTokenView, locks=NAMESPACES)
+def create_access_token(call: Call, parent: TokenParent, params: CreateResourceToken) -> ResourceTokenView:
+    """Create an access token of a project or group, with a bot user."""
+    token, bot, secret = service.create_resource_token(
+        call.db, call.actor, parent.access, member_source(parent.owner), params
+    )
+    return resource_token_view(token, bot, call.db.now, secret)
+
+
+@routes.get(
+    "/groups/:id/access_tokens/self",
+    on=_own_token_of_group,
+    may=signed_in,
+    returns=ResourceTokenView,
+    scopes=ANY_SCOPE,
+)
+@routes.get(
+    "/projects/:id/access_tokens/self",
+    on=_own_token_of_project,
+    may=signed_in,
+    returns=ResourceTokenView,
+    scopes=ANY_SCOPE,
+)
+def get_own_access_token(call: Call, subject: ResourceToken) -> ResourceTokenView:
+    """Get the access token that authenticates the request."""
+    return resource_token_views(call.db, [subject.token])[0]
+
+
+@routes.get("/groups/:id/access_tokens/:token_id", on=_token_of_group, may=_may_read, returns=ResourceTokenView)
+@routes.get("/projects/:id/access_tokens/:token_id", on=_token_of_project, may=_may_read, returns=ResourceTokenView)
+def get_access_token(call: Call, subject: ResourceToken) -> ResourceTokenView:
+    """Get an access token of a project or group, without its secret."""
+    return resource_token_views(call.db, [subject.token])[0]
+
+
+@routes.post(
+    "/groups/:id/access_tokens/self/rotate",
+    on=_own_token_of_group,
+    may=signed_in,
+    returns=ResourceTokenView,
+    status=200,
+)
+@routes.post(
+    "/projects/:id/access_tokens/self/rotate",
+    on=_own_token_of_project,
+    may=signed_in,
+    returns=ResourceTokenView,
+    status=200,
+)
+def rotate_own_access_token(call: Call, subject: ResourceToken, params: RotateToken) -> ResourceTokenView:
+    """Rotate the access token that authenticates the request."""
+    return rotate_access_token(call, subject, params)
+
+
+@routes.post(
+    "/groups/:id/access_tokens/:token_id/rotate",
+    on=_token_of_group,
+    may=_may_manage,
+    returns=ResourceTokenView,
+    status=200,
+)
+@routes.post(
+    "/projects/:id/access_tokens/:token_id/rotate",
+    on=_token_of_project,
+    may=_may_manage,
+    returns=ResourceTokenView,
+    status=200,
+)
+def rotate_access_token(call: Call, subject: ResourceToken, params: RotateToken) -> ResourceTokenView:
+    """Rotate an access token: revoke it and get a new one of the same bot."""
+    expires_at = Timestamp(f"{params.expires_at}T00:00:00.000Z") if params.expires_at else None
+    token, bot, secret = service.rotate_resource_token(call.db, call.actor, subject.access, subject.token, expires_at)
+    return resource_token_view(token, bot, call.db.now, secret)
+
+
+@routes.delete("/groups/:id/access_tokens/:token_id", on=_group, may=_may_manage, returns=None)
+@routes.delete("/projects/:id/access_tokens/:token_id", on=_project, may=_may_manage, returns=None)
+def revoke_access_token(call: Call, parent: TokenParent) -> None:
+    """Revoke an access token of a project or group; its bot ends with it."""
+    token = queries.resource_token_or_none(call.db, member_source(parent.owner), path_number(call.path, "token_id"))
+    if token is not None:
+        service.revoke_resource_token(call.db, call.actor, parent.access, token)

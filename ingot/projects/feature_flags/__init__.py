@@ -1,0 +1,1 @@
+"""Feature flags of projects, which applications read with clients of Unleash."""

@@ -1,0 +1,1 @@
+"""Location of repositories, and snapshots of them for administrators."""

@@ -1,0 +1,1 @@
+"""Tests of project and group access tokens."""

@@ -1,0 +1,41 @@
+"""Access to the routes of access tokens, statistics, snapshots, feature flags and mirrors."""
+
+from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, USER, WRITE
+
+OPERATIONS: dict[str, tuple[str, set[str]]] = {
+    "GET /application/statistics": (ADMIN, READ),
+    "POST /deploy_keys": (ADMIN, WRITE),
+    "GET /projects/:id/snapshot": (ADMIN, READ),
+    "GET /projects/:id/storage": (ADMIN, READ),
+    "GET /sidekiq/compound_metrics": (ADMIN, READ),
+    "GET /sidekiq/job_stats": (ADMIN, READ),
+    "GET /sidekiq/process_metrics": (ADMIN, READ),
+    "GET /sidekiq/queue_metrics": (ADMIN, READ),
+    "GET /user_counts": (USER, READ),
+    "GET /feature_flags/unleash/:project_id": (ANYONE, ALL),
+    "GET /feature_flags/unleash/:project_id/client/features": (ANYONE, ALL),
+    "GET /feature_flags/unleash/:project_id/features": (ANYONE, ALL),
+    "POST /feature_flags/unleash/:project_id/client/metrics": (ANYONE, ALL),
+    "POST /feature_flags/unleash/:project_id/client/register": (ANYONE, ALL),
+}
+for _list, _item in (
+    ("/projects/:id/feature_flags", ":feature_flag_name"),
+    ("/projects/:id/feature_flags_user_lists", ":iid"),
+):
+    OPERATIONS |= {
+        f"GET {_list}": (USER, READ),
+        f"POST {_list}": (USER, WRITE),
+        f"GET {_list}/{_item}": (USER, READ),
+        f"PUT {_list}/{_item}": (USER, WRITE),
+        f"DELETE {_list}/{_item}": (USER, WRITE),
+    }
+for _place in ("/groups/:id/access_tokens", "/projects/:id/access_tokens"):
+    OPERATIONS |= {
+        f"GET {_place}": (USER, READ),
+        f"POST {_place}": (USER, WRITE),
+        f"GET {_place}/:token_id": (USER, READ),
+        f"DELETE {_place}/:token_id": (USER, WRITE),
+        f"POST {_place}/:token_id/rotate": (USER, WRITE),
+        f"GET {_place}/self": (USER, ALL),
+        f"POST {_place}/self/rotate": (USER, WRITE),
+    }

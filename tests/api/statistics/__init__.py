@@ -1,0 +1,1 @@
+"""Tests of counts, snapshots and locations."""
