@@ -66,6 +66,11 @@ def current_locale() -> str:
     return f"{language} {zone.key if zone else 'UTC'}"
 
 
+def translate_label(text: str) -> str:
+    """Return a label in the language of the page that is being rendered, for rows rendered without templates."""
+    return load_catalogue(_current.get()[1]).get(text, text)
+
+
 def time_element(stamp: str, now: Timestamp) -> str:
     """Return the HTML of a relative time like the macro ``ui.ago``, for rows that are rendered without templates."""
     zone, language = _current.get()

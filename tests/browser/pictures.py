@@ -1,6 +1,7 @@
-"""Screenshots in docs/pictures: a new instance with demo data, seen by its administrator."""
+"""Screenshots in docs/pictures: a new instance with demo data, seen by one of its users."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,9 +16,10 @@ from playwright.sync_api import ViewportSize, sync_playwright
 from ingot.operations.supervisor import open_socket
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-PASSWORD = "correct horse battery"
+USERNAME = "marlene.okafor"
 HERE = "/harbour-works/tidewatch"
 PICTURES = {
+    "home": ("/", "light"),
     "project": (HERE, "light"),
     "file": (f"{HERE}/-/blob/master/tidewatch/gauge.py", "light"),
     "issue": (f"{HERE}/-/issues/2", "light"),
@@ -32,20 +34,23 @@ _PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 @contextmanager
-def _served() -> Iterator[str]:
+def _served() -> Iterator[tuple[str, str]]:
+    """Yield the URL of a server, and the password of the demo users."""
     with tempfile.TemporaryDirectory() as folder:
         listener = open_socket("127.0.0.1", 0)
         port = listener.getsockname()[1]
         listener.close()
         command = [sys.executable, "-m", "ingot"]
         options = ["--data", f"{folder}/data"]
-        environment = {**os.environ, "INGOT_ROOT_PASSWORD": PASSWORD}
-        subprocess.run([*command, "demo", *options], check=True, capture_output=True, env=environment)
+        environment = {**os.environ, "INGOT_ROOT_PASSWORD": "correct horse battery"}
+        demo = subprocess.run([*command, "demo", *options], check=True, capture_output=True, env=environment, text=True)
+        password = re.search(r"with the password (\S+)", demo.stdout)
+        assert password is not None, demo.stdout
         serving = [*command, "serve", *options, "--port", str(port), "--ssh-port", "0", "--workers", "1"]
         with subprocess.Popen(serving, env=environment, stdout=subprocess.DEVNULL) as process:
             try:
                 _wait(f"http://127.0.0.1:{port}")
-                yield f"http://127.0.0.1:{port}"
+                yield f"http://127.0.0.1:{port}", password[1]
             finally:
                 process.terminate()
 
@@ -59,17 +64,17 @@ def _wait(url: str) -> None:
 def main() -> None:
     """Take all screenshots."""
     FOLDER.mkdir(exist_ok=True)
-    with _served() as url, sync_playwright() as playwright:
+    with _served() as (url, password), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for scheme in ("light", "dark"):
             context = browser.new_context(viewport=_DESK, color_scheme=scheme)
             page = context.new_page()
             page.set_default_timeout(60_000)
             page.goto(f"{url}/users/sign_in")
-            page.get_by_label("Username or email").fill("root")
-            page.get_by_label("Password").fill(PASSWORD)
+            page.get_by_label("Username or email").fill(USERNAME)
+            page.get_by_label("Password").fill(password)
             page.get_by_role("button", name="Sign in", exact=True).click()
-            page.get_by_text("@root").first.wait_for()
+            page.get_by_text(f"@{USERNAME}").first.wait_for()
             for name, (path, wanted) in PICTURES.items():
                 if wanted == scheme:
                     page.set_viewport_size(_PHONE if name.endswith("-phone") else _DESK)

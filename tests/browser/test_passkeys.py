@@ -10,7 +10,7 @@ from tests.client import User
 HERE = "/profile/two_factor_auth"
 
 
-def _authenticator(window: BrowserWindow) -> tuple[CDPSession, str]:
+def attach_authenticator(window: BrowserWindow) -> tuple[CDPSession, str]:
     """Attach a virtual authenticator to the window and open the server by its name, as passkeys require."""
     window.url = window.url.replace("127.0.0.1", "localhost")
     session = window.context.new_cdp_session(window.page)
@@ -37,7 +37,7 @@ def _add_passkey(window: BrowserWindow, name: str) -> None:
 def test_passkey_from_creation_to_removal(open_window: Callable[..., BrowserWindow], person: User) -> None:
     """A passkey signs in without a password and after it; without user verification it is only a second factor."""
     window = open_window()
-    session, authenticator = _authenticator(window)
+    session, authenticator = attach_authenticator(window)
     page = window.set_session(person).page
     _add_passkey(window, "Laptop")
     expect(page.locator("#recovery_codes li")).to_have_count(10)

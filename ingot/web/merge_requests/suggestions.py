@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ingot.collaboration.notes.views import SuggestionView
 from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.web.discussions.timeline import DiscussionItem, DiscussionThread, NoteItem
+from ingot.web.display_zone import translate_label
 from ingot.web.merge_requests.context import MergeRequestContext
 
 BATCH_FORM = "apply-suggestions"
@@ -77,17 +78,18 @@ def _box(suggestion: SuggestionView, url: str, csrf: str) -> str:
 
 def _controls(suggestion: SuggestionView, url: str, csrf: str) -> str:
     if suggestion.applied:
-        return '<span class="badge">Applied</span>'
+        return f'<span class="badge">{translate_label("Applied")}</span>'
     if not suggestion.appliable:
-        return '<span class="badge">Outdated</span>'
+        return f'<span class="badge">{translate_label("Outdated")}</span>'
     if not url:
         return ""
     return (
         f'<span class="actions"><label class="choice"><input type="checkbox" name="ids[]" value="{suggestion.id}" '
-        f'form="{BATCH_FORM}"> Select</label>'
+        f'form="{BATCH_FORM}"> {translate_label("Select")}</label>'
         f'<form class="inline" method="post" action="{escape(url)}">'
         f'<input type="hidden" name="authenticity_token" value="{escape(csrf)}">'
-        f'<button class="quiet" name="ids[]" value="{suggestion.id}">Apply suggestion</button></form></span>'
+        f'<button class="quiet" name="ids[]" value="{suggestion.id}">{translate_label("Apply suggestion")}</button>'
+        "</form></span>"
     )
 
 
