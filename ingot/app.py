@@ -106,6 +106,7 @@ from ingot.discovery.notifications.notices import NOTIFY
 from ingot.discovery.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMailJob
 from ingot.errors import Unavailable
 from ingot.git.maintenance.store import RepositoryStore
+from ingot.graphql.component import GraphqlComponent
 from ingot.integrations.services.jira_references import NOTIFY_JIRA, JiraNotifier
 from ingot.integrations.services.jobs import MAIL_PUSHES, PushMailJob
 from ingot.integrations.services.message_formats import format_request
@@ -267,7 +268,8 @@ class App:
             self.polls,
             api,
             ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES),
-            # Clients that probe for other APIs, such as GraphQL, get a 404 in JSON.
+            GraphqlComponent(self.kernel, lambda: self._client),
+            # Clients that probe for other APIs get a 404 in JSON.
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
             LfsHttp(settings, database, self.kernel.pool, authorization, bodies),
             git,

@@ -94,11 +94,13 @@ class Kernel:
         self.writer = ThreadPoolExecutor(1, "writer")
         self.pool = ThreadPoolExecutor(4, "pool")
 
-    async def handle(self, request: Request, route: bytes) -> tuple[ApiResponse, EndpointCall | None]:
+    async def handle(
+        self, request: Request, route: bytes, router: Router[Endpoint] | None = None
+    ) -> tuple[ApiResponse, EndpointCall | None]:
         """Return the response to a request and the call, if a route matched; an exception is a bug of ours."""
         call = None
         try:
-            endpoint, path = self.router.match(request.method, route)
+            endpoint, path = (router or self.router).match(request.method, route)
             call = _RequestCall(endpoint, path, request.origin, request=request)
             return await self._handle(call), call
         except Exception as error:  # Errors without a specified response are raised again.
