@@ -54,6 +54,7 @@ from ingot.settings import Settings
 
 if TYPE_CHECKING:
     from ingot.ci.runner_protocol.polls import RunnerPolls
+    from ingot.graphql.component import GraphqlComponent
     from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
     from ingot.transport.authorization import HttpAuthorization
     from ingot.transport.git_http import GitHttp
@@ -71,6 +72,7 @@ _NEVER_MATCHES = re.compile(rb"(?!)")
 _LEGACY_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 # Requests with other paths do not cause the modules of a component to be imported.
 _RUNNER_PATHS = re.compile(rb"/api/v4/jobs/.+")
+_GRAPHQL_PATHS = re.compile(rb"/api/graphql/?")
 _LFS_PATHS = re.compile(rb"/.+\.git/.+")
 _GIT_PATHS = re.compile(rb"/.+(?:\.git/.+|/(?:info/refs|git-upload-pack|git-receive-pack)/?)")
 _actor_by_job_token = DeferredFunction("ingot.ci.job_tokens.authentication:actor_by_job_token")
@@ -126,7 +128,8 @@ class App:
             DeferredComponent(lambda: self.polls, _RUNNER_PATHS),
             self._api,
             ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES),
-            # Clients that probe for other APIs, such as GraphQL, get a 404 in JSON.
+            DeferredComponent(lambda: self.graphql, _GRAPHQL_PATHS),
+            # Clients that probe for other APIs get a 404 in JSON.
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
             DeferredComponent(lambda: self.lfs, _LFS_PATHS),
             DeferredComponent(lambda: self.git, _GIT_PATHS),
@@ -147,6 +150,13 @@ class App:
 
         store = deferred_store(self._settings).value
         return RunnerPolls(self._settings, self.database, self.kernel, self._api, store)
+
+    @cached_property
+    def graphql(self) -> "GraphqlComponent":
+        """The GraphQL API."""
+        from ingot.graphql.component import GraphqlComponent
+
+        return GraphqlComponent(self.kernel, lambda: self._client)
 
     @cached_property
     def git(self) -> "GitHttp":

@@ -10,7 +10,7 @@ from ingot.core.http.stream import stream_response
 API_PREFIX = b"/api/v4"
 _DOCS = API_PREFIX + b"/docs"
 """The page that renders the OpenAPI document; it is served with the other pages."""
-_NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
+NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 _EXPOSED_HEADERS = (
     b"Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, X-Request-Id, ETag, "
     b"Content-Disposition, Content-Range, Accept-Ranges, X-Next-Cursor, X-Prev-Cursor, X-Gitlab-Blob-Id, "
@@ -19,11 +19,11 @@ _EXPOSED_HEADERS = (
     b"Retry-After, RateLimit-Limit, RateLimit-Observed, RateLimit-Remaining, RateLimit-Reset"
 )
 # Any site may call, but never with the cookies of its visitor.
-_CORS_HEADERS: list[Header] = [
+CORS_HEADERS: list[Header] = [
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", _EXPOSED_HEADERS),
 ]
-_PREFLIGHT_HEADERS: list[Header] = [
+PREFLIGHT_HEADERS: list[Header] = [
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
     (b"access-control-allow-headers", b"Authorization, Content-Type, If-None-Match, PRIVATE-TOKEN, SUDO, X-Request-Id"),
@@ -46,7 +46,7 @@ class ApiComponent:
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Respond to one call."""
         if request.method == "OPTIONS" and b"access-control-request-method" in request.headers:
-            await send_response(send, trace, 204, [*_PREFLIGHT_HEADERS], b"")
+            await send_response(send, trace, 204, [*PREFLIGHT_HEADERS], b"")
             return
         route = request.path[len(self._prefix) :]
         if self._only is not None and not self._only.fullmatch(route):
@@ -54,9 +54,9 @@ class ApiComponent:
         answer, call = await self._kernel.handle(request, route)
         if call is not None:
             trace.route, trace.user = call.endpoint.path, call.actor.username
-        headers = [*answer.headers, _NOSNIFF]
+        headers = [*answer.headers, NOSNIFF]
         if b"origin" in request.headers:
-            headers += _CORS_HEADERS
+            headers += CORS_HEADERS
         if answer.pieces is None:
             await send_response(send, trace, answer.status, headers, answer.body)
             return
@@ -66,7 +66,7 @@ class ApiComponent:
             refusal = None if trace.answered else self._kernel.indirect_response(call, error)
             if refusal is None:
                 raise
-            await send_response(send, trace, refusal.status, [*refusal.headers, _NOSNIFF], refusal.body)
+            await send_response(send, trace, refusal.status, [*refusal.headers, NOSNIFF], refusal.body)
 
 
 def _is_below(path: bytes, prefix: bytes) -> bool:

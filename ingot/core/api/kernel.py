@@ -104,15 +104,18 @@ class Kernel:
         self.writer = ThreadPoolExecutor(writers, "writer")
         self.pool = ThreadPoolExecutor(others, "pool")
 
-    async def handle(self, request: Request, route: bytes) -> tuple[ApiResponse, EndpointCall | None]:
+    async def handle(
+        self, request: Request, route: bytes, table: RouteTable[Endpoint] | None = None
+    ) -> tuple[ApiResponse, EndpointCall | None]:
         """Return the response to a request and the call, if a route matched; an exception is a bug of ours."""
         call = None
         try:
-            matched, path = self._table.match(request.method, route)
+            table = table or self._table
+            matched, path = table.match(request.method, route)
             # The first request for a module imports it, which takes longer than the event loop may wait.
             endpoint = matched.declaration
             if endpoint is None:
-                endpoint = await self._run_in(self.pool, partial(self._table.load, matched))
+                endpoint = await self._run_in(self.pool, partial(table.load, matched))
             call = _RequestCall(endpoint, path, request.origin, request=request)
             return await (self._handle(call) if endpoint.writes else self._handle_read(call)), call
         except Exception as error:  # Errors without a specified response are raised again.

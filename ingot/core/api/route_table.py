@@ -43,6 +43,7 @@ class RouteTable(Generic[D]):
     ) -> None:
         self._declared_in = declared_in
         self._router = Router(routes, attrgetter("slashes"))
+        self._by_path = {(route.method, route.path): route for route in self._router.declared}
         self._routes: dict[str, dict[tuple[str, str], IndexedRoute[D]]] = {}
         for route in self._router.declared:
             self._routes.setdefault(route.module, {})[route.method, route.path] = route
@@ -57,6 +58,10 @@ class RouteTable(Generic[D]):
             self._load_module(route.module)
         assert route.declaration is not None  # noqa: S101 - Otherwise an exception was raised.
         return route.declaration
+
+    def declared_as(self, method: str, path: str) -> D:
+        """Return the declaration of a path such as ``/projects/:id``; raise LookupError if there is none."""
+        return self.load(self._by_path[method, path])
 
     def declared_by(self, module: str) -> Sequence[D]:
         """Return the declarations of a module."""

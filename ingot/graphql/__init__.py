@@ -1,0 +1,1 @@
+"""GraphQL API with the names and shapes of GitLab's schema; its values are the responses of the REST endpoints."""

@@ -1,0 +1,31 @@
+"""Messages of errors, as a client sees them in ``errors``."""
+
+from ingot.core.api.params import MissingParameter
+from ingot.core.api.request_fields import BadRequest
+from ingot.errors import Conflict, Denied, Invalid, NotFound, Throttled, Unauthenticated, Unchanged
+
+NOT_AVAILABLE = (
+    "The resource that you are attempting to access does not exist or you don't have permission to perform this action"
+)
+
+
+def error_messages(error: Exception) -> list[str]:
+    """Return the messages of an error that the caller caused."""
+    match error:
+        case NotFound() | Denied() | Unauthenticated():
+            return [NOT_AVAILABLE]
+        case MissingParameter():
+            return [f"{str(error).capitalize()} can't be blank"]
+        case Invalid(errors=errors) | Conflict(errors=errors) if errors:
+            return [
+                f"{name.replace('_', ' ').capitalize()} {reason}"
+                for name, reasons in errors.items()
+                for reason in reasons
+            ]
+        case BadRequest():
+            return [error.message]
+        case Unchanged():
+            return ["Nothing was changed"]
+        case Throttled():
+            return ["This endpoint has been requested too many times. Try again later."]
+    return [str(error) or "The request is not valid"]

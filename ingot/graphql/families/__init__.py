@@ -1,0 +1,1 @@
+"""Resolvers and mutations, one module for each family of types."""

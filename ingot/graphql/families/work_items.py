@@ -1,0 +1,183 @@
+"""Work items: issues under the names of GitLab's newer schema."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ingot.collaboration.issues.views import IssueView
+from ingot.graphql.connections import ConnectionPage, connection_of, listed
+from ingot.graphql.context import QueryContext
+from ingot.graphql.families.issues import issue_by_id
+from ingot.graphql.families.notes import list_discussions, list_notes
+from ingot.graphql.global_ids import number_of, to_global_id
+from ingot.graphql.loaders import load_labels, load_projects, render_html
+from ingot.graphql.params import issue_filters
+from ingot.graphql.resolvers import Arguments, Resolvers
+
+resolvers = Resolvers()
+resolvers.rename("WorkItem", name="title")
+_TYPE = {"id": to_global_id("WorkItems::Type", 1), "name": "Issue", "icon_name": "work-item-issue"}
+
+
+class Widget(msgspec.Struct):
+    """A part of a work item."""
+
+    issue: IssueView
+    type: str
+
+
+class DescriptionWidget(Widget):
+    """The description."""
+
+
+class AssigneesWidget(Widget):
+    """The assignees."""
+
+
+class LabelsWidget(Widget):
+    """The labels."""
+
+
+class MilestoneWidget(Widget):
+    """The milestone."""
+
+
+class NotesWidget(Widget):
+    """The notes."""
+
+
+class DatesWidget(Widget):
+    """The due date."""
+
+
+_WIDGETS = {
+    "DESCRIPTION": DescriptionWidget,
+    "ASSIGNEES": AssigneesWidget,
+    "LABELS": LabelsWidget,
+    "MILESTONE": MilestoneWidget,
+    "NOTES": NotesWidget,
+    "START_AND_DUE_DATE": DatesWidget,
+}
+resolvers.types |= {
+    DescriptionWidget: "WorkItemWidgetDescription",
+    AssigneesWidget: "WorkItemWidgetAssignees",
+    LabelsWidget: "WorkItemWidgetLabels",
+    MilestoneWidget: "WorkItemWidgetMilestone",
+    NotesWidget: "WorkItemWidgetNotes",
+    DatesWidget: "WorkItemWidgetStartAndDueDate",
+}
+
+
+@resolvers.single("Query.workItem")
+def find_work_item(context: QueryContext, _: Any, arguments: Arguments) -> Any:
+    """Return an issue by its id."""
+    return issue_by_id(context, number_of(arguments["id"], "WorkItem", "Issue"))
+
+
+@resolvers.single("Project.workItems")
+def list_work_items(context: QueryContext, project: Any, arguments: Arguments) -> ConnectionPage:
+    """Return a page of the issues of a project."""
+    return listed(context, "GET /projects/:id/issues", arguments, issue_filters(arguments), id=project.id)
+
+
+@resolvers.value("WorkItem.id")
+def work_item_id(_: QueryContext, issue: Any) -> str:
+    """Return the global id."""
+    return to_global_id("WorkItem", issue.id)
+
+
+@resolvers.value("WorkItem.state")
+def work_item_state(_: QueryContext, issue: Any) -> str:
+    """Return the state."""
+    return "CLOSED" if issue.state == "closed" else "OPEN"
+
+
+@resolvers.value("WorkItem.workItemType")
+def work_item_type(_: QueryContext, __: Any) -> dict[str, str]:
+    """Return the type, which is always that of issues."""
+    return _TYPE
+
+
+@resolvers.batch("WorkItem.namespace")
+def find_namespaces(context: QueryContext, issues: Sequence[Any], _: Arguments) -> list[Any]:
+    """Return the namespaces of the projects."""
+    found = load_projects(context, [issue.project_id for issue in issues])
+    return [project.namespace if (project := found[issue.project_id]) else None for issue in issues]
+
+
+@resolvers.batch("WorkItem.widgets")
+def list_widgets(_: QueryContext, issues: Sequence[Any], arguments: Arguments) -> list[list[Widget]]:
+    """Return the parts of work items."""
+    wanted = arguments.get("onlyTypes")
+    names = [name for name in _WIDGETS if wanted is None or name in wanted]
+    return [[_WIDGETS[name](issue, name) for name in names] for issue in issues]
+
+
+@resolvers.value("WorkItemWidgetDescription.description")
+def widget_description(_: QueryContext, widget: Widget) -> str | None:
+    """Return the description."""
+    return widget.issue.description
+
+
+@resolvers.batch("WorkItemWidgetDescription.descriptionHtml")
+def widget_html(context: QueryContext, widgets: Sequence[Widget], _: Arguments) -> list[str | None]:
+    """Return the descriptions as HTML."""
+    return render_html(
+        context, widgets, lambda widget: widget.issue.description, lambda widget: widget.issue.project_id
+    )
+
+
+@resolvers.batch("WorkItemWidgetAssignees.assignees")
+def widget_assignees(_: QueryContext, widgets: Sequence[Widget], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the assignees."""
+    return [connection_of(widget.issue.assignees, arguments) for widget in widgets]
+
+
+@resolvers.value("WorkItemWidgetAssignees.allowsMultipleAssignees")
+def allows_several(_: QueryContext, __: Any) -> bool:
+    """Return that a work item may have several assignees."""
+    return True
+
+
+@resolvers.batch("WorkItemWidgetLabels.labels")
+def widget_labels(context: QueryContext, widgets: Sequence[Widget], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the labels."""
+    loaded = load_labels(context, "issue", [widget.issue.id for widget in widgets])
+    return [connection_of(loaded[widget.issue.id] or [], arguments) for widget in widgets]
+
+
+@resolvers.value("WorkItemWidgetLabels.allowsScopedLabels")
+def allows_scoped_labels(_: QueryContext, __: Any) -> bool:
+    """Return that labels with the same scope do not exclude each other."""
+    return False
+
+
+@resolvers.value("WorkItemWidgetMilestone.milestone")
+def widget_milestone(_: QueryContext, widget: Widget) -> Any:
+    """Return the milestone."""
+    return widget.issue.milestone
+
+
+@resolvers.value("WorkItemWidgetNotes.discussionLocked")
+def widget_lock(_: QueryContext, widget: Widget) -> bool:
+    """Return whether only members may comment."""
+    return widget.issue.discussion_locked
+
+
+@resolvers.single("WorkItemWidgetNotes.discussions")
+def widget_discussions(context: QueryContext, widget: Widget, arguments: Arguments) -> ConnectionPage:
+    """Return the discussions."""
+    return list_discussions(context, widget.issue, arguments)
+
+
+@resolvers.single("WorkItemWidgetNotes.notes")
+def widget_notes(context: QueryContext, widget: Widget, arguments: Arguments) -> ConnectionPage:
+    """Return the notes."""
+    return list_notes(context, widget.issue, arguments)
+
+
+@resolvers.value("WorkItemWidgetStartAndDueDate.dueDate")
+def widget_due_date(_: QueryContext, widget: Widget) -> str | None:
+    """Return the due date."""
+    return widget.issue.due_date

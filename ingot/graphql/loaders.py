@@ -1,0 +1,99 @@
+"""Objects that many rows refer to, loaded together: users, projects, groups, labels, and texts as HTML."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from ingot.accounts.users.queries import users_by_ids
+from ingot.accounts.users.views import UserView, user_view
+from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
+from ingot.core.db.connection import Connection
+from ingot.core.markup.links import LinkContext
+from ingot.core.markup.renderer import MAX_LENGTH
+from ingot.discovery.markdown.service import render_texts
+from ingot.errors import NotFound
+from ingot.graphql.context import QueryContext
+from ingot.projects.groups.queries import find_group
+from ingot.projects.groups.views import GroupView
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import paths_of_projects, projects_by_ids, visible_projects_by_path
+from ingot.projects.projects.views import ProjectView, instance_urls, project_views
+
+
+def load_users(context: QueryContext, user_ids: Iterable[int]) -> Mapping[int, UserView | None]:
+    """Return the public profiles of users; anonymous callers see none."""
+    if not context.actor.known:
+        return dict.fromkeys(user_ids)
+    base = context.origin.base
+
+    def fetch(missing: Collection[int]) -> dict[int, UserView]:
+        return {
+            number: user_view(user, base) for number, user in context.read(lambda db: users_by_ids(db, missing)).items()
+        }
+
+    return context.load("users", user_ids, fetch)
+
+
+def load_projects(context: QueryContext, project_ids: Iterable[int]) -> Mapping[int, ProjectView | None]:
+    """Return the projects that the caller may see."""
+
+    def fetch(missing: Collection[int]) -> dict[int, ProjectView]:
+        return {view.id: view for view in context.read(lambda db: _project_views(context, db, missing))}
+
+    return context.load("projects", project_ids, fetch)
+
+
+def _project_views(context: QueryContext, db: Connection, project_ids: Collection[int]) -> list[ProjectView]:
+    paths = paths_of_projects(db, sorted(project_ids))
+    visible = visible_projects_by_path(db, context.actor, paths.values())
+    records = [lookup.project for lookup in visible.values()]
+    return project_views(db, context.actor, records, instance_urls(context.origin, context.settings))
+
+
+def load_groups(context: QueryContext, group_ids: Iterable[int]) -> Mapping[int, GroupView | None]:
+    """Return the groups that the caller may see; each takes one call, as most queries name few groups."""
+
+    def fetch(missing: Collection[int]) -> dict[int, GroupView]:
+        found = {}
+        for number in missing:
+            try:
+                context.read(lambda db, number=number: find_group(db, context.actor, number))  # type: ignore[misc] # Bound now, called now.
+            except NotFound:
+                continue
+            found[number] = context.call("GET /groups/:id", {"with_projects": False}, id=number)
+        return found
+
+    return context.load("groups", group_ids, fetch)
+
+
+def load_labels(context: QueryContext, kind: str, subject_ids: Sequence[int]) -> Mapping[int, list[LabelBrief] | None]:
+    """Return the labels of issues or merge requests."""
+    return context.load(
+        f"labels of {kind}",
+        subject_ids,
+        lambda missing: context.read(lambda db: label_briefs_of(db, kind, list(missing))),
+    )
+
+
+def render_html(
+    context: QueryContext,
+    parents: Sequence[Any],
+    text_of: Callable[[Any], str | None],
+    project_of: Callable[[Any], int | None],
+) -> list[str | None]:
+    """Return the texts of objects as HTML; those of one project are rendered together."""
+    by_project: dict[int | None, dict[str, str]] = {}
+    for parent in parents:
+        text = text_of(parent)
+        if text and len(text) <= MAX_LENGTH:
+            by_project.setdefault(project_of(parent), {})[text] = ""
+    records = context.read(lambda db: projects_by_ids(db, sorted(each for each in by_project if each is not None)))
+    for project_id, texts in by_project.items():
+        project = records.get(project_id) if project_id is not None else None
+        link_context = LinkContext(context.origin.base, project.full_path if project else None)
+        store = repository_store(context.settings)
+        html = render_texts(context.database, store, context.actor, link_context, project, list(texts))
+        by_project[project_id] = dict(zip(texts, html, strict=True))
+    return [
+        by_project.get(project_of(parent), {}).get(text, "") if (text := text_of(parent)) is not None else None
+        for parent in parents
+    ]

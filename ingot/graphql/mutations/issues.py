@@ -1,0 +1,181 @@
+"""Mutations of issues and work items."""
+
+from typing import Any
+
+from ingot.errors import Invalid
+from ingot.graphql.context import QueryContext
+from ingot.graphql.families.issues import issue_by_id
+from ingot.graphql.global_ids import number_of
+from ingot.graphql.locators import issue_path, label_titles, merge_request_path
+from ingot.graphql.mutations.inputs import Input, combined, optional_number, renamed, row_number, user_numbers
+from ingot.graphql.mutations.notes import subject_of
+from ingot.graphql.resolvers import Resolvers
+
+resolvers = Resolvers()
+_ROUTE = "/projects/:id/issues/:issue_iid"
+
+
+def _path(sent: Input) -> dict[str, Any]:
+    return {"id": sent["projectPath"], "issue_iid": sent["iid"]}
+
+
+def _edit(context: QueryContext, sent: Input, params: dict[str, Any]) -> dict[str, Any]:
+    return {"issue": context.call(f"PUT {_ROUTE}", params, **_path(sent))}
+
+
+@resolvers.mutation("createIssue")
+def create_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Create an issue."""
+    if sent.get("type") not in (None, "ISSUE"):
+        raise Invalid("Only issues are supported")
+    params = renamed(
+        sent,
+        title="title",
+        description="description",
+        confidential="confidential",
+        created_at="createdAt",
+        discussion_to_resolve="discussionToResolve",
+        due_date="dueDate",
+        iid="iid",
+        labels="labels",
+        discussion_locked="locked",
+    )
+    params |= optional_number(sent, "milestoneId")
+    if sent.get("labelIds"):
+        numbers = [row_number(each) for each in sent["labelIds"]]
+        params["labels"] = [*(params.get("labels") or []), *label_titles(context, numbers)]
+    if sent.get("assigneeIds") is not None:
+        params["assignee_ids"] = [row_number(each) for each in sent["assigneeIds"]]
+    if sent.get("mergeRequestToResolveDiscussionsOf"):
+        place = merge_request_path(context, number_of(sent["mergeRequestToResolveDiscussionsOf"], "MergeRequest"))
+        params["merge_request_to_resolve_discussions_of"] = place.path["merge_request_iid"]
+    return {"issue": context.call("POST /projects/:id/issues", params, id=sent["projectPath"])}
+
+
+@resolvers.mutation("updateIssue")
+def update_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Edit an issue."""
+    params = renamed(
+        sent,
+        title="title",
+        description="description",
+        confidential="confidential",
+        due_date="dueDate",
+        discussion_locked="locked",
+    )
+    params |= optional_number(sent, "milestoneId")
+    for name, field in (("add_labels", "addLabelIds"), ("remove_labels", "removeLabelIds"), ("labels", "labelIds")):
+        if sent.get(field) is not None:
+            params[name] = label_titles(context, [row_number(each) for each in sent[field]])
+    if sent.get("stateEvent"):
+        params["state_event"] = sent["stateEvent"].lower()
+    issue = context.call(f"PUT {_ROUTE}", params, **_path(sent)) if params else None
+    if sent.get("timeEstimate") is not None:
+        context.call(f"POST {_ROUTE}/time_estimate", {"duration": sent["timeEstimate"]}, **_path(sent))
+        issue = None
+    return {"issue": issue or context.call(f"GET {_ROUTE}", **_path(sent))}
+
+
+@resolvers.mutation("issueSetAssignees")
+def set_assignees(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Set, add or remove the assignees of an issue."""
+    issue = context.call(f"GET {_ROUTE}", **_path(sent))
+    changed = user_numbers(context, sent["assigneeUsernames"])
+    numbers = combined(sent.get("operationMode"), [user.id for user in issue.assignees], changed)
+    return _edit(context, sent, {"assignee_ids": numbers})
+
+
+@resolvers.mutation("issueSetConfidential")
+def set_confidential(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Make an issue confidential or public."""
+    return _edit(context, sent, {"confidential": sent["confidential"]})
+
+
+@resolvers.mutation("issueSetDueDate")
+def set_due_date(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Set or remove the due date of an issue."""
+    due = sent.get("dueDate")
+    return _edit(context, sent, {"due_date": due[:10] if isinstance(due, str) else None})
+
+
+@resolvers.mutation("issueSetLocked")
+def set_locked(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Lock or unlock the discussion of an issue."""
+    return _edit(context, sent, {"discussion_locked": sent["locked"]})
+
+
+@resolvers.mutation("issueSetSubscription")
+def set_subscription(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Subscribe to an issue or unsubscribe; nothing changes if the caller already did."""
+    issue = context.call(f"GET {_ROUTE}", **_path(sent))
+    if issue.subscribed is not sent["subscribedState"]:
+        action = "subscribe" if sent["subscribedState"] else "unsubscribe"
+        issue = context.call(f"POST {_ROUTE}/{action}", **_path(sent))
+    return {"issue": issue}
+
+
+@resolvers.mutation("issueMove")
+def move_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Move an issue to another project."""
+    target = context.call("GET /projects/:id", id=sent["targetProjectPath"])
+    return {"issue": context.call(f"POST {_ROUTE}/move", {"to_project_id": target.id}, **_path(sent))}
+
+
+@resolvers.mutation("issueDelete")
+def delete_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Delete an issue."""
+    issue = context.call(f"GET {_ROUTE}", **_path(sent))
+    context.call(f"DELETE {_ROUTE}", **_path(sent))
+    return {"issue": issue}
+
+
+@resolvers.mutation("timelogCreate")
+def create_timelog(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Add spent time to an issue or merge request."""
+    place = subject_of(context, sent["issuableId"])
+    before = context.call(f"GET {place.route}/time_stats", **place.path).total_time_spent
+    params = {"duration": sent["timeSpent"], "summary": sent["summary"]}
+    after = context.call(f"POST {place.route}/add_spent_time", params, **place.path).total_time_spent
+    subject = context.call(f"GET {place.route}", **place.path)
+    kind = "issue" if "issue_iid" in place.path else "merge_request"
+    return {
+        "timelog": {
+            "id": subject.id,
+            "time_spent": after - before,
+            "summary": sent["summary"],
+            "spent_at": context.database.clock(),
+            "user": context.call("GET /user"),
+            "project_id": subject.project_id,
+            kind: subject,
+        }
+    }
+
+
+@resolvers.mutation("workItemCreate")
+def create_work_item(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Create an issue under the name of a work item."""
+    project = sent.get("namespacePath") or sent.get("projectPath")
+    if not project:
+        raise Invalid("namespacePath is required")
+    params = renamed(sent, title="title", description="description", confidential="confidential")
+    return {"work_item": context.call("POST /projects/:id/issues", params, id=project)}
+
+
+@resolvers.mutation("workItemUpdate")
+def update_work_item(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Edit an issue under the name of a work item."""
+    place = issue_path(context, number_of(sent["id"], "WorkItem", "Issue"))
+    params = renamed(sent, title="title", confidential="confidential")
+    if sent.get("stateEvent"):
+        params["state_event"] = sent["stateEvent"].lower()
+    return {"work_item": context.call(f"PUT {place.route}", params, **place.path)}
+
+
+@resolvers.mutation("workItemDelete")
+def delete_work_item(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Delete an issue under the name of a work item."""
+    number = number_of(sent["id"], "WorkItem", "Issue")
+    issue_by_id(context, number)
+    place = issue_path(context, number)
+    context.call(f"DELETE {place.route}", **place.path)
+    return {"project": context.call("GET /projects/:id", id=place.path["id"])}

@@ -1,0 +1,152 @@
+"""Mutations of projects, groups, repositories and of the caller's status."""
+
+from typing import Any
+
+from ingot.errors import Unchanged
+from ingot.graphql.context import QueryContext
+from ingot.graphql.global_ids import number_of
+from ingot.graphql.mutations.inputs import Input, renamed
+from ingot.graphql.resolvers import Resolvers
+
+resolvers = Resolvers()
+
+
+@resolvers.mutation("projectCreate")
+def create_project(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Create a project in a namespace, by default in that of the caller."""
+    params = renamed(
+        sent,
+        name="name",
+        path="path",
+        description="description",
+        visibility="visibility",
+        initialize_with_readme="initializeWithReadme",
+    )
+    if sent.get("namespacePath"):
+        params["namespace_id"] = context.call("GET /namespaces/:id", id=sent["namespacePath"]).id
+    return {"project": context.call("POST /projects", params)}
+
+
+@resolvers.mutation("projectUpdate")
+def update_project(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Edit a project, archive it or unarchive it."""
+    params = renamed(
+        sent,
+        name="name",
+        description="description",
+        visibility="visibility",
+        default_branch="defaultBranch",
+        topics="topics",
+    )
+    if params:
+        context.call("PUT /projects/:id", params, id=sent["fullPath"])
+    if sent.get("archived") is not None:
+        action = "archive" if sent["archived"] else "unarchive"
+        context.call(f"POST /projects/:id/{action}", id=sent["fullPath"])
+    return {"project": context.call("GET /projects/:id", id=sent["fullPath"])}
+
+
+@resolvers.mutation("projectDelete")
+def delete_project(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Delete a project."""
+    context.call("DELETE /projects/:id", id=sent["fullPath"])
+    return {"project": None}
+
+
+@resolvers.mutation("starProject")
+def star_project(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Star a project or remove the star."""
+    number = number_of(sent["projectId"], "Project")
+    try:
+        context.call(f"POST /projects/:id/{'star' if sent['starred'] else 'unstar'}", id=number)
+    except Unchanged:  # The caller has already done so.
+        pass
+    return {"count": str(context.call("GET /projects/:id", id=number).star_count)}
+
+
+@resolvers.mutation("groupCreate")
+def create_group(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Create a group or a subgroup."""
+    params = renamed(sent, name="name", path="path", description="description", visibility="visibility")
+    if sent.get("parentPath"):
+        params["parent_id"] = context.call("GET /groups/:id", {"with_projects": False}, id=sent["parentPath"]).id
+    return {"group": context.call("POST /groups", params)}
+
+
+@resolvers.mutation("groupUpdate")
+def update_group(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Edit a group."""
+    params = renamed(sent, name="name", path="path", visibility="visibility")
+    return {"group": context.call("PUT /groups/:id", params, id=sent["fullPath"])}
+
+
+@resolvers.mutation("groupDelete")
+def delete_group(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Delete a group with everything in it."""
+    context.call("DELETE /groups/:id", id=sent["fullPath"])
+    return {"group": None}
+
+
+@resolvers.mutation("createBranch")
+def create_branch(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Create a branch."""
+    params = {"branch": sent["name"], "ref": sent["ref"]}
+    return {"branch": context.call("POST /projects/:id/repository/branches", params, id=sent["projectPath"])}
+
+
+@resolvers.mutation("branchDelete")
+def delete_branch(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Delete a branch."""
+    path = {"id": sent["projectPath"], "branch": sent["name"]}
+    branch = context.call("GET /projects/:id/repository/branches/:branch", **path)
+    context.call("DELETE /projects/:id/repository/branches/:branch", **path)
+    return {"branch": branch}
+
+
+@resolvers.mutation("tagCreate")
+def create_tag(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Create a tag."""
+    params = renamed(sent, tag_name="name", ref="ref", message="message")
+    return {"tag": context.call("POST /projects/:id/repository/tags", params, id=sent["projectPath"])}
+
+
+@resolvers.mutation("tagDelete")
+def delete_tag(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Delete a tag."""
+    path = {"id": sent["projectPath"], "tag_name": sent["name"]}
+    tag = context.call("GET /projects/:id/repository/tags/:tag_name", **path)
+    context.call("DELETE /projects/:id/repository/tags/:tag_name", **path)
+    return {"tag": tag}
+
+
+@resolvers.mutation("commitCreate")
+def create_commit(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Commit changes of files."""
+    actions = []
+    for action in sent["actions"]:
+        converted = renamed(
+            action,
+            file_path="filePath",
+            content="content",
+            previous_path="previousPath",
+            last_commit_id="lastCommitId",
+            execute_filemode="executeFilemode",
+        )
+        converted["action"] = action["action"].lower()
+        if action.get("encoding"):
+            converted["encoding"] = action["encoding"].lower()
+        actions.append(converted)
+    params = {
+        **renamed(sent, branch="branch", commit_message="message", start_branch="startBranch"),
+        "actions": actions,
+    }
+    return {"commit": context.call("POST /projects/:id/repository/commits", params, id=sent["projectPath"])}
+
+
+@resolvers.mutation("userStatusUpdate")
+def update_status(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Set the caller's status."""
+    params = renamed(sent, emoji="emoji", message="message")
+    if sent.get("availability"):
+        params["availability"] = sent["availability"].lower()
+    return {"user_status": context.call("PATCH /user/status", params)}

@@ -1,0 +1,104 @@
+"""Requests in all forms, errors and limits."""
+
+import pytest
+
+from tests.client import Make
+from tests.factories import make_project
+from tests.graphql.conftest import Graphql
+
+VERSION = "{ metadata { version enterprise kas { enabled } } }"
+
+
+def test_a_query_is_accepted_in_every_form(graphql: Graphql, make: Make) -> None:
+    named = 'query A { echo(text: "a") } query B($text: String!) { echo(text: $text) }'
+    body = {"query": named, "operationName": "B", "variables": {"text": "b"}}
+    assert graphql.send(body, make.root).json() == {"data": {"echo": "b"}}
+    assert graphql.send({**body, "variables": '{"text": "c"}'}, make.root).json() == {"data": {"echo": "c"}}
+    batch = graphql.send([body, {"query": VERSION}], make.root).json()
+    assert isinstance(batch, list), batch
+    assert batch[0] == {"data": {"echo": "b"}}
+    assert batch[1]["data"]["metadata"]["version"]
+    got = graphql.get(make.root, query=named, operationName="B", variables='{"text": "d"}')
+    assert got.json() == {"data": {"echo": "d"}}
+    assert got.headers["content-type"].startswith("application/json")
+
+
+def test_errors_have_the_form_of_graphql(graphql: Graphql, make: Make) -> None:
+    unknown = graphql.answer("{ currentUser { nonsense } }", make.root)
+    assert "nonsense" in unknown["errors"][0]["message"]
+    assert unknown["errors"][0]["locations"] == [{"line": 1, "column": 17}]
+    assert "data" not in unknown
+    assert "Syntax Error" in graphql.answer("{ currentUser ", make.root)["errors"][0]["message"]
+    for sent in ({}, {"query": 1}, {"query": "{ a }", "variables": 3}, [], "text"):
+        refused = graphql.send(sent, make.root)
+        assert refused.status_code == 400
+        assert refused.json()["errors"][0]["message"]
+    bad_token = graphql.send({"query": VERSION}, make.root.with_token("wrong"))
+    assert (bad_token.status_code, bad_token.json()) == (401, {"errors": [{"message": "401 Unauthorized"}]})
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ('{ project(fullPath: "a") ' + "{ forkedFrom " * 25 + "{ id }" + " }" * 25 + " }", "exceeds max depth of 20"),
+        (
+            "{ projects { nodes { " + " ".join(f"a{n}: name" for n in range(200)) + " } } }",
+            "exceeds max complexity of 300",
+        ),
+        ("{ projects { nodes { issues { nodes { notes { nodes { id } } } } } } }", "too long"),
+        ("{ " + "a" * 10_001 + " }", "exceeds the maximum of 10000"),
+        ("{ " + "{ a " * 3_000 + "} " * 3_000, ""),
+        (
+            "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }",
+            "introspection",
+        ),
+    ],
+)
+def test_expensive_queries_are_refused_before_execution(graphql: Graphql, make: Make, query: str, message: str) -> None:
+    answer = graphql.answer(query, make.root)
+    assert "data" not in answer
+    assert message.lower() in answer["errors"][0]["message"].lower()
+
+
+def test_fragments_cannot_multiply_the_work(graphql: Graphql, make: Make) -> None:
+    """Each fragment uses the next one twice, so that the query would have a million fields."""
+    fragments = "".join(
+        f"fragment f{n} on Project {{ a: forkedFrom {{ ...f{n + 1} }} b: forkedFrom {{ ...f{n + 1} }} }} "
+        for n in range(18)
+    )
+    query = f'{{ project(fullPath: "a") {{ ...f0 }} }} {fragments} fragment f18 on Project {{ id }}'
+    assert "complexity" in graphql.answer(query, make.root)["errors"][0]["message"]
+
+
+def test_scopes_and_sudo_apply_as_in_rest(graphql: Graphql, make: Make) -> None:
+    user = make.user()
+    project = make_project(make, owner=user)
+    query = "{ currentUser { username } }"
+    mutation = """mutation($path: ID!) {
+        createIssue(input: {projectPath: $path, title: "one"}) { issue { iid } errors } }"""
+    reader = user.with_token(make.token(user.id, "read_api"))
+    assert graphql.data(query, reader)["currentUser"]["username"] == user.username
+    refused = graphql.answer(mutation, reader, path=project.path)
+    assert "scope" in refused["errors"][0]["message"]
+    assert "data" not in refused
+    without = graphql.send({"query": query}, user.with_token(make.token(user.id, "read_user")))
+    assert without.status_code == 403
+    assert "insufficient_scope" in without.json()["errors"][0]["message"]
+    as_other = graphql.send({"query": query}, make.root, SUDO=user.username).json()
+    assert as_other["data"]["currentUser"]["username"] == user.username
+    assert graphql.data(query)["currentUser"] is None
+    anonymous = graphql.answer(mutation, path=project.path)
+    assert "permission" in anonymous["errors"][0]["message"]
+    by_get = graphql.get(user, query='mutation { createIssue(input: {projectPath: "a", title: "b"}) { errors } }')
+    assert "POST" in by_get.json()["errors"][0]["message"]
+    assert graphql.data(mutation, user, path=project.path)["createIssue"]["issue"] == {"iid": "1"}
+
+
+def test_introspection_describes_the_schema(graphql: Graphql) -> None:
+    from graphql import build_client_schema, get_introspection_query
+
+    schema = build_client_schema(graphql.data(get_introspection_query()))
+    assert {"Project", "IssueConnection", "CreateNotePayload"} <= set(schema.type_map)
+    kind = graphql.data('{ __type(name: "Issue") { name fields { name } } __typename }')
+    assert kind["__typename"] == "Query"
+    assert "webUrl" in [field["name"] for field in kind["__type"]["fields"]]
