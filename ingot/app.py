@@ -18,6 +18,7 @@ from ingot.accounts.instance.throttles import delete_expired_throttles
 from ingot.accounts.keys.ports import KeyProjects
 from ingot.accounts.sessions.service import delete_expired_sessions
 from ingot.accounts.tokens.usage import TokenUsageTracker
+from ingot.accounts.users.ports import UserNamespaces
 from ingot.cache import REGISTRY
 from ingot.ci.artifacts.jobs import (
     EXPIRE_ARTIFACTS,
@@ -64,7 +65,7 @@ from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.subject_kind import ISSUE_KIND
 from ingot.collaboration.merge_requests.discussions.follow_up_issues import follow_up_description
 from ingot.collaboration.merge_requests.discussions.mention_subscribers import ReferenceSubscriber
-from ingot.collaboration.merge_requests.editing.relations import RelatedMergeRequests
+from ingot.collaboration.merge_requests.editing.relations import RelatedMergeRequests, count_closing_merge_requests
 from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE, REMOVE_LEFTOVER_BRANCH
 from ingot.collaboration.merge_requests.merge.queries import merge_request_heads
 from ingot.collaboration.merge_requests.merge.staged import remove_leftover_branch, run_auto_merge
@@ -125,6 +126,7 @@ from ingot.projects.groups.ports import GroupProjects
 from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT, fail_lost_imports
 from ingot.projects.members.service import delete_expired_memberships
+from ingot.projects.namespaces.queries import namespace_ids_of_users
 from ingot.projects.projects import api as projects
 from ingot.projects.projects.default_branch import RECONCILE_HEAD
 from ingot.projects.projects.jobs import SWEEP_PROJECTS, ProjectJobs, enqueue_repository_sweep
@@ -208,6 +210,7 @@ def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
         CiEnvironment(settings.base_url, settings.reported_version, guard),
         RunnerRegistration(instance_registration_token),
         DeploymentJobs(DeploymentJobViews(store, settings.base_url).views),
+        UserNamespaces(namespace_ids_of_users),
         KeyProjects(projects_of_key),
         GroupProjects(storage_sizes, has_more_visible_project),
         ReferenceLinks(find_links),
@@ -218,7 +221,9 @@ def fill_ports(store: RepositoryStore, settings: Settings) -> Ports:
         JobArtifacts(artifact_summaries, delete_job_files),
         JobTokenScopes(allows_job_token),
         BoardDefaults(has_first_board=settings.profile == "9.4"),
-        IssueMergeRequests(related.list_closing, related.list_related, follow_up_description),
+        IssueMergeRequests(
+            related.list_closing, related.list_related, count_closing_merge_requests, follow_up_description
+        ),
     )
 
 
