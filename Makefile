@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events index labels advisories lock release
+.PHONY: pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events attributes index labels advisories lock release
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -98,6 +98,9 @@ events: setup ## Generate docs/events.md: the subscribers of every event, in ord
 
 index: setup ## Generate ingot/module_index.txt: the modules of routes, pages and events
 	$(BIN)/python -m ingot.cli.module_index > ingot/module_index.new && mv ingot/module_index.new ingot/module_index.txt
+
+attributes: setup ## Generate docs/attributes.md: the stored attributes and their effects
+	$(BIN)/python -m ingot.cli.attribute_table > docs/attributes.new && mv docs/attributes.new docs/attributes.md
 
 labels: setup ## Generate tests/conventions/labels.txt: the labels of all pages
 	$(BIN)/python -m tests.conventions.labels

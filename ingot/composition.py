@@ -63,6 +63,10 @@ def fill_ports(settings: Settings) -> Ports:
             DeferredFunction("ingot.projects.deploy_keys.queries:projects_of_key"),
         ),
         Deferred(
+            "ingot.accounts.users.ports:UserNamespaces",
+            DeferredFunction("ingot.projects.namespaces.queries:namespace_ids_of_users"),
+        ),
+        Deferred(
             "ingot.projects.groups.ports:GroupProjects",
             DeferredFunction("ingot.projects.group_projects.queries:storage_sizes"),
             DeferredFunction("ingot.projects.group_projects.queries:has_more_visible_project"),
@@ -104,6 +108,7 @@ def fill_ports(settings: Settings) -> Ports:
             "ingot.collaboration.issues.ports:IssueMergeRequests",
             DeferredFunction(f"{related}.list_closing", store),
             DeferredFunction(f"{related}.list_related", store),
+            DeferredFunction("ingot.collaboration.merge_requests.editing.relations:count_closing_merge_requests"),
             DeferredFunction("ingot.collaboration.merge_requests.discussions.follow_up_issues:follow_up_description"),
         ),
     )

@@ -17,6 +17,11 @@ TYPES: dict[str, Check] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
 }
+BOUNDS: dict[str, tuple[str, Callable[[Any, int], bool]]] = {
+    "minimum": ("number", lambda value, limit: value >= limit),
+    "maximum": ("number", lambda value, limit: value <= limit),
+    "maxLength": ("string", lambda value, limit: len(value) <= limit),
+}
 IGNORED_KEYWORDS = {"title", "description", "default"}
 
 
@@ -39,6 +44,10 @@ class SchemaValidator:
                 checks.append(_any_of([self.check_of(each) for each in said]))
             elif word == "enum" and all(isinstance(each, str) for each in said):
                 checks.append(_among(frozenset(said)))
+            elif word == "enum" and all(type(each) is int for each in said):
+                checks.append(_among_numbers(frozenset(said)))
+            elif word in BOUNDS:
+                checks.append(_bounded(BOUNDS[word], said))
             elif word == "items":
                 checks.append(_items(self.check_of(said)))
             elif word == "required":
@@ -68,6 +77,15 @@ def _any_of(checks: list[Check]) -> Check:
 
 def _among(words: frozenset[str]) -> Check:
     return lambda value: isinstance(value, str) and value in words
+
+
+def _among_numbers(numbers: frozenset[int]) -> Check:
+    return lambda value: TYPES["number"](value) and value in numbers
+
+
+def _bounded(bound: tuple[str, Callable[[Any, int], bool]], limit: int) -> Check:
+    kind, within = bound
+    return lambda value: not TYPES[kind](value) or within(value, limit)
 
 
 def _items(check: Check) -> Check:

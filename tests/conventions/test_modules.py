@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
+from ingot.cli.attribute_table import attribute_table
 from ingot.cli.event_table import event_table
 from ingot.cli.main import COMMANDS
 from ingot.cli.routes import access_text
@@ -104,6 +105,11 @@ def test_the_permission_table_is_current() -> None:
     for endpoint in all_endpoints():
         rule, scopes = access_text(endpoint)
         assert f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} |" in written, endpoint.path
+
+
+def test_the_attribute_table_is_current() -> None:
+    """docs/attributes.md lists the stored attributes; ``make attributes`` writes it."""
+    assert (ROOT / "docs" / "attributes.md").read_text() == attribute_table()
 
 
 def test_the_event_table_is_current() -> None:

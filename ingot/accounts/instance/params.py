@@ -4,7 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from ingot.accounts.instance.settings import Visibility
+from ingot.accounts.instance.all_settings import AllSettings
+from ingot.accounts.instance.settings import InstanceSettings, Visibility
+from ingot.core.api.declared_fields import params_of
 from ingot.core.api.params import Params
 from ingot.core.db.times import Timestamp
 
@@ -32,9 +34,24 @@ Text = LongText | UnsetType | None
 Texts = list[str] | UnsetType | None
 
 
-class ModifySettings(Params):
+_LISTS = (
+    "notes_create_limit_allowlist",
+    "outbound_local_requests_whitelist",
+    "search_rate_limit_allowlist",
+    "users_get_by_id_limit_allowlist",
+    "valid_runner_registrars",
+)
+_MoreSettings = params_of(AllSettings, without=(*InstanceSettings.__struct_fields__, *_LISTS))
+
+
+class ModifySettings(_MoreSettings):  # type: ignore[misc, valid-type] # Fields that are declared once, by the settings.
     """Settings to change; aliases used by later clients are listed last."""
 
+    notes_create_limit_allowlist: Texts = UNSET
+    outbound_local_requests_whitelist: Texts = UNSET
+    search_rate_limit_allowlist: Texts = UNSET
+    users_get_by_id_limit_allowlist: Texts = UNSET
+    valid_runner_registrars: Texts = UNSET
     default_projects_limit: Amount | UnsetType = UNSET
     signup_enabled: Flag = UNSET
     signin_enabled: Flag = UNSET
@@ -42,7 +59,7 @@ class ModifySettings(Params):
     sign_in_text: Text = UNSET
     after_sign_up_text: Text = UNSET
     home_page_url: Text = UNSET
-    default_branch_protection: Literal[0, 1, 2] | UnsetType = UNSET
+    default_branch_protection: Literal[0, 1, 2, 3, 4] | UnsetType = UNSET
     restricted_visibility_levels: list[Visibility] | UnsetType | None = UNSET
     max_attachment_size: Positive | UnsetType = UNSET
     session_expire_delay: Amount | UnsetType = UNSET

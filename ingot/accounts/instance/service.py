@@ -8,12 +8,12 @@ import msgspec
 from msgspec import UNSET
 from sqlalchemy import select
 
+from ingot.accounts.instance.all_settings import AllSettings, decode_all_settings
 from ingot.accounts.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
 from ingot.accounts.instance.queries import find_broadcast_message
 from ingot.accounts.instance.settings import (
     InstanceSettings,
     SettingTimestamps,
-    decode_settings,
     second_factor_required_since,
     stored_settings,
 )
@@ -67,7 +67,7 @@ def modify_settings(db: Connection, params: ModifySettings) -> StoredSettings:
     """Change the given settings, or none if any is invalid; only values that differ from the defaults are stored."""
     db.value(_FOR_UPDATE)
     stored = stored_settings(db)
-    settings = decode_settings(stored)
+    settings = decode_all_settings(stored)
     changes = _setting_changes(given_fields(params), settings)
     if not changes:
         raise Invalid("400 (Bad request) at least one setting must be given")
@@ -125,7 +125,7 @@ def _setting(name: str, value: Any) -> Any:
     primary = _ALIASES.get(name, name)
     if primary == "enabled_git_access_protocol" and value in ("nil", "all"):
         return None
-    if value is None and isinstance(getattr(InstanceSettings(), primary), tuple):
+    if value is None and isinstance(getattr(AllSettings(), primary), tuple):
         return ()
     if isinstance(value, list):
         # Clients also send a list of domains as one text with a domain per line.
@@ -136,7 +136,7 @@ def _setting(name: str, value: Any) -> Any:
 
 def _require_dependencies(changes: dict[str, Any], stored: StoredSettings) -> None:
     """Raise Invalid if a setting is enabled without the setting that it requires, sent now or stored before."""
-    settings = decode_settings(stored)
+    settings = decode_all_settings(stored)
     document = msgspec.json.decode(stored.document, type=dict[str, Any])
     for flag, companion in _REQUIRED_TOGETHER.items():
         newly_enabled = changes.get(flag) and not getattr(settings, flag)
@@ -189,8 +189,8 @@ def _requirement_timestamps(
     return SettingTimestamps(second_factor_required_since(stored) if before.require_two_factor_authentication else now)
 
 
-def _differences(settings: InstanceSettings, timestamps: SettingTimestamps) -> str:
-    defaults = InstanceSettings()
+def _differences(settings: AllSettings, timestamps: SettingTimestamps) -> str:
+    defaults = AllSettings()
     values = msgspec.structs.asdict(settings)
     differing = {name: value for name, value in values.items() if value != getattr(defaults, name)}
     return msgspec.json.encode({**differing, **msgspec.to_builtins(timestamps)}).decode()

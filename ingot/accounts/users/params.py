@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.users.details import UserDetails
+from ingot.core.api.declared_fields import params_of
 from ingot.core.api.params import Params, Upload
 from ingot.core.db.times import Date, Timestamp
 
@@ -38,7 +40,10 @@ class GetUser(Params):
     with_custom_attributes: bool = False
 
 
-class _Profile(Params):
+_Details = params_of(UserDetails)
+
+
+class _Profile(_Details):  # type: ignore[misc, valid-type] # Fields that are declared once, by the details.
     """Fields of a user that can be both set at creation and modified."""
 
     skype: str | UnsetType | None = UNSET

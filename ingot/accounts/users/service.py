@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET
 
 from ingot.accounts.avatars.service import delete_avatar, replace_avatar
-from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.users.addresses import (
     address_availability,
     hide_public_email,
@@ -15,6 +15,7 @@ from ingot.accounts.users.addresses import (
     require_own_public_email,
     unknown_address,
 )
+from ingot.accounts.users.details import edited_user_details
 from ingot.accounts.users.events import (
     EmailAdded,
     PasswordChanged,
@@ -70,11 +71,12 @@ def create_user(
     """
     chooses = params.reset_password or params.force_random_password
     columns = _columns(given_fields(params))
+    columns["details_document"] = edited_user_details("{}", given_fields(params))
     contested = _require_available(db, columns, vouched_for=vouched_for)
     _validate(columns, "" if chooses or params.password is UNSET else params.password)
     proven = vouched_for and _is_confirmed(params)
     require_own_public_email(db, columns.get("public_email", ""), None, columns["email"], proven=proven)
-    settings = current_settings(db)
+    settings = all_settings(db)
     confirmed = not contested and (_is_confirmed(params) or not settings.send_user_confirmation_email)
     address = columns["email"]
     if contested:
@@ -90,7 +92,7 @@ def create_user(
         "bot": bot,
         **dict.fromkeys(_TEXTS, ""),
         "projects_limit": settings.default_projects_limit,
-        "can_create_group": True,
+        "can_create_group": settings.can_create_group,
         "color_scheme_id": 1,
         "two_factor_enabled": False,
         "password_hash": None if chooses else password_hash,
@@ -127,6 +129,7 @@ def create_user(
 def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, password_hash: str | None) -> User:
     """Change the given fields; a password set by another user must be changed at the next sign-in."""
     columns = _columns(given_fields(params))
+    columns["details_document"] = edited_user_details(user.details_document, given_fields(params))
     if columns.get("email") == user.email:
         del columns["email"]
     if _require_available(db, columns, except_id=user.id, vouched_for=actor.admin):

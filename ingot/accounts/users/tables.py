@@ -51,6 +51,8 @@ users = Table(
     # Preferences of the pages; null means those of the browser.
     text("language", nullable=True),
     text("time_zone", nullable=True),
+    # JSON document of ``UserDetails``; values that equal the default are omitted.
+    text("details_document", server_default="{}"),
     sqlite_autoincrement=True,
 )
 Index("ix_users_created_at", users.c.created_at)
@@ -171,6 +173,7 @@ class User(Record, frozen=True):
     name_key: str
     language: str | None
     time_zone: str | None
+    details_document: str
 
 
 class Identity(Record, frozen=True):

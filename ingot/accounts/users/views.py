@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.users.details import UserDetails, shown_user_details
+from ingot.accounts.users.ports import UserNamespaces
 from ingot.accounts.users.queries import (
     custom_attributes_by_user,
     find_user,
@@ -16,6 +18,7 @@ from ingot.accounts.users.queries import (
 )
 from ingot.accounts.users.tables import Identity, Person, User, UserCustomAttribute, UserStatus
 from ingot.core.access.actor import Actor
+from ingot.core.api.declared_fields import view_of
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Date, Timestamp
@@ -79,10 +82,14 @@ class CustomAttributeView(View):
     value: str
 
 
-class AdminUserView(OwnUserView):
+_Details = view_of(OwnUserView, UserDetails)
+
+
+class AdminUserView(_Details):  # type: ignore[misc, valid-type] # Fields that are declared once, by the details.
     """A user, for administrators."""
 
     is_admin: bool
+    namespace_id: int | None
     private_token: str | UnsetType = UNSET
     custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
 
@@ -192,9 +199,18 @@ def own_user_view(db: Connection, user: User, base: str) -> OwnUserView:
 
 def admin_user_views(db: Connection, users: Sequence[User], base: str) -> list[AdminUserView]:
     """Return users for administrators; one statement reads all identities."""
-    identities = identities_by_user(db, [user.id for user in users])
+    user_ids = [user.id for user in users]
+    identities = identities_by_user(db, user_ids)
+    namespaces = db.ports[UserNamespaces].ids_of_users(db, user_ids)
     return [
-        AdminUserView(*(*_public_fields(user, base), *_private_fields(user, identities), user.admin)) for user in users
+        AdminUserView(
+            *_public_fields(user, base),
+            *_private_fields(user, identities),
+            *shown_user_details(user.details_document),
+            user.admin,
+            namespaces.get(user.id),
+        )
+        for user in users
     ]
 
 

@@ -11,6 +11,7 @@ from ingot.ci.job_records.views import JobPlace, JobView, job_view, job_views
 from ingot.ci.jobs import policy, queries, service
 from ingot.ci.jobs.params import ListJobs, PlayJob
 from ingot.ci.jobs.policy import JobSubject
+from ingot.ci.pipelines.given_variables import require_variables_allowed
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
 from ingot.ci.pipelines.service import cancel_job as cancel
@@ -140,6 +141,8 @@ def retry_job(call: Call, subject: JobSubject) -> JobView:
 def play_job(call: Call, subject: JobSubject, params: PlayJob) -> JobView:
     """Start a manual or delayed job."""
     variables = params.job_variables_attributes or []
+    if variables:
+        require_variables_allowed(call.db, call.actor.user_id, subject.project)
     return _view(call, subject, service.play_with_variables(call.db, call.actor, subject.job, variables))
 
 

@@ -4,6 +4,7 @@ from functools import partial
 
 from ingot.ci.job_records.views import JobPlace, JobView
 from ingot.ci.pipelines import policy, service, staged
+from ingot.ci.pipelines.given_variables import require_variables_allowed
 from ingot.ci.pipelines.params import CreatePipeline, ListJobsOfPipeline
 from ingot.ci.pipelines.policy import PipelineSubject
 from ingot.ci.pipelines.queries import bridge_ids, settings_of
@@ -54,6 +55,8 @@ def _view(call: Call | StagedCall, db: Connection, project: Project, pipeline_id
 def create_pipeline(stage: StagedCall, project: Project, params: CreatePipeline) -> PipelineView:
     """Create a pipeline for a branch or tag."""
     variables = staged.given_variables(params.variables or ())
+    if variables:
+        stage.database.read(partial(require_variables_allowed, user_id=stage.actor.user_id, project=project))
     store = repository_store(stage.settings)
     pipeline = staged.run_pipeline(
         stage.database, store, project, stage.actor.user_id, params.ref, variables, source="api"

@@ -202,7 +202,7 @@ def job_payload(
         image=None if options.image is None else JobImage(*_image(options.image)),
         services=[_service(service) for service in options.services],
         artifacts=_artifact_requests(options.artifacts),
-        cache=[_cache(cache, pipeline.protected) for cache in options.cache if cache],
+        cache=[_cache(cache, pipeline, project) for cache in options.cache if cache],
         credentials=[],
         dependencies=[_dependency(other, token, archives[other.id]) for other in dependencies if other.id in archives],
         features=JobFeatures(
@@ -334,9 +334,10 @@ def _report_paths(reports: dict[str, Any]) -> dict[str, list[str]]:
     return {kind: each for kind, each in paths.items() if each}
 
 
-def _cache(cache: dict[str, Any], protected: bool) -> JobCache:
+def _cache(cache: dict[str, Any], pipeline: Pipeline, project: Project) -> JobCache:
     # Jobs of other refs must not be able to change files that jobs of protected refs execute.
-    suffix = "protected" if protected and not cache.get("unprotect") else "non_protected"
+    separate = project.ci_options.ci_separated_caches and not cache.get("unprotect")
+    suffix = "protected" if pipeline.protected and separate else "non_protected"
     key = cache.get("key")
     return JobCache(
         f"{key if isinstance(key, str) and key else 'default'}-{suffix}",

@@ -8,6 +8,7 @@ import msgspec
 from ingot.ci.job_records.queries import job_by_token
 from ingot.ci.job_tokens.queries import allows_job_token
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
+from ingot.ci.pipelines.given_variables import require_variables_allowed
 from ingot.ci.pipelines.insertion import GivenVariable
 from ingot.ci.pipelines.staged import NO_REFERENCE, check_variables, resolve_ref
 from ingot.ci.triggers.params import TriggerPipeline
@@ -41,6 +42,8 @@ def trigger_pipeline(
     origin = database.read(partial(_find_origin, project_name=project_name, token=params.token))
     given = params.variables or {}
     check_variables(given)
+    if given:
+        database.read(partial(require_variables_allowed, user_id=origin.user_id, project=origin.project))
     resolved = resolve_ref(project_repository(store, origin.project), params.ref)
     if resolved is None:
         raise Invalid(base=[NO_REFERENCE])

@@ -5,7 +5,7 @@ from ingot.collaboration.boards import quick_actions as quick_actions  # Registe
 from ingot.collaboration.boards.params import CreateBoard, CreateList, EditBoard, MoveList
 from ingot.collaboration.boards.tables import Board
 from ingot.collaboration.boards.views import BoardListView, BoardView, board_group_view, board_views, list_view
-from ingot.core.api.params import MissingParameter, given_fields, path_number
+from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.projects.groups.api import group_in_path
@@ -54,8 +54,6 @@ def create_board(call: Call, parent: ProjectOrGroup, params: CreateBoard) -> Boa
 @routes.put("/projects/:id/boards/:board_id", on=project_in_path, may=policy.may_admin_boards, returns=BoardView)
 def edit_board(call: Call, parent: ProjectOrGroup, params: EditBoard) -> BoardView:
     """Edit a board of a project or group."""
-    if not given_fields(params):
-        raise MissingParameter("name")
     return _board_views(
         call, parent, [service.edit_board(call.db, member_source(parent), _board_in_path(call, parent), params)]
     )[0]

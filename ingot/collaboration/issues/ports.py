@@ -1,6 +1,6 @@
 """Port through which issues query merge requests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ class IssueMergeRequests:
     """Lists the merge requests that close an issue when they are merged."""
     list_related: ListMergeRequestsOfIssue
     """Lists the merge requests that mention an issue."""
+    count_closing: Callable[[Connection, Actor, Sequence[int]], dict[int, int]]
+    """Counts the merge requests that close issues and that the caller may see, by issue; omits issues without."""
     follow_up_description: Callable[[Connection, Actor, int, int, str | None], str | None]
     """Takes the caller, the project's id, a merge request's iid and perhaps the id of one of its discussions.
 

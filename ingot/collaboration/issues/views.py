@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
 from ingot.collaboration.issues.policy import IssueLookup
+from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.queries import assignees_of, label_titles_of, visible_counts, visible_issue_ids
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
@@ -13,7 +15,13 @@ from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
 from ingot.collaboration.participants.queries import is_subscribed
 from ingot.collaboration.planning.scope import ProjectScope
-from ingot.collaboration.planning.views import ReferencesView, TimeStatsView, time_stats_view
+from ingot.collaboration.planning.views import (
+    ReferencesView,
+    TaskCompletionView,
+    TimeStatsView,
+    task_completion_view,
+    time_stats_view,
+)
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
@@ -39,6 +47,16 @@ class IssueStatisticsView(View):
     """Statistics of issues."""
 
     statistics: CountedIssuesView
+
+
+class IssueLinksView(View):
+    """URLs of an issue and its parts in the API."""
+
+    self_: str = msgspec.field(name="self")
+    notes: str
+    award_emoji: str
+    project: str
+    closed_as_duplicate_of: None = None
 
 
 class IssueView(View):
@@ -71,6 +89,9 @@ class IssueView(View):
     time_stats: TimeStatsView
     moved_to_id: int | None
     references: ReferencesView
+    task_completion_status: TaskCompletionView
+    merge_requests_count: int
+    links: IssueLinksView = msgspec.field(name="_links")
     subscribed: bool | UnsetType = UNSET
 
 
@@ -105,6 +126,7 @@ def issue_views(
     )
     if paths is None:
         paths = paths_of_projects(db, sorted({issue.project_id for issue in page}))
+    closing_counts = db.ports[IssueMergeRequests].count_closing(db, actor, ids)
     return [
         _view(
             issue,
@@ -115,6 +137,7 @@ def issue_views(
             paths[issue.project_id],
             base,
             issue.moved_to_id if issue.moved_to_id in visible_targets else None,
+            closing_counts.get(issue.id, 0),
         )
         for issue in page
     ]
@@ -178,9 +201,12 @@ def _view(
     path: str,
     base: str,
     moved_to_id: int | None,
+    merge_requests_count: int,
 ) -> IssueView:
     """Build a view by positional arguments, which takes half as long as keyword arguments."""
     short = f"#{issue.iid}"
+    project_url = f"{base}/api/v4/projects/{issue.project_id}"
+    url = f"{project_url}/issues/{issue.iid}"
     return IssueView(
         issue.id,
         issue.iid,
@@ -209,6 +235,9 @@ def _view(
         time_stats_view(issue),
         moved_to_id,
         ReferencesView(short, short, f"{path}{short}"),
+        task_completion_view(issue.description),
+        merge_requests_count,
+        IssueLinksView(url, f"{url}/notes", f"{url}/award_emoji", project_url),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ingot.collaboration.merge_requests.contributions import is_first_contribution
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.mergeability import Mergeability, cached_mergeabilities
 from ingot.collaboration.merge_requests.mergeability_check import check_mergeability, has_source
@@ -83,6 +84,7 @@ def _fill_merge_fields(
         view.pipeline = view.head_pipeline = pipeline_brief(pipeline, f"{base}/{source.full_path}")
         view.latest_build_started_at = pipeline.started_at
         view.latest_build_finished_at = pipeline.finished_at
+    view.first_contribution = is_first_contribution(db, lookup.project, lookup.merge_request)
     candidate = MergeCandidate(lookup, branch_rules(db, lookup.project.id))
     view.user = CallerPermissionsView(can_merge=may_merge(actor, lookup.access, candidate))
 

@@ -5,10 +5,10 @@ from typing import Literal, Protocol
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.mergeability import Mergeability
 from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.projects.projects.options import ProjectOptions
 from ingot.repositories.pipelines.tables import Status
 
 ACTIVE_STATUSES: tuple[Status, ...] = ("created", "pending", "running")
-_PASSING_STATUSES: tuple[Status, ...] = ("success", "skipped")
 MergeObstacle = Literal[
     "not_open",
     "draft_status",
@@ -37,6 +37,10 @@ class MergeRequirements(Protocol):
     def merge_method(self) -> str:
         """The merge method; all methods but ``merge`` require that the source contains the target."""
 
+    @property
+    def options(self) -> ProjectOptions:
+        """Options, of which one excludes skipped pipelines."""
+
 
 def obstacle_before_git(
     project: MergeRequirements,
@@ -54,7 +58,7 @@ def obstacle_before_git(
         return "not_open"
     if is_draft(merge_request.title):
         return "draft_status"
-    if project.only_allow_merge_if_pipeline_succeeds and pipeline is not None and pipeline not in _PASSING_STATUSES:
+    if project.only_allow_merge_if_pipeline_succeeds and pipeline is not None and not _passes(project, pipeline):
         if pipeline not in ACTIVE_STATUSES:
             return "ci_must_pass"
         if not later:
@@ -62,6 +66,13 @@ def obstacle_before_git(
     if project.only_allow_merge_if_all_discussions_are_resolved and unresolved:
         return "discussions_not_resolved"
     return None
+
+
+def _passes(project: MergeRequirements, pipeline: Status) -> bool:
+    """Return whether a pipeline counts as successful; a skipped one does unless the project says otherwise."""
+    return pipeline == "success" or (
+        pipeline == "skipped" and project.options.allow_merge_on_skipped_pipeline is not False
+    )
 
 
 def obstacle_from_mergeability(project: MergeRequirements, mergeability: Mergeability) -> MergeObstacle | None:

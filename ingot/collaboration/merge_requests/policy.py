@@ -56,7 +56,7 @@ def may_offer_branches(actor: Actor, access: Access, lookup: ProjectScope) -> bo
 
 def may_receive_merge_request(actor: Actor, access: Access, project: Project) -> bool:
     """Signed-in users who may read the target project's merge requests, unless it is archived."""
-    return actor.known and may_read_merge_requests(actor, access, project) and not project.archived
+    return projects_policy.may_create_merge_request_in(actor, access, project)
 
 
 def may_triage(actor: Actor, access: Access, project: Project) -> bool:

@@ -34,6 +34,7 @@ from ingot.errors import Invalid, NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.history.log import count_between
+from ingot.projects.projects.options import ProjectOptions, project_options
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project, projects
 
@@ -108,6 +109,7 @@ _TARGET_PROJECTS = select(
     projects.c.only_allow_merge_if_pipeline_succeeds,
     projects.c.only_allow_merge_if_all_discussions_are_resolved,
     projects.c.merge_method,
+    projects.c.options_document,
 ).where(in_list(projects.c.id, "projects"))
 
 # A discussion is resolved when each of its notes is; individual notes cannot be resolved.
@@ -132,6 +134,12 @@ class TargetProjectSummary(NamedTuple):
     only_allow_merge_if_pipeline_succeeds: bool
     only_allow_merge_if_all_discussions_are_resolved: bool
     merge_method: str
+    options_document: str
+
+    @property
+    def options(self) -> ProjectOptions:
+        """Options of the project."""
+        return project_options(self.options_document)
 
 
 def target_project_summary(project: Project) -> TargetProjectSummary:
@@ -142,6 +150,7 @@ def target_project_summary(project: Project) -> TargetProjectSummary:
         project.only_allow_merge_if_pipeline_succeeds,
         project.only_allow_merge_if_all_discussions_are_resolved,
         project.merge_method,
+        project.options_document,
     )
 
 

@@ -23,7 +23,13 @@ from ingot.collaboration.merge_requests.queries import (
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
-from ingot.collaboration.planning.views import ReferencesView, TimeStatsView, time_stats_view
+from ingot.collaboration.planning.views import (
+    ReferencesView,
+    TaskCompletionView,
+    TimeStatsView,
+    task_completion_view,
+    time_stats_view,
+)
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
@@ -93,6 +99,7 @@ class MergeRequestView(View):
     squash_on_merge: bool
     has_conflicts: bool
     blocking_discussions_resolved: bool
+    task_completion_status: TaskCompletionView
 
 
 class ExternalIssueView(View):
@@ -137,6 +144,7 @@ class MergeRequestDetailView(MergeRequestView):
     user: CallerPermissionsView | UnsetType = UNSET
     diverged_commits_count: int | UnsetType = UNSET
     rebase_in_progress: bool | UnsetType = UNSET
+    first_contribution: bool | UnsetType = UNSET
 
 
 class MergeRequestViewData(NamedTuple):
@@ -326,6 +334,7 @@ def _fields(merge_request: MergeRequest, data: MergeRequestViewData) -> tuple[An
         merge_request.squash,
         merge_request.state == "opened" and mergeability == "conflict",
         resolved,
+        task_completion_view(merge_request.description),
     )
 
 

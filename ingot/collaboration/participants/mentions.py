@@ -36,6 +36,8 @@ _MEMBERS = (
     .where(
         in_list(namespaces.c.full_path_key, "names"),
         namespaces.c.kind == "group",
+        # Matched in the stored JSON, which has only values that differ from the defaults.
+        ~namespaces.c.options_document.contains('"mentions_disabled":true', autoescape=True),
         is_unexpired(memberships.c.expires_at),
     )
     .order_by(memberships.c.id)

@@ -3,6 +3,7 @@
 from ingot.collaboration.planning.durations import format_duration
 from ingot.collaboration.planning.time_tracking import TimeTracked
 from ingot.core.api.views import View
+from ingot.core.markup.tasks import count_tasks
 
 
 class TimeStatsView(View):
@@ -22,7 +23,21 @@ class ReferencesView(View):
     full: str
 
 
+class TaskCompletionView(View):
+    """The numbers of tasks and of completed tasks in a description."""
+
+    count: int
+    completed_count: int
+
+
+_NO_TASKS = TaskCompletionView(0, 0)
 _NO_TIME = TimeStatsView(0, 0, None, None)
+
+
+def task_completion_view(description: str | None) -> TaskCompletionView:
+    """Count the tasks of a description."""
+    counts = count_tasks(description) if description else None
+    return TaskCompletionView(*counts) if counts and counts.total else _NO_TASKS
 
 
 def time_stats_view(tracked: TimeTracked) -> TimeStatsView:

@@ -1,12 +1,25 @@
 """Endpoints of releases and their links."""
 
+from functools import partial
+
 from ingot.collaboration.releases import queries, service, staged
-from ingot.collaboration.releases.params import CreateLink, CreateRelease, EditLink, EditRelease, ListReleases
+from ingot.collaboration.releases.params import (
+    CreateLink,
+    CreateRelease,
+    EditLink,
+    EditRelease,
+    GetRelease,
+    ListReleases,
+)
 from ingot.collaboration.releases.views import ReleaseLinkView, ReleaseUrls, ReleaseView, link_view, release_views
 from ingot.core.api.component import API_PREFIX
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
+from ingot.core.markup.links import LinkContext
+from ingot.core.markup.markdown import render
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.ports import ReferenceLinks
 from ingot.projects.projects.views import instance_urls
 from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, project_url, repository_in_path
 from ingot.repositories.tags import service as tags
@@ -49,7 +62,19 @@ def _editable_release_in_path(call: Call, context: RepositoryContext) -> Release
 def list_releases(call: Call, context: RepositoryContext, params: ListReleases, page: Page) -> Listing[ReleaseView]:
     """List the releases of a project."""
     listing = queries.list_releases(call.db, context.project, params, page)
-    return listing.of(release_views(call.db, context, listing.items, _release_urls(call, context)))
+    views = release_views(call.db, context, listing.items, _release_urls(call, context))
+    if params.include_html_description:
+        _render_descriptions(call, context, views)
+    return listing.of(views)
+
+
+def _render_descriptions(call: Call, context: RepositoryContext, views: list[ReleaseView]) -> None:
+    store, find = repository_store(call.settings), call.db.ports[ReferenceLinks].find
+    resolve = partial(find, call.db, call.actor, call.origin.base, context.project, store)
+    for view in views:
+        view.description_html = render(
+            view.description or "", LinkContext(call.origin.base, context.project.full_path, positions=True), resolve
+        )
 
 
 @routes.get(
@@ -73,9 +98,12 @@ def get_latest_release(call: Call, context: RepositoryContext) -> ReleaseView:
     open=True,
     job_token=True,
 )
-def get_release(call: Call, context: RepositoryContext) -> ReleaseView:
+def get_release(call: Call, context: RepositoryContext, params: GetRelease) -> ReleaseView:
     """Get the release of a tag."""
-    return _release_view(call, context, _release_in_path(call, context))
+    view = _release_view(call, context, _release_in_path(call, context))
+    if params.include_html_description:
+        _render_descriptions(call, context, [view])
+    return view
 
 
 @routes.post(

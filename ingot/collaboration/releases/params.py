@@ -13,7 +13,13 @@ ReleaseName = Annotated[str, Meta(max_length=255)]
 ReleaseText = Annotated[str, Meta(max_length=MAX_TEXT_LENGTH)]
 
 
-class ListReleases(Params):
+class GetRelease(Params):
+    """Optional parts of a release."""
+
+    include_html_description: bool = False
+
+
+class ListReleases(GetRelease):
     """The order of the list."""
 
     order_by: Literal["released_at", "created_at"] = "released_at"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from urllib.parse import quote, urlsplit
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_brief
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
@@ -78,6 +79,7 @@ class ReleaseView(View):
     assets: AssetsView
     evidences: list[EvidenceView]
     links: ReleaseLinksView = msgspec.field(name="_links")
+    description_html: str | UnsetType = UNSET
 
 
 class ReleaseUrls(msgspec.Struct, frozen=True):

@@ -5,7 +5,21 @@ from typing import Literal, get_args
 
 from ingot.core.access.actor import Actor
 
-Scope = Literal["api", "read_user", "read_api", "read_repository", "write_repository", "sudo"]
+Scope = Literal[
+    "api",
+    "read_user",
+    "read_api",
+    "read_repository",
+    "write_repository",
+    "read_registry",
+    "write_registry",
+    "create_runner",
+    "admin_mode",
+    "k8s_proxy",
+    "ai_features",
+    "sudo",
+]
+"""Scopes of tokens. Those from ``create_runner`` to ``ai_features`` are accepted from clients, and have no effect."""
 SCOPES: tuple[str, ...] = get_args(Scope)
 # OpenID Connect scopes: they give an application the user's identity, but no access to the API.
 IDENTITY_SCOPES = ("openid", "profile", "email")
@@ -23,6 +37,7 @@ _INCLUDED_SCOPES: dict[str, frozenset[str]] = {
     "read_api": frozenset({"read_user", *IDENTITY_SCOPES}),
     "read_user": frozenset(IDENTITY_SCOPES),
     "write_repository": frozenset({"read_repository"}),
+    "write_registry": frozenset({"read_registry"}),
 }
 
 

@@ -49,6 +49,8 @@ class LinkContext(msgspec.Struct, frozen=True):
     """The directory of that file, or of the wiki page."""
     wiki: bool = False
     """Whether the text is a page of the project's wiki."""
+    positions: bool = False
+    """Whether blocks get the attributes ``data-sourcepos`` and ``dir``, for clients of the API."""
 
     def link(self, url: str) -> str:
         """Return the absolute URL of a link in the text."""

@@ -28,6 +28,9 @@ _MAX_ID_LENGTH = 100
 _NOT_IN_ID = re.compile(r"[^\w\s-]")
 _ALIGNMENT = re.compile(r"text-align:(left|right|center)")
 _CLASS = '<span class="'
+_FIRST_TAG = re.compile(r"\A<[a-z0-9]+")
+_WITHOUT_POSITION = ("inline", "html_block")
+_DIRECTED = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
 
 RenderRule = Callable[["_Renderer", "Sequence[Token]", int], str]
@@ -51,7 +54,8 @@ def render_text(
         return preformatted(text)
     if resolve is not None:
         _resolve(tokens, resolve)
-    renderer = _Renderer(_highlighted_blocks(tokens, highlight) if highlight is not None else {})
+    lines = text.splitlines() if link_context.positions else None
+    renderer = _Renderer(_highlighted_blocks(tokens, highlight) if highlight is not None else {}, lines)
     return sanitize_html(renderer.render(tokens), link_context, renderer.marker)
 
 
@@ -91,12 +95,13 @@ def _resolve(tokens: "list[Token]", resolve: ReferenceResolver) -> None:
 class _Renderer:
     """The renderer of one text."""
 
-    def __init__(self, highlighted_blocks: Mapping[CodeBlock, str]) -> None:
+    def __init__(self, highlighted_blocks: Mapping[CodeBlock, str], lines: Sequence[str] | None) -> None:
         # Prefix of attribute values that only this renderer may set; the sanitizer removes the prefix, and removes
         # those attributes whose values lack it.
         self.marker = secrets.token_hex(16)
         self._ids: dict[str, int] = {}
         self._highlighted_blocks = highlighted_blocks
+        self._lines = lines
         self._escapes_html = False
 
     def render(self, tokens: "list[Token]") -> str:
@@ -112,12 +117,26 @@ class _Renderer:
         for index, token in enumerate(tokens):
             rule = _RULES.get(token.type)
             if rule is not None:
-                pieces.append(rule(self, tokens, index))
+                piece = rule(self, tokens, index)
             elif token.type == "inline":
-                pieces.append(self._rendered(token.children or ()))
+                piece = self._rendered(token.children or ())
             else:
-                pieces.append(plain.renderToken(tokens, index, parser().options, {}))
+                piece = plain.renderToken(tokens, index, parser().options, {})
+            if self._lines is not None and token.map is not None and token.type not in _WITHOUT_POSITION:
+                piece = _FIRST_TAG.sub(rf"\g<0>{self._position(token, self._lines)}", piece, count=1)
+            pieces.append(piece)
         return "".join(pieces)
+
+    def _position(self, token: "Token", lines: Sequence[str]) -> str:
+        """Return the attributes with the lines and columns of a block; columns count bytes."""
+        first, end = token.map or (0, 0)
+        last = end - 1
+        while last > first and not lines[last].strip():
+            last -= 1
+        indent = len(lines[first]) - len(lines[first].lstrip())
+        position = f"{first + 1}:{indent + 1}-{last + 1}:{len(lines[last].encode())}"
+        direction = ' dir="auto"' if token.level == 0 and token.tag in _DIRECTED else ""
+        return self.own_attributes(**{"data-sourcepos": position}) + direction
 
     def own_attributes(self, **attributes: str) -> str:
         """Format attributes that users may not set themselves."""

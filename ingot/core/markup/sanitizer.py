@@ -15,7 +15,7 @@ _TAGS = set(
     """.split()  # noqa: SIM905 - A list of sixty words is more readable as text.
 )
 _ALIGNED = ("div", "h1", "h2", "h3", "h4", "h5", "h6", "img", "p", "table", "td", "th", "tr")
-_OWN = {"class", "id", *(f"data-{name}" for name in DATA), "data-reference-type"}
+_OWN = {"class", "id", *(f"data-{name}" for name in DATA), "data-reference-type", "data-sourcepos"}
 _ATTRIBUTES: dict[str, set[str]] = {
     "*": {*_OWN, "title", "lang", "dir", "aria-hidden", "aria-label"},
     **{tag: {"align"} for tag in _ALIGNED},

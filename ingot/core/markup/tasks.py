@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ingot.core.markup.literal_spans import mask_blocks
 
+_BOX = re.compile(r"\[[ xX]\]")
 _TASK = re.compile(r"^[ \t>]*+(?:[-+*]|\d{1,9}+[.)])[ \t]++\[([ xX])\][ \t]++\S", re.MULTILINE)
 
 
@@ -26,5 +27,5 @@ def tick_task(text: str, number: int, *, done: bool) -> str | None:
 
 def count_tasks(text: str) -> TaskCounts:
     """Count the tasks of a markdown text; checkboxes in code do not count."""
-    boxes = [match[1] for match in _TASK.finditer(mask_blocks(text))] if "[" in text else []
+    boxes = [match[1] for match in _TASK.finditer(mask_blocks(text))] if _BOX.search(text) else []
     return TaskCounts(len(boxes), sum(box != " " for box in boxes))

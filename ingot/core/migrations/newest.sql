@@ -114,7 +114,7 @@ CREATE TABLE users (
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     username_key TEXT NOT NULL,
-    name_key TEXT NOT NULL, proven_at TEXT, language TEXT, time_zone TEXT, bot BOOLEAN DEFAULT 0 NOT NULL,
+    name_key TEXT NOT NULL, proven_at TEXT, language TEXT, time_zone TEXT, details_document TEXT DEFAULT '{}' NOT NULL, bot BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_users_avatar_id FOREIGN KEY(avatar_id) REFERENCES avatars (id) ON DELETE SET NULL,
     CONSTRAINT uq_users_email UNIQUE (email),
     CONSTRAINT uq_users_username_key UNIQUE (username_key)
@@ -177,7 +177,7 @@ CREATE TABLE namespaces (
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     full_path_key TEXT NOT NULL,
-    name_key TEXT NOT NULL, project_creation_level TEXT DEFAULT 'maintainer' NOT NULL,
+    name_key TEXT NOT NULL, project_creation_level TEXT DEFAULT 'maintainer' NOT NULL, options_document TEXT DEFAULT '{}' NOT NULL,
     CONSTRAINT fk_namespaces_avatar_id FOREIGN KEY(avatar_id) REFERENCES avatars (id) ON DELETE SET NULL,
     CONSTRAINT fk_namespaces_owner_id FOREIGN KEY(owner_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT fk_namespaces_parent_id FOREIGN KEY(parent_id) REFERENCES namespaces (id) ON DELETE CASCADE,
@@ -351,7 +351,7 @@ CREATE TABLE projects (
     last_activity_at TEXT NOT NULL,
     full_path_key TEXT NOT NULL,
     name_key TEXT NOT NULL,
-    path_key TEXT NOT NULL, generation BIGINT DEFAULT '0' NOT NULL, merge_method TEXT DEFAULT 'merge' NOT NULL, squash_option TEXT DEFAULT 'default_off' NOT NULL, remove_source_branch_after_merge BOOLEAN DEFAULT 1 NOT NULL, repository_access_level TEXT DEFAULT 'enabled' NOT NULL,
+    path_key TEXT NOT NULL, generation BIGINT DEFAULT '0' NOT NULL, merge_method TEXT DEFAULT 'merge' NOT NULL, squash_option TEXT DEFAULT 'default_off' NOT NULL, remove_source_branch_after_merge BOOLEAN DEFAULT 1 NOT NULL, repository_access_level TEXT DEFAULT 'enabled' NOT NULL, options_document TEXT DEFAULT '{}' NOT NULL,
     CONSTRAINT fk_projects_avatar_id FOREIGN KEY(avatar_id) REFERENCES avatars (id) ON DELETE SET NULL,
     CONSTRAINT fk_projects_creator_id FOREIGN KEY(creator_id) REFERENCES users (id) ON DELETE SET NULL,
     CONSTRAINT fk_projects_forked_from_id FOREIGN KEY(forked_from_id) REFERENCES projects (id) ON DELETE SET NULL,
@@ -1281,7 +1281,7 @@ CREATE TABLE hooks (
     disabled_until TEXT,
     lease TEXT,
     leased_until TEXT,
-    created_at TEXT NOT NULL, service_id INTEGER CONSTRAINT fk_hooks_service_id REFERENCES services (id) ON DELETE CASCADE, outfit BLOB, url_variables BLOB,
+    created_at TEXT NOT NULL, service_id INTEGER CONSTRAINT fk_hooks_service_id REFERENCES services (id) ON DELETE CASCADE, outfit BLOB, url_variables BLOB, deployment_events BOOLEAN DEFAULT 0 NOT NULL, feature_flag_events BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_hooks_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE,
     CONSTRAINT fk_hooks_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE
 );

@@ -22,7 +22,7 @@ def render_markdown(stage: StagedCall, params: RenderMarkdown) -> MarkdownView:
         raise Invalid(text=[too_long_message(MAX_LENGTH)])
     project_name = params.project
     project = stage.database.read(lambda db: find_project(db, stage.actor, project_name)[1]) if project_name else None
-    link_context = LinkContext(stage.origin.base, project.full_path if project else None)
+    link_context = LinkContext(stage.origin.base, project.full_path if project else None, positions=True)
     if not params.gfm:
         return MarkdownView(render(params.text, link_context))
     return MarkdownView(

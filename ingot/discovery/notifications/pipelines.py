@@ -13,7 +13,12 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.mail.delivery import send_mail
 from ingot.discovery.notifications.params import LEVELS, ON_BY_DEFAULT
-from ingot.discovery.notifications.queries import ancestor_groups, notification_email_of, notification_levels_of
+from ingot.discovery.notifications.queries import (
+    ancestor_groups,
+    notification_email_of,
+    notification_levels_of,
+    sends_mail,
+)
 from ingot.errors import NotFound
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import Project
@@ -57,7 +62,7 @@ def recipient_or_none(db: Connection, event: PipelineChanged) -> int | None:
         return None
     pipeline = find_pipeline(db, project.id, event.pipeline_id)
     user_id: int | None = db.value(_PUSHER, project=project.id, sha=event.sha) or pipeline.user_id
-    if user_id is None or not _wants(db, project, user_id, f"{event.status}_pipeline"):
+    if user_id is None or not sends_mail(db, project) or not _wants(db, project, user_id, f"{event.status}_pipeline"):
         return None
     return user_id
 

@@ -27,6 +27,10 @@ _ANCESTOR_GROUPS = (
     .where(namespace_tree.c.descendant_id == bindparam("namespace"), namespaces.c.kind == "group")
     .order_by(func.length(namespaces.c.full_path).desc())
 )
+# Matched in the stored JSON, which has only values that differ from the defaults.
+_SILENT_GROUP = _ANCESTOR_GROUPS.where(
+    namespaces.c.options_document.contains('"emails_enabled":false', autoescape=True)
+).limit(1)
 _HERE = or_(
     (_ROWS.source_kind == "project") & (_ROWS.source_id == bindparam("project")),
     (_ROWS.source_kind == "group") & in_list(_ROWS.source_id, "groups"),
@@ -44,6 +48,11 @@ class EffectiveNotificationLevel(NamedTuple):
 
     level: int
     events: dict[str, bool]
+
+
+def sends_mail(db: Connection, project: Project) -> bool:
+    """Return whether mail about a project is enabled, in the project and in all groups that contain it."""
+    return project.options.emails_enabled and db.value(_SILENT_GROUP, namespace=project.namespace_id) is None
 
 
 def notification_setting_or_none(db: Connection, user_id: int, kind: str, source_id: int) -> NotificationSetting | None:

@@ -22,6 +22,7 @@ from ingot.discovery.notifications.queries import (
     EffectiveNotificationLevel,
     ancestor_groups,
     notification_levels_of,
+    sends_mail,
     watchers_of,
 )
 from ingot.discovery.notifications.tables import notification_settings
@@ -122,6 +123,8 @@ def recipients_of(
     db: Connection, kind: SubjectKind, subject: Subject, project: Project, notice: Notice, *, internal: bool
 ) -> list[int]:
     """Return the users to notify; the acting user only if they want notifications about their own actions."""
+    if not sends_mail(db, project):
+        return []
     groups = ancestor_groups(db, project)
     interested = _interested_users(db, kind, subject, project, groups, notice)
     candidates = {*interested.participants, *interested.mentioned, *interested.followers, *interested.watchers}
@@ -136,7 +139,7 @@ def recipients_of(
 
 def mentioned_recipients(db: Connection, project: Project, people: Collection[int], actor_id: int) -> list[int]:
     """Return the mentioned users to notify; the acting user only if they want notifications about their own actions."""
-    candidates = set(people)
+    candidates = set(people) if sends_mail(db, project) else set()
     if actor_id in candidates and db.value(_NOTIFIED_OF_OWN, doer=actor_id) is None:
         candidates.remove(actor_id)
     levels = notification_levels_of(db, project, ancestor_groups(db, project), candidates) if candidates else {}

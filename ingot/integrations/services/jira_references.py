@@ -74,12 +74,12 @@ class JiraNotifier:
             return
         url = properties.get("api_url") or properties["url"]
         jira = JiraClient(self._guard, url, properties["username"], properties["password"])
-        transitions = [
-            each for each in str(properties.get("jira_issue_transition_id", "")).replace(";", ",").split(",") if each
-        ]
+        named = str(properties.get("jira_issue_transition_id", "")).replace(";", ",").split(",")
+        transitions = [transition.strip() for transition in named if transition]
+        comments = properties.get("comment_on_event_enabled") is not False
         try:
             for key, mention in jobs:
-                _notify_issue(jira, tracker, key, mention, [transition.strip() for transition in transitions])
+                _notify_issue(jira, tracker, key, mention, transitions, comments=comments)
         except RequestRefused as blocked:
             self._log("jira request blocked", service=service.id, error=blocked.reason)
 
@@ -115,7 +115,7 @@ def _jira_service(db: Connection, service_id: int) -> tuple[Service, dict[str, A
 
 
 def _notify_issue(
-    jira: JiraClient, tracker: IssueTracker, key: str, mention: JiraMention, transitions: list[str]
+    jira: JiraClient, tracker: IssueTracker, key: str, mention: JiraMention, transitions: list[str], *, comments: bool
 ) -> None:
     issue = jira.issue(key)
     if issue is None:
@@ -125,7 +125,8 @@ def _notify_issue(
             f"[{_escape_markup(mention.who)}|{mention.who_url}] mentions this issue in "
             f"[a {mention.what} of {_escape_markup(mention.project)}|{mention.url}]:\n'{_escape_markup(mention.title)}'"
         )
-        _add_comment_once(jira, key, issue, text)
+        if comments:
+            _add_comment_once(jira, key, issue, text)
         jira.link(key, mention.url, f"Mentioned in a {mention.what}: {mention.title}", solved=False)
     if mention.commit is not None and not issue.solved and transitions and key in tracker.closed_by(mention.text):
         _transition_issue(jira, key, issue, mention, transitions)

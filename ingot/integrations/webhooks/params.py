@@ -57,6 +57,8 @@ class WriteHook(Params):
     wiki_page_events: Flag = UNSET
     releases_events: Flag = UNSET
     repository_update_events: Flag = UNSET
+    deployment_events: Flag = UNSET
+    feature_flag_events: Flag = UNSET
 
 
 class ListHookEvents(Params):

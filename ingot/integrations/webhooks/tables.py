@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from sqlalchemy import Index, Table
+from sqlalchemy import Index, Table, false
 
 from ingot.core.db.schema import Record, binary, decimal, flag, index_where, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
@@ -24,7 +24,11 @@ EVENT_FLAGS = (
     "wiki_page_events",
     "releases_events",
     "repository_update_events",
+    "deployment_events",
+    "feature_flag_events",
 )
+UNSENT_FLAGS = ("deployment_events", "feature_flag_events")
+"""Events that can be chosen but are not sent yet."""
 
 hooks = Table(
     "hooks",
@@ -45,7 +49,7 @@ hooks = Table(
     flag("enable_ssl_verification"),
     text("push_events_branch_filter", nullable=True),
     text("branch_filter_strategy"),
-    *(flag(name) for name in EVENT_FLAGS),
+    *(flag(name, server_default=false() if name in UNSENT_FLAGS else None) for name in EVENT_FLAGS),
     # Number of consecutive failures, and the end of the resulting pause.
     number("failures"),
     text("disabled_until", nullable=True),
@@ -156,6 +160,8 @@ class Hook(Record, frozen=True):
     wiki_page_events: bool
     releases_events: bool
     repository_update_events: bool
+    deployment_events: bool
+    feature_flag_events: bool
     failures: int
     disabled_until: Timestamp | None
     lease: str | None

@@ -48,6 +48,8 @@ class HookView(View):
     wiki_page_events: bool
     releases_events: bool
     repository_update_events: bool
+    deployment_events: bool
+    feature_flag_events: bool
     push_events_branch_filter: str | None
     branch_filter_strategy: str
     custom_headers: list[CustomHeaderView]

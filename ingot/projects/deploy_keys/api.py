@@ -8,19 +8,25 @@ from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
 from ingot.projects.deploy_keys import queries, service
 from ingot.projects.deploy_keys.params import CreateDeployKey, CreatePublicDeployKey, EditDeployKey, ListAllDeployKeys
-from ingot.projects.deploy_keys.views import DeployKeyView, deploy_key_view
+from ingot.projects.deploy_keys.views import (
+    DeployKeyView,
+    InstanceDeployKeyView,
+    deploy_key_view,
+    instance_deploy_key_views,
+)
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.policy import may_admin_project, may_change_project
 from ingot.projects.projects.tables import Project
+from ingot.projects.projects.views import instance_urls
 
 routes = Routes("deploy_keys")
 
 
-@routes.get("/deploy_keys", may=administrators, returns=list[DeployKeyView])
-def list_all_deploy_keys(call: Call, params: ListAllDeployKeys, page: Page) -> Listing[DeployKeyView]:
+@routes.get("/deploy_keys", may=administrators, returns=list[InstanceDeployKeyView])
+def list_all_deploy_keys(call: Call, params: ListAllDeployKeys, page: Page) -> Listing[InstanceDeployKeyView]:
     """List the deploy keys of all projects."""
     listing = queries.list_all_deploy_keys(call.db, page, public=params.public)
-    return listing.of([deploy_key_view(key) for key in listing.items])
+    return listing.of(instance_deploy_key_views(call.db, listing.items, instance_urls(call.origin, call.settings)))
 
 
 @routes.post("/deploy_keys", may=administrators, returns=DeployKeyView)

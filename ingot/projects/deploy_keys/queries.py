@@ -1,5 +1,6 @@
 """Queries of deploy keys."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select
@@ -9,6 +10,7 @@ from ingot.accounts.keys.tables import ssh_keys
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.core.db.schema import Record
 from ingot.core.db.times import day_of
@@ -49,6 +51,7 @@ _AVAILABLE = (
 )
 _AVAILABLE_TO_ACTOR = _AVAILABLE.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
 _LINK = select(_links).where(_links.c.key_id == bindparam("key"), _links.c.project_id == bindparam("project"))
+_LINKS_OF_KEYS = select(_links).where(in_list(_links.c.key_id, "keys")).order_by(_links.c.id)
 _LINKS_OF_KEY = (
     select(_links)
     .join(projects, projects.c.id == _links.c.project_id)
@@ -113,6 +116,11 @@ def projects_of_key(db: Connection, key_id: int) -> list[KeyProject]:
     """Return the permissions of a key in all projects, in the order in which they were granted."""
     links = db.all(DeployKeyProject, _LINKS_OF_KEY, key=key_id)
     return [KeyProject(link.id, link.key_id, link.project_id, link.created_at, bool(link.can_push)) for link in links]
+
+
+def links_of_keys(db: Connection, key_ids: Sequence[int]) -> list[DeployKeyProject]:
+    """Return the permissions of keys in all projects, in one statement."""
+    return db.all(DeployKeyProject, _LINKS_OF_KEYS, keys=list(key_ids))
 
 
 def deploy_key_ids(db: Connection, project_id: int) -> list[int]:

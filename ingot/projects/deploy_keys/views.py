@@ -1,11 +1,15 @@
 """Response structs of deploy keys."""
 
+from collections.abc import Sequence
+
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.projects.deploy_keys.queries import AvailableDeployKey, list_available_deploy_keys
+from ingot.projects.deploy_keys.queries import AvailableDeployKey, links_of_keys, list_available_deploy_keys
 from ingot.projects.deploy_keys.tables import DeployKey
+from ingot.projects.projects.queries import projects_by_ids
+from ingot.projects.projects.views import InstanceUrls, SimpleProjectView, simple_view
 
 
 class DeployKeyView(View):
@@ -20,6 +24,32 @@ class DeployKeyView(View):
     expires_at: Timestamp | None
     last_used_at: Timestamp | None
     can_push: bool
+
+
+class InstanceDeployKeyView(DeployKeyView):
+    """Deploy key with the projects that it gives access to, for administrators."""
+
+    projects_with_write_access: list[SimpleProjectView]
+    projects_with_readonly_access: list[SimpleProjectView]
+
+
+def instance_deploy_key_views(
+    db: Connection, keys: Sequence[DeployKey], urls: InstanceUrls
+) -> list[InstanceDeployKeyView]:
+    """Return the views of a page of deploy keys of all projects, with two statements."""
+    links = links_of_keys(db, [key.id for key in keys])
+    projects = projects_by_ids(db, [link.project_id for link in links])
+
+    def views(key: DeployKey, can_push: bool) -> list[SimpleProjectView]:
+        linked = [link.project_id for link in links if link.key_id == key.id and bool(link.can_push) is can_push]
+        return [simple_view(projects[project_id], urls) for project_id in linked if project_id in projects]
+
+    return [
+        InstanceDeployKeyView(
+            *(getattr(view, name) for name in DeployKeyView.__struct_fields__), views(key, True), views(key, False)
+        )
+        for key, view in ((key, deploy_key_view(key)) for key in keys)
+    ]
 
 
 def deploy_key_view(key: DeployKey) -> DeployKeyView:

@@ -30,6 +30,7 @@ MAX_SLUG_LENGTH = 24
 SLUG_SUFFIX_LENGTH = 6
 ALLOWED_SCHEMES = ("http", "https", "ssh", "git")
 _NAME = re.compile(r"[A-Za-z0-9_/${}. -]+")
+_UNSAFE_SCHEMES = ("javascript", "data", "vbscript")
 _URL = re.compile(r"[^\s\x00-\x20\x7f\"<>\\^`{|}]+")
 _SHA = re.compile(r"[0-9a-f]{40}", re.IGNORECASE)
 _TIERS: tuple[tuple[Tier, "re.Pattern[str]"], ...] = (
@@ -186,7 +187,7 @@ def _validate(db: Connection, project: Project, name: str, url: str | None, edit
     if url is not None:
         if len(url) > MAX_LENGTH:
             errors["external_url"] = [too_long_message(MAX_LENGTH)]
-        elif not is_link_target(url):
+        elif _has_unsafe_scheme(url):
             errors["external_url"] = ["must be a valid URL"]
         elif _is_taken(environment_by_url_or_none(db, project, url), edited):
             errors["external_url"] = ["has already been taken"]
@@ -196,6 +197,12 @@ def _validate(db: Connection, project: Project, name: str, url: str | None, edit
 
 def _is_taken(existing: Environment | None, edited: Environment | None) -> bool:
     return existing is not None and (edited is None or existing.id != edited.id)
+
+
+def _has_unsafe_scheme(url: str) -> bool:
+    """Check whether a browser would execute a URL; browsers ignore control characters and spaces in a scheme."""
+    scheme = "".join(sign for sign in url.partition(":")[0] if sign > " ").lower()
+    return scheme in _UNSAFE_SCHEMES
 
 
 def is_link_target(url: str) -> bool:

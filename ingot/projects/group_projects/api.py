@@ -93,7 +93,7 @@ def create_group(call: Call, params: CreateGroup) -> GroupDetailView:
         require(policy.may_create_group(call.actor, NO_ACCESS, creator))
     else:
         access, parent = find_group(call.db, call.actor, params.parent_id)
-        require(policy.may_create_subgroup(call.actor, access, creator))
+        require(policy.may_create_subgroup(call.actor, access, parent, creator))
     return _group_detail_view(call, service.create_group(call.db, call.actor, params, parent))
 
 

@@ -92,7 +92,7 @@ def transfer_group(call: Call, group: Namespace, params: TransferGroup) -> Group
         require(policy.may_create_group(call.actor, NO_ACCESS, creator))
     else:
         access, parent = queries.find_group(call.db, call.actor, params.group_id)
-        require(policy.may_create_subgroup(call.actor, access, creator))
+        require(policy.may_create_subgroup(call.actor, access, parent, creator))
     return group_view(service.transfer_group(call.db, group, parent), call.origin.base)
 
 

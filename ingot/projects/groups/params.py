@@ -6,7 +6,9 @@ from msgspec import UNSET, UnsetType
 
 from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
+from ingot.core.api.declared_fields import params_of
 from ingot.core.api.params import Params, Upload
+from ingot.projects.namespaces.group_options import GroupOptions
 
 
 class ListGroups(Params):
@@ -30,7 +32,11 @@ ProjectCreation = Literal["noone", "administrator", "owner", "maintainer", "deve
 """Level that a member needs to create projects in a group; administrators always may."""
 
 
-class _Attributes(Params):
+_OptionParams = params_of(GroupOptions)
+
+
+class _Attributes(_OptionParams):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
+    emails_disabled: bool | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     visibility: Visibility | UnsetType = UNSET
     lfs_enabled: bool | UnsetType = UNSET

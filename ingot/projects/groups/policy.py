@@ -90,9 +90,10 @@ def may_create_project_in(actor: Actor, access: Access, group: Namespace) -> boo
 _PROJECT_CREATION_LEVELS = {"owner": Level.OWNER, "maintainer": Level.MASTER, "developer": Level.DEVELOPER}
 
 
-def may_create_subgroup(actor: Actor, access: Access, creator: User) -> bool:
-    """Owners who may create groups at all, and administrators."""
-    return actor.admin or (access.level >= Level.OWNER and may_create_group(actor, access, creator))
+def may_create_subgroup(actor: Actor, access: Access, group: Namespace, creator: User) -> bool:
+    """Members with the level that the group requires who may create groups at all, and administrators."""
+    required = Level.MASTER if group.options.subgroup_creation_level == "maintainer" else Level.OWNER
+    return actor.admin or (access.level >= required and may_create_group(actor, access, creator))
 
 
 def may_create_group(actor: Actor, access: Access, creator: User) -> bool:  # noqa: ARG001 - All rules take the same three.

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import UNSET
 
 from ingot.accounts.avatars.service import delete_avatar, replace_avatar
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.instance.settings import current_settings
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
@@ -18,6 +19,7 @@ from ingot.projects.groups.params import CreateGroup, EditGroup
 from ingot.projects.groups.ports import GroupProjects
 from ingot.projects.groups.queries import member_source
 from ingot.projects.members.service import delete_memberships, write_membership
+from ingot.projects.namespaces.group_options import edited_group_options
 from ingot.projects.namespaces.queries import (
     actor_levels_in,
     ancestor_ids,
@@ -36,6 +38,8 @@ from ingot.projects.namespaces.tables import Namespace, namespaces
 
 MAX_DESCRIPTION_LENGTH = 1_000_000
 MAX_DEPTH = 20
+_PROJECT_CREATION = ("noone", "maintainer", "developer", "administrator", "owner")
+"""Levels by the number in the instance setting ``default_project_creation``."""
 VISIBILITY_ORDER = {"private": 0, "internal": 10, "public": 20}
 _COLUMNS = (
     "description",
@@ -49,8 +53,11 @@ _COLUMNS = (
 
 def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Namespace | None) -> Namespace:
     """Create a group owned by the caller; raise Invalid for invalid fields."""
-    settings = current_settings(db)
-    columns = _columns(given_fields(params))
+    settings = all_settings(db)
+    columns = {
+        "project_creation_level": _PROJECT_CREATION[settings.default_project_creation],
+        **_columns(given_fields(params), "{}"),
+    }
     default = settings.default_group_visibility
     if parent and VISIBILITY_ORDER[default] > VISIBILITY_ORDER[parent.visibility]:
         default = parent.visibility  # type: ignore[assignment] # The column holds one of the same three literals.
@@ -74,7 +81,7 @@ def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup
     """Change the given fields; a new path also moves everything below."""
     db.must_hold(NAMESPACES)
     parent = namespace_by_id(db, group.parent_id) if group.parent_id else None
-    columns = _columns(given_fields(params))
+    columns = _columns(given_fields(params), group.options_document)
     name = params.name.strip() if params.name is not UNSET else group.name
     path = params.path if params.path is not UNSET else group.path
     _validate(name, path, {"visibility": group.visibility, **columns}, parent)
@@ -133,8 +140,11 @@ def _release_own_old_path(db: Connection, actor: Actor, path: str, parent: Names
         release_old_path(db, full_path)
 
 
-def _columns(sent: dict[str, Any]) -> dict[str, Any]:
+def _columns(sent: dict[str, Any], options: str) -> dict[str, Any]:
     columns = {name: sent[name] for name in _COLUMNS if name in sent}
+    if "emails_disabled" in sent:
+        sent.setdefault("emails_enabled", not sent["emails_disabled"])
+    columns["options_document"] = edited_group_options(options, sent)
     if "description" in columns:
         columns["description"] = columns["description"] or ""
     return columns

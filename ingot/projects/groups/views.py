@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 from ingot.accounts.users.tables import User
 from ingot.accounts.users.views import CustomAttributeView
 from ingot.core.access.actor import Actor
+from ingot.core.api.declared_fields import view_of
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
@@ -14,7 +15,10 @@ from ingot.core.db.times import Date, Timestamp
 from ingot.projects.groups import policy
 from ingot.projects.groups.params import ListGroups
 from ingot.projects.groups.queries import find_group, list_groups
+from ingot.projects.namespaces.group_options import PROTECTION, GroupOptions, shown_group_options
 from ingot.projects.namespaces.tables import Namespace
+
+FULL_PROTECTION = 2
 
 
 class GroupStatisticsView(View):
@@ -47,10 +51,16 @@ class GroupBrief(View):
     full_path: str
 
 
-class GroupView(View):
+class _GroupId(View):
+    id: int
+
+
+_OptionsView = view_of(_GroupId, GroupOptions, (PROTECTION,))
+
+
+class GroupView(_OptionsView):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
     """Group."""
 
-    id: int
     name: str
     path: str
     description: str
@@ -61,6 +71,8 @@ class GroupView(View):
     request_access_enabled: bool
     share_with_group_lock: bool
     project_creation_level: str
+    default_branch_protection: int
+    emails_disabled: bool
     full_name: str
     full_path: str
     parent_id: int | None
@@ -84,8 +96,10 @@ def group_brief(group: Namespace, base: str) -> GroupBrief:
 
 def group_view(group: Namespace, base: str) -> GroupView:
     """Return the view of a group."""
+    protection = group.options.default_branch_protection
     return GroupView(
         group.id,
+        *shown_group_options(group.options_document),
         group.name,
         group.path,
         group.description,
@@ -96,6 +110,8 @@ def group_view(group: Namespace, base: str) -> GroupView:
         group.request_access_enabled,
         group.share_with_group_lock,
         group.project_creation_level,
+        FULL_PROTECTION if protection is None else protection,
+        not group.options.emails_enabled,
         group.full_name,
         group.full_path,
         group.parent_id,
@@ -120,5 +136,5 @@ def group_offers(db: Connection, actor: Actor, user: User, group_id: int) -> Gro
     """Return what the caller may add to a group."""
     access, group = find_group(db, actor, group_id)
     return GroupOffers(
-        policy.may_create_project_in(actor, access, group), policy.may_create_subgroup(actor, access, user)
+        policy.may_create_project_in(actor, access, group), policy.may_create_subgroup(actor, access, group, user)
     )

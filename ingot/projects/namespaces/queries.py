@@ -1,5 +1,6 @@
 """Queries of namespaces."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +27,7 @@ _BY_OLD_PATH = (
     .join(path_redirects, path_redirects.c.namespace_id == namespaces.c.id)
     .where(path_redirects.c.full_path_key == bindparam("path"))
 )
+_IDS_OF_USERS = select(namespaces.c.owner_id, namespaces.c.id).where(in_list(namespaces.c.owner_id, "owners"))
 _OF_USER = select(namespaces).where(namespaces.c.owner_id == bindparam("owner"))
 _VISIBLE = select(namespaces.c.id).where(namespaces.c.id == bindparam("namespace"), policy.visible_namespaces())
 _ANCESTORS = (
@@ -118,6 +120,11 @@ def namespace_by_path(db: Connection, full_path: str) -> Namespace | None:
 def namespace_by_old_path(db: Connection, full_path: str) -> Namespace | None:
     """Return the namespace that had this full path before it was moved or renamed."""
     return db.first(Namespace, _BY_OLD_PATH, path=full_path.lower())
+
+
+def namespace_ids_of_users(db: Connection, user_ids: Sequence[int]) -> dict[int, int]:
+    """Return the ids of the personal namespaces of users, in one statement."""
+    return dict(db.rows(_IDS_OF_USERS, owners=list(user_ids)))
 
 
 def namespace_of_user(db: Connection, user_id: int) -> Namespace:

@@ -6,6 +6,7 @@ from sqlalchemy import Index, Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, flag, metadata, number, reference, row_id, text
 from ingot.core.db.times import Date, Timestamp
+from ingot.projects.namespaces.group_options import GroupOptions, group_options
 
 namespaces = Table(
     "namespaces",
@@ -31,6 +32,8 @@ namespaces = Table(
     # Case-folded copies, for case-insensitive uniqueness and search.
     text("full_path_key", unique=True),
     text("name_key"),
+    # JSON document of ``GroupOptions``; values that equal the default are omitted.
+    text("options_document", server_default="{}"),
     # Names are unique among siblings only; at the top level (NULL parent) the path identifies a namespace.
     UniqueConstraint("parent_id", "name"),
     sqlite_autoincrement=True,
@@ -151,6 +154,12 @@ class Namespace(Record, frozen=True):
     updated_at: Timestamp
     full_path_key: str
     name_key: str
+    options_document: str
+
+    @property
+    def options(self) -> GroupOptions:
+        """Options of a group, with their defaults."""
+        return group_options(self.options_document)
 
 
 class Membership(Record, frozen=True):

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from msgspec import UNSET
 
 from ingot.accounts.avatars.views import avatar_response
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.users.queries import find_user, user_by_username_or_none, user_or_none
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -152,7 +153,8 @@ class NewRepository(NamedTuple):
 
 def _create_repository(context: PrepareContext, params: CreateProject) -> NewRepository:
     """Create the repository before the transaction; it is deleted if the request fails."""
-    branch = params.default_branch or context.settings.default_branch
+    branch = params.default_branch or context.database.read(all_settings).default_branch_name
+    branch = branch or context.settings.default_branch
     if ref_name_error(branch):
         raise Invalid(default_branch=["is invalid"])
     if params.name is UNSET and params.path is UNSET:

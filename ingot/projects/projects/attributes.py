@@ -15,6 +15,7 @@ from ingot.errors import Denied, Invalid, too_long_message
 from ingot.projects.groups.service import VISIBILITY_ORDER
 from ingot.projects.namespaces.queries import namespace_by_path
 from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.options import edited_options, project_options
 from ingot.projects.projects.params import ProjectAttributes
 from ingot.projects.projects.queries import (
     count_personal_projects,
@@ -91,10 +92,31 @@ def columns_from_params(params: ProjectAttributes) -> dict[str, Any]:
     sent = given_fields(params)
     columns = {flag: sent[alias] for alias, flag in _ALIASES.items() if alias in sent}
     columns |= {name: sent[name] for name in _STORED_AS_SENT if name in sent}
-    columns |= {flag: sent[level] == "enabled" for level, flag in _LEVELS.items() if level in sent}
+    columns |= {flag: sent[level] != "disabled" for level, flag in _LEVELS.items() if level in sent}
     if "ci_config_path" in columns:
         columns["ci_config_path"] = columns["ci_config_path"] or None
     return columns
+
+
+def options_from_params(params: ProjectAttributes, document: str, visibility: str) -> str:
+    """Return the document of a project's options with the given ones changed.
+
+    Raises Invalid if a feature of a project that is not private would be open to members only, because the features do
+    not check this themselves.
+    """
+    sent = given_fields(params)
+    if "emails_disabled" in sent:
+        sent.setdefault("emails_enabled", not sent["emails_disabled"])
+    private = set(project_options(document).private_features)
+    for level, flag in _LEVELS.items():
+        feature = level.removesuffix("_access_level")
+        remains = feature in private and level not in sent and sent.get(flag) is not False
+        private.discard(feature)
+        if remains or sent.get(level) == "private":
+            private.add(feature)
+            if visibility != "private":
+                raise Invalid(**{"visibility" if remains else level: ["is invalid"]})
+    return edited_options(document, {**sent, "private_features": sorted(private)})
 
 
 def ci_settings_from_params(params: ProjectAttributes) -> dict[str, Any]:

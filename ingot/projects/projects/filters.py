@@ -52,7 +52,12 @@ def _ids_as_list(ids: CompoundSelect[tuple[int]]) -> Select[Any]:
     return select(aggregated_list(matching.c[0])).select_from(matching)
 
 
-_TAGGED = select(project_topics.c.project_id).where(in_list(project_topics.c.name_key, "wanted_topics"))
+_TAGGED = (
+    select(project_topics.c.project_id)
+    .where(in_list(project_topics.c.name_key, "wanted_topics"))
+    .group_by(project_topics.c.project_id)
+    .having(func.count() == bindparam("topics_count"))
+)
 _OWN_NAMESPACE = select(namespaces.c.id).where(namespaces.c.owner_id == bindparam("owner"))
 _BELOW = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
 _IN_GROUP = projects.c.namespace_id == bindparam("group")

@@ -6,8 +6,10 @@ from msgspec import UNSET, UnsetType
 
 from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
+from ingot.core.api.declared_fields import params_of
 from ingot.core.api.params import Params, Upload
 from ingot.core.db.times import Date, Timestamp
+from ingot.projects.projects.options import INTERNAL, FeatureLevel, ProjectCiOptions, ProjectOptions
 
 
 class ListProjects(Params):
@@ -75,13 +77,13 @@ class SearchUsers(Params):
 
 RepositoryLevel = Literal["enabled", "private", "disabled"]
 """Access to the code: by the project's visibility, for members only, or disabled."""
-Feature = Literal["enabled", "disabled"]
-"""State of a feature; "private" is refused because the features do not enforce it."""
+_OptionParams = params_of(ProjectOptions, ProjectCiOptions, without=INTERNAL)
 
 
-class ProjectAttributes(Params):
+class ProjectAttributes(_OptionParams):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
     """Parameters that creating and editing share."""
 
+    emails_disabled: bool | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     visibility: Visibility | UnsetType = UNSET
     default_branch: str | UnsetType | None = UNSET
@@ -101,12 +103,12 @@ class ProjectAttributes(Params):
     printing_merge_request_link_enabled: bool | UnsetType = UNSET
     printing_merge_requests_link_enabled: bool | UnsetType = UNSET
     repository_access_level: RepositoryLevel | UnsetType = UNSET
-    issues_access_level: Feature | UnsetType = UNSET
-    merge_requests_access_level: Feature | UnsetType = UNSET
-    builds_access_level: Feature | UnsetType = UNSET
-    wiki_access_level: Feature | UnsetType = UNSET
-    snippets_access_level: Feature | UnsetType = UNSET
-    container_registry_access_level: Feature | UnsetType = UNSET
+    issues_access_level: FeatureLevel | UnsetType = UNSET
+    merge_requests_access_level: FeatureLevel | UnsetType = UNSET
+    builds_access_level: FeatureLevel | UnsetType = UNSET
+    wiki_access_level: FeatureLevel | UnsetType = UNSET
+    snippets_access_level: FeatureLevel | UnsetType = UNSET
+    container_registry_access_level: FeatureLevel | UnsetType = UNSET
     merge_method: Literal["merge", "rebase_merge", "ff"] | UnsetType = UNSET
     squash_option: Literal["never", "always", "default_on", "default_off"] | UnsetType = UNSET
     remove_source_branch_after_merge: bool | UnsetType = UNSET
@@ -137,6 +139,7 @@ class EditProject(ProjectAttributes, kw_only=True):
     """Changes of a project; at least one is required."""
 
     refuses_unknown: ClassVar[bool] = True
+    repository_storage: Literal["default"] | UnsetType = UNSET
     name: str | UnsetType = UNSET
     path: str | UnsetType = UNSET
 

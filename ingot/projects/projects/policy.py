@@ -71,8 +71,16 @@ def may_see_statistics(actor: Actor, access: Access, project: Project) -> bool: 
 
 
 def may_fork_project(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who may download the code."""
-    return actor.known and may_download_code(actor, access, project)
+    """Users who may download the code, unless forks are disabled or allowed to members only."""
+    level = project.options.forking_access_level
+    allowed = level == "enabled" or (level == "private" and (access.level >= Level.GUEST or actor.admin))
+    return actor.known and allowed and may_download_code(actor, access, project)
+
+
+def may_create_merge_request_in(actor: Actor, access: Access, project: Project) -> bool:
+    """Signed-in users who may read the code of a project with merge requests, unless it is archived."""
+    enabled = project.merge_requests_enabled and not project.archived
+    return actor.known and enabled and may_download_code(actor, access, project)
 
 
 def may_upload(actor: Actor, access: Access, project: Project) -> bool:

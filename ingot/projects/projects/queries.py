@@ -366,9 +366,10 @@ def _filters_from_params(actor: Actor, params: ListProjects, values: dict[str, A
         values["wanted_visibility"] = params.visibility
     if params.search:
         filters.add(_search_filter(params.search, values))
-    if params.topic:
+    topics = {topic.strip().casefold() for topic in params.topic.split(",")} - {""}
+    if topics:
         filters.add("topic")
-        values["wanted_topics"] = [topic.strip().casefold() for topic in params.topic.split(",")]
+        values |= {"wanted_topics": sorted(topics), "topics_count": len(topics)}
     for name in ("id_after", "id_before", "last_activity_after", "last_activity_before"):
         if getattr(params, name) is not None:
             filters.add(name)

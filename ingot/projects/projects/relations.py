@@ -1,6 +1,7 @@
 """Related rows of a page of projects, read with one statement per relation for any page size."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import msgspec
 from sqlalchemy import bindparam, select
@@ -14,7 +15,12 @@ from ingot.projects.groups.policy import visible_groups
 from ingot.projects.namespaces.policy import is_unexpired, packed_levels_in_groups, unpack_levels
 from ingot.projects.namespaces.tables import memberships, namespaces
 from ingot.projects.projects.filters import PROJECTS
-from ingot.projects.projects.policy import ProjectLookup, belongs_to_scanned_project, visible_projects
+from ingot.projects.projects.policy import (
+    ProjectLookup,
+    belongs_to_scanned_project,
+    may_create_merge_request_in,
+    visible_projects,
+)
 from ingot.projects.projects.tables import Project, Share, project_topics, projects, shares
 
 MembershipLevels = tuple[int, int]
@@ -70,6 +76,30 @@ def ids_with_statistics(db: Connection, actor: Actor, page: list[Project]) -> fr
     return frozenset(
         row[0] for row in db.rows(_WITH_STATISTICS, projects=ids, actor=actor.user_id, today=day_of(db.now))
     )
+
+
+def merge_request_targets(
+    db: Connection, actor: Actor, page: Sequence[Project], relations: ProjectRelations
+) -> frozenset[int]:
+    """Return the ids of the projects on a page in which the caller may create merge requests.
+
+    Levels by shares are read only for projects in which they may matter.
+    """
+    targets: set[int] = set()
+    undecided: list[Project] = []
+    for project in page:
+        own, group = relations.own.get(project.id, (0, 0)), relations.group.get(project.namespace_id, (0, 0))
+        owner = Level.OWNER if actor.known and project.space_owner_id == actor.user_id else Level.NONE
+        access = Access(level=Level(max(own[0], group[0], owner)))
+        if may_create_merge_request_in(actor, access, project):
+            targets.add(project.id)
+        elif actor.known and access.level < Level.REPORTER:
+            undecided.append(project)
+    reporters = ids_with_statistics(db, actor, undecided) if undecided else frozenset()
+    for project in undecided:
+        if project.id in reporters and may_create_merge_request_in(actor, Access(level=Level.REPORTER), project):
+            targets.add(project.id)
+    return frozenset(targets)
 
 
 def project_relations(

@@ -4,6 +4,7 @@ from sqlalchemy import Index, Table, UniqueConstraint, true
 
 from ingot.core.db.schema import Record, binary, flag, metadata, number, reference, row_id, text
 from ingot.core.db.times import Date, Timestamp
+from ingot.projects.projects.options import ProjectCiOptions, ProjectOptions, project_ci_options, project_options
 
 _SELECTED_BY = ("visibility", "namespace_id", "archived", "issues_enabled", "merge_requests_enabled")
 
@@ -65,6 +66,8 @@ projects = Table(
     text("full_path_key", unique=True),
     text("name_key"),
     text("path_key"),
+    # JSON document of ``ProjectOptions`` and ``ProjectCiOptions``; values that equal the default are omitted.
+    text("options_document", server_default="{}"),
     # Deleted projects have no namespace, so they do not conflict with others.
     UniqueConstraint("namespace_id", "name"),
     Index("ix_projects_namespace_id", "namespace_id", "id"),
@@ -194,6 +197,7 @@ class Project(Record, frozen=True):
     full_path_key: str
     name_key: str
     path_key: str
+    options_document: str
     space_kind: str
     space_name: str
     space_path: str
@@ -207,6 +211,16 @@ class Project(Record, frozen=True):
     owner_avatar_id: int | None
     owner_avatar_file: str | None
     owner_created_at: Timestamp | None
+
+    @property
+    def options(self) -> ProjectOptions:
+        """Options with their defaults."""
+        return project_options(self.options_document)
+
+    @property
+    def ci_options(self) -> ProjectCiOptions:
+        """Options for CI with their defaults."""
+        return project_ci_options(self.options_document)
 
     @property
     def full_name(self) -> str:

@@ -10,15 +10,24 @@ from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import CustomAttributeView
 from ingot.core.access.actor import Actor
+from ingot.core.api.declared_fields import optional_view_of, view_of
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 from ingot.core.http.request import Origin
+from ingot.core.outgoing.urls import strip_credentials
 from ingot.projects.groups.views import SharedGroupView
 from ingot.projects.projects import policy
+from ingot.projects.projects.options import INTERNAL, ProjectCiOptions, ProjectOptions, shown_options
 from ingot.projects.projects.ports import CiSettingsReader
 from ingot.projects.projects.queries import paths_of_projects
-from ingot.projects.projects.relations import MembershipLevels, ProjectRelations, ids_with_statistics, project_relations
+from ingot.projects.projects.relations import (
+    MembershipLevels,
+    ProjectRelations,
+    ids_with_statistics,
+    merge_request_targets,
+    project_relations,
+)
 from ingot.projects.projects.tables import Project
 from ingot.settings import Settings, split_ssh_address, url_host
 
@@ -91,9 +100,22 @@ class StatisticsView(View):
     job_artifacts_size: int
 
 
-class ProjectView(SimpleProjectView):
-    """Project."""
+class ProjectLinksView(View):
+    """URLs of a project and its parts in the API; parts that are disabled are left out."""
 
+    self: str
+    repo_branches: str
+    labels: str
+    events: str
+    members: str
+    issues: str | UnsetType = UNSET
+    merge_requests: str | UnsetType = UNSET
+
+
+_OptionsView = view_of(SimpleProjectView, ProjectOptions, INTERNAL)
+
+
+class _ProjectFields(_OptionsView):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
     description: str | None
     default_branch: str | None
     tag_list: list[str]
@@ -123,25 +145,31 @@ class ProjectView(SimpleProjectView):
     container_registry_access_level: str
     merge_method: str
     squash_option: str
+    emails_disabled: bool
     remove_source_branch_after_merge: bool
     ci_config_path: str | None
     created_at: Timestamp
     last_activity_at: Timestamp
     creator_id: int | None
     namespace: NamespaceBrief
+    links: ProjectLinksView = msgspec.field(name="_links")
     import_status: str
     avatar_url: str | None
     star_count: int
     forks_count: int
     empty_repo: bool
     shared_with_groups: list[SharedGroupView]
+    can_create_merge_request_in: bool | UnsetType = UNSET
     owner: ProjectOwnerView | UnsetType = UNSET
     forked_from_project: SimpleProjectView | UnsetType = UNSET
     open_issues_count: int | UnsetType = UNSET
     permissions: PermissionsView | UnsetType = UNSET
     statistics: StatisticsView | UnsetType = UNSET
     readme_url: str | UnsetType = UNSET
+    import_url: str | UnsetType | None = UNSET
+    import_type: str | UnsetType | None = UNSET
     import_error: str | UnsetType | None = UNSET
+    repository_storage: str | UnsetType = UNSET
     runners_token: str | UnsetType = UNSET
     build_timeout: int | UnsetType = UNSET
     build_coverage_regex: str | UnsetType | None = UNSET
@@ -151,6 +179,13 @@ class ProjectView(SimpleProjectView):
     keep_latest_artifact: bool | UnsetType = UNSET
     group_runners_enabled: bool | UnsetType = UNSET
     custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
+
+
+_CiOptionsView = optional_view_of(_ProjectFields, ProjectCiOptions)
+
+
+class ProjectView(_CiOptionsView):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
+    """Project."""
 
 
 def instance_urls(origin: Origin, settings: Settings) -> InstanceUrls:
@@ -186,7 +221,11 @@ def project_views(
         return []
     relations = project_relations(db, actor, list(page))
     counted = ids_with_statistics(db, actor, list(page)) if statistics else frozenset()
-    return [_view(actor, project, relations, urls, project.id in counted) for project in page]
+    targets = merge_request_targets(db, actor, page, relations)
+    views = [_view(actor, project, relations, urls, project.id in counted) for project in page]
+    for view in views:
+        view.can_create_merge_request_in = view.id in targets
+    return views
 
 
 def project_view(
@@ -205,13 +244,27 @@ def project_view(
     project = lookup.project
     counted = statistics and policy.may_see_statistics(actor, lookup.access, project)
     view = _view(actor, project, project_relations(db, actor, [project], lookup), urls, counted)
+    view.can_create_merge_request_in = policy.may_create_merge_request_in(actor, lookup.access, project)
     if policy.may_admin_project(actor, lookup.access, project):
-        view.import_error = project.import_error
-        view.runners_token = db.vault.unseal(project.runners_token)
+        _add_administration_fields(db, actor, view, project)
         if ci_settings:
             for name, value in db.ports[CiSettingsReader].read(db, project.id)._asdict().items():
                 setattr(view, name, value)
     return view
+
+
+def _add_administration_fields(db: Connection, actor: Actor, view: ProjectView, project: Project) -> None:
+    if project.import_url is not None:
+        view.import_url = strip_credentials(db.vault.unseal(project.import_url))[0]
+        view.import_type = "git"
+    else:
+        view.import_url = view.import_type = None
+    view.import_error = project.import_error
+    view.runners_token = db.vault.unseal(project.runners_token)
+    for name in ProjectCiOptions.__struct_fields__:
+        setattr(view, name, getattr(project.ci_options, name))
+    if actor.admin:
+        view.repository_storage = "default"
 
 
 def project_avatar_url(project: Project, base: str) -> str | None:
@@ -232,6 +285,25 @@ def _brief(project: Project, urls: InstanceUrls) -> tuple[Any, ...]:
         f"{urls.base}/{path}.git",
         f"{urls.ssh}{path}.git",
         f"{urls.base}/{path}",
+    )
+
+
+def _feature_level(project: Project, feature: str, enabled: bool) -> str:
+    if not enabled:
+        return "disabled"
+    return "private" if feature in project.options.private_features else "enabled"
+
+
+def _links(project: Project, base: str) -> ProjectLinksView:
+    url = f"{base}/api/v4/projects/{project.id}"
+    return ProjectLinksView(
+        url,
+        f"{url}/repository/branches",
+        f"{url}/labels",
+        f"{url}/events",
+        f"{url}/members",
+        f"{url}/issues" if project.issues_enabled else UNSET,
+        f"{url}/merge_requests" if project.merge_requests_enabled else UNSET,
     )
 
 
@@ -259,14 +331,15 @@ def _project_fields(project: Project, relations: ProjectRelations, urls: Instanc
         project.printing_merge_request_link_enabled,
         project.printing_merge_request_link_enabled,
         project.repository_access_level,
-        "enabled" if project.issues_enabled else "disabled",
-        "enabled" if project.merge_requests_enabled else "disabled",
-        "enabled" if project.jobs_enabled else "disabled",
-        "enabled" if project.wiki_enabled else "disabled",
-        "enabled" if project.snippets_enabled else "disabled",
-        "enabled" if project.container_registry_enabled else "disabled",
+        _feature_level(project, "issues", project.issues_enabled),
+        _feature_level(project, "merge_requests", project.merge_requests_enabled),
+        _feature_level(project, "builds", project.jobs_enabled),
+        _feature_level(project, "wiki", project.wiki_enabled),
+        _feature_level(project, "snippets", project.snippets_enabled),
+        _feature_level(project, "container_registry", project.container_registry_enabled),
         project.merge_method,
         project.squash_option,
+        not project.options.emails_enabled,
         project.remove_source_branch_after_merge,
         project.ci_config_path,
         project.created_at,
@@ -280,6 +353,7 @@ def _project_fields(project: Project, relations: ProjectRelations, urls: Instanc
             project.space_full_path,
             project.space_parent_id,
         ),
+        _links(project, urls.base),
         project.import_status,
         project_avatar_url(project, urls.base),
         project.star_count,
@@ -297,7 +371,8 @@ def _project_fields(project: Project, relations: ProjectRelations, urls: Instanc
 def _view(
     actor: Actor, project: Project, relations: ProjectRelations, urls: InstanceUrls, statistics: bool
 ) -> ProjectView:
-    view = ProjectView(*_brief(project, urls), *_project_fields(project, relations, urls))
+    fields = _project_fields(project, relations, urls)
+    view = ProjectView(*_brief(project, urls), *shown_options(project.options_document), *fields)
     if project.space_owner_id is not None:
         view.owner = _owner(project, urls.base)
     source = relations.sources.get(project.forked_from_id or 0)

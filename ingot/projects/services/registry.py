@@ -166,6 +166,7 @@ REGISTRY: dict[str, Integration] = {
                 _optional("username"),
                 _optional("password", "secret"),
                 _optional("jira_issue_transition_id"),
+                _optional("comment_on_event_enabled", "flag"),
             ),
             ("commit", "merge_request"),
             "tracker",

@@ -14,6 +14,7 @@ from ingot.git.diffs.diffs import FileDiff
 from ingot.git.diffs.stats import CommitStats
 from ingot.git.history.commits import Commit, Signature, decode_text
 from ingot.git.history.signatures import Kind
+from ingot.git.history.trailers import message_trailers
 from ingot.repositories.commits.queries import overall_pipeline_status
 from ingot.repositories.commits.signatures import SignatureCheck
 from ingot.repositories.pipelines.queries import pipelines_of_commits
@@ -22,6 +23,7 @@ from ingot.repositories.pipelines.views import PipelineBrief
 _MAX_TITLE_LENGTH = 100
 _TRUNCATED_TITLE_LENGTH = 80
 _SHORT_OID_LENGTH = 8
+_NO_TRAILERS: dict[str, Any] = {}
 _LAST_WORD = re.compile(r"\s+\S*\Z")
 
 
@@ -41,6 +43,8 @@ class CommitView(View):
     committer_email: str
     committed_date: str
     web_url: str
+    trailers: dict[str, str]
+    extended_trailers: dict[str, list[str]]
 
 
 class StatsView(View):
@@ -126,6 +130,7 @@ def _fields(commit: Commit, project_url: str, *more: Any) -> tuple[Any, ...]:
     """
     oid, author, committer = commit.oid, commit.author, commit.committer
     committed = signature_time(committer)
+    trailers = message_trailers(commit.message)
     return (
         oid,
         oid[:_SHORT_OID_LENGTH],
@@ -140,6 +145,8 @@ def _fields(commit: Commit, project_url: str, *more: Any) -> tuple[Any, ...]:
         committer.email,
         committed,
         f"{project_url}/-/commit/{oid}",
+        {name: values[-1] for name, values in trailers.items()} if trailers else _NO_TRAILERS,
+        trailers or _NO_TRAILERS,
         *more,
     )
 

@@ -77,13 +77,17 @@ def set_developer_permissions(
 def requested_level(
     field: str, level_param: int | None, allowed: Sequence[AllowedTo] | None, default: int = Level.MASTER
 ) -> int:
-    """Return the requested level from either parameter format; raise Invalid for rules about single users or groups."""
-    if not allowed:
+    """Return the requested level from either parameter format; entries for single users and groups are ignored.
+
+    Raises Invalid for several levels, and for deploy keys where they have no meaning.
+    """
+    entries = [entry for entry in allowed or () if entry.user_id is None and entry.group_id is None]
+    if not entries:
         return default if level_param is None else level_param
-    (first, *rest) = allowed
+    (first, *rest) = entries
     entry_level = first.access_level
     if rest or entry_level is None or first != AllowedTo(access_level=entry_level):
-        raise Invalid(**{field: ["supports a single access_level, but no users, groups or deploy keys"]})
+        raise Invalid(**{field: ["supports a single access_level, but no deploy keys"]})
     return entry_level
 
 
@@ -92,7 +96,7 @@ def requested_push_level(
 ) -> int:
     """Return the requested level for pushes; a new rule that names only deploy keys allows no one else."""
     levels = [entry for entry in allowed or () if not _is_deploy_key_entry(entry)]
-    default = Level.NONE if allowed and not levels else Level.MASTER
+    default = Level.NONE if allowed and all(map(_is_deploy_key_entry, allowed)) else Level.MASTER
     return requested_level("allowed_to_push", level_param, levels, default if current is None else current)
 
 

@@ -32,10 +32,8 @@ class ProtectedBranchView(View):
     name: str
     push_access_levels: list[AccessLevelView]
     merge_access_levels: list[AccessLevelView]
-    unprotect_access_levels: list[AccessLevelView]
     allow_force_push: bool
     inherited: bool = False
-    code_owner_approval_required: bool = False
 
 
 class ProtectedTagView(View):
@@ -52,7 +50,6 @@ def protected_branch_view(rule: ProtectedBranch, keys: Mapping[int, Sequence[Rul
         name=rule.name,
         push_access_levels=[_level_view(rule.id, rule.push_level), *map(_deploy_key_view, keys.get(rule.id, ()))],
         merge_access_levels=[_level_view(rule.id, rule.merge_level)],
-        unprotect_access_levels=[],
         allow_force_push=rule.allow_force_push,
     )
 

@@ -2,11 +2,14 @@
 
 from sqlalchemy import bindparam, update
 
+from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.users.events import UserDeleting
+from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.git.writing.change_summary import CommitMessage, PushSummary
 from ingot.projects.imports.events import ProjectImported
+from ingot.projects.namespaces.queries import namespace_by_id
 from ingot.projects.projects.events import ProjectCreated, ProjectInitialized
 from ingot.projects.projects.initial_commit import FIRST_COMMIT_MESSAGE
 from ingot.projects.projects.queries import project_or_none
@@ -16,6 +19,9 @@ from ingot.repositories.ref_changes.service import RepositoryState, open_intent,
 from ingot.repositories.ref_changes.tables import ref_changes, ref_intents
 
 subscriptions = Subscriptions()
+_MASTERS, _DEVELOPERS = Level.MASTER, Level.DEVELOPER
+# Levels for pushes and merges by the value of ``default_branch_protection``; 0 protects nothing.
+_DEFAULT_PROTECTION = {0: None, 1: (_DEVELOPERS, _DEVELOPERS), 3: (_MASTERS, _DEVELOPERS)}
 _REASSIGN = [
     update(table).where(table.c.actor_id == bindparam("user")).values(actor_id=bindparam("placeholder"))
     for table in (ref_changes, ref_intents)
@@ -52,8 +58,14 @@ def protect_imported_branch(db: Connection, event: ProjectImported) -> None:
 
 def _protect_default_branch(db: Connection, project_id: int) -> None:
     project = project_or_none(db, project_id)
-    if project is not None:
-        protect_branch(db, project.id, project.default_branch)
+    if project is None:
+        return
+    protection = namespace_by_id(db, project.namespace_id).options.default_branch_protection
+    if protection is None:
+        protection = current_settings(db).default_branch_protection
+    levels = _DEFAULT_PROTECTION.get(protection, (_MASTERS, _MASTERS))
+    if levels is not None:
+        protect_branch(db, project.id, project.default_branch, *levels)
 
 
 @subscriptions.on(UserDeleting)

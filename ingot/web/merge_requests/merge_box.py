@@ -6,8 +6,7 @@ import msgspec
 
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
 from ingot.collaboration.merge_requests.merge import api as merge_api
-from ingot.collaboration.merge_requests.merge.commit_messages import squash_message
-from ingot.collaboration.merge_requests.merge.views import proposed_merge_message
+from ingot.collaboration.merge_requests.merge.views import proposed_messages
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
 from ingot.collaboration.merge_requests.mergeability_check import check_mergeability
@@ -212,5 +211,5 @@ def _whole_merge_commit(merge_request: MergeRequestContext) -> str:
 
 def _with_messages(merge_request: MergeRequestContext, box: MergeBox) -> MergeBox:
     project, record = merge_request.lookup.project, merge_request.lookup.merge_request
-    message = merge_request.visit.database.read(lambda db: proposed_merge_message(db, project, record))
-    return msgspec.structs.replace(box, message=message, squash_message=squash_message(record))
+    messages = merge_request.visit.database.read(lambda db: proposed_messages(db, project, record))
+    return msgspec.structs.replace(box, message=messages.merge, squash_message=messages.squash)

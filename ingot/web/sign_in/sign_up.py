@@ -7,6 +7,7 @@ from ingot.accounts.instance.throttles import client_network, count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
 from ingot.accounts.sessions.service import create_session, resend_confirmation_to
 from ingot.accounts.users.params import CreateUser
+from ingot.accounts.users.queries import user_by_username_or_none
 from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import MIN_LENGTH, hash_password
@@ -14,7 +15,15 @@ from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
 from ingot.errors import Conflict, Invalid, NotFound
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
-from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+from ingot.web.page_routes import (
+    JsonResponse,
+    LocalRedirect,
+    PageResponse,
+    PageRoutes,
+    TemplateResponse,
+    Visit,
+    form_field,
+)
 from ingot.web.sign_in.device_cookie import device_cookie
 
 pages = PageRoutes()
@@ -41,6 +50,13 @@ def show_sign_up(visit: Visit, db: Connection) -> PageResponse:
     return TemplateResponse(
         "sign_in/sign_up.html", {"errors": [], "shortest": MIN_LENGTH, **dict.fromkeys(_FIELDS, "")}
     )
+
+
+@pages.get("/users/:username/exists", open=True)
+def username_exists(visit: Visit, db: Connection) -> PageResponse:
+    """Tell whether a username is taken; the pages of users are public as well."""
+    user = user_by_username_or_none(db, visit.request.path["username"])
+    return JsonResponse({"exists": user is not None})
 
 
 @pages.post("/users", open=True)

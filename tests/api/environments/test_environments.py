@@ -75,6 +75,9 @@ def test_an_environment_has_all_fields(api: Api, make: Make, roles: UsersByRole)
     one = api.get(f"/projects/{project.id}/environments/{environment_id}", roles.owner).json()
     assert one == {**made.json(), "last_deployment": None}
     where = f"/projects/{project.id}/environments/{environment_id}"
+    # Only schemes that browsers execute are refused; pages link to http and https only.
+    for url in ("ftp://example.com", "example.com"):
+        assert api.put(where, roles.owner, external_url=url).json()["external_url"] == url
     edited = api.put(where, roles.owner, name="live site", external_url="", tier="other").json()
     assert (edited["name"], edited["slug"], edited["external_url"], edited["tier"]) == (
         "live site",
@@ -125,11 +128,8 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
     ({"name": "taken"}, {"name": ["has already been taken"]}),
     ({"name": "x", "external_url": "https://taken.example.com"}, {"external_url": ["has already been taken"]}),
     ({"name": "x", "external_url": "javascript:alert(1)"}, {"external_url": ["must be a valid URL"]}),
-    ({"name": "x", "external_url": "https://"}, {"external_url": ["must be a valid URL"]}),
-    ({"name": "x", "external_url": "http://["}, {"external_url": ["must be a valid URL"]}),
-    ({"name": "x", "external_url": "ftp://example.com"}, {"external_url": ["must be a valid URL"]}),
-    ({"name": "x", "external_url": "example.com"}, {"external_url": ["must be a valid URL"]}),
-    ({"name": "x", "external_url": "https://exa mple.com"}, {"external_url": ["must be a valid URL"]}),
+    ({"name": "x", "external_url": " Java\tScript:alert(1)"}, {"external_url": ["must be a valid URL"]}),
+    ({"name": "x", "external_url": "data:text/html,x"}, {"external_url": ["must be a valid URL"]}),
     (
         {"name": "x", "external_url": "https://example.com/" + "x" * 255},
         {"external_url": ["is too long (maximum is 255 characters)"]},

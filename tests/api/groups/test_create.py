@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
+from ingot.projects.namespaces.group_options import GroupOptions
 from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 
@@ -25,6 +26,8 @@ VIEW = {
     "full_path",
     "parent_id",
     "created_at",
+    "emails_disabled",
+    *GroupOptions.__struct_fields__,
 }
 
 

@@ -8,7 +8,7 @@ from tests.factories import make_group, make_project
 
 LEVELS = {"developer": Level.DEVELOPER, "master": Level.MASTER, "owner": Level.OWNER}
 CALLERS = [
-    (None, {"master", "owner"}),
+    (None, {"developer", "master", "owner"}),
     ("developer", {"developer", "master", "owner"}),
     ("maintainer", {"master", "owner"}),
     ("owner", {"owner"}),
@@ -25,7 +25,7 @@ def test_the_project_creation_level_applies(api: Api, make: Make, said: str | No
     source = make_project(make, visibility="public")
     if said is not None:
         assert api.put(group.url, people["owner"], project_creation_level=said).status_code == 200
-    assert api.get(group.url, people["developer"]).json()["project_creation_level"] == (said or "maintainer")
+    assert api.get(group.url, people["developer"]).json()["project_creation_level"] == (said or "developer")
 
     for name, person in people.items():
         made = api.post("/projects", person, name=make.name("made"), namespace_id=group.id)
@@ -44,7 +44,7 @@ def test_the_level_can_be_set_on_creation(api: Api, make: Make) -> None:
     made = api.post("/groups", make.root, name=path, path=path, project_creation_level="owner").json()
     assert made["project_creation_level"] == "owner"
     below = api.post("/groups", make.root, name="below", path="below", parent_id=made["id"]).json()
-    assert below["project_creation_level"] == "maintainer"
+    assert below["project_creation_level"] == "developer"
 
 
 @pytest.mark.parametrize("value", ["master", "40", ["owner"], {"a": 1}])

@@ -57,7 +57,7 @@ def test_fast_forward(api: Api, make: Make, owner: User) -> None:
         "Branch cannot be merged"
     )
     rebased = api.put(f"/projects/{project.id}/merge_requests/{second['iid']}/rebase", owner)
-    assert (rebased.status_code, rebased.json()) == (202, {"rebase_in_progress": False})
+    assert (rebased.status_code, rebased.json()) == (202, {"rebase_in_progress": True})
     one = api.get(url(project, second), owner).json()
     assert one["sha"] != second["sha"]
     assert one["detailed_merge_status"] == listed_status(api, project, second, owner) == "mergeable"

@@ -129,14 +129,15 @@ def test_the_path_of_a_group_is_taken_for_projects(api: Api, make: Make) -> None
 GROUP_LEVELS = [
     (Level.OWNER, 201),
     (Level.MASTER, 201),
-    (Level.DEVELOPER, 400),
+    (Level.DEVELOPER, 201),
+    (Level.REPORTER, 400),
     (Level.GUEST, 400),
     (Level.NONE, 400),
 ]
 
 
 @pytest.mark.parametrize(("level", "status"), GROUP_LEVELS)
-def test_masters_create_in_groups(api: Api, make: Make, level: Level, status: int) -> None:
+def test_developers_create_in_groups(api: Api, make: Make, level: Level, status: int) -> None:
     user = make.user()
     group = make_group(make, members={user: level})
 

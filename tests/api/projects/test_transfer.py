@@ -10,7 +10,7 @@ CALLERS = [
     ("nobody", Level.MASTER, 401),
     ("stranger", Level.MASTER, 404),
     ("master", Level.MASTER, 403),
-    ("owner", Level.DEVELOPER, 404),
+    ("owner", Level.REPORTER, 404),
     ("owner", Level.NONE, 404),
     ("owner", Level.MASTER, 200),
     ("owner", Level.OWNER, 200),

@@ -1,5 +1,7 @@
 """Fields of a project by caller; no other field may appear."""
 
+from ingot.projects.projects.options import INTERNAL, ProjectCiOptions, ProjectOptions
+
 SIMPLE = {
     "id",
     "name",
@@ -53,6 +55,10 @@ ANONYMOUS = SIMPLE | {
     "empty_repo",
     "shared_with_groups",
     "open_issues_count",
+    "_links",
+    "emails_disabled",
+    "can_create_merge_request_in",
+    *(name for name in ProjectOptions.__struct_fields__ if name not in INTERNAL),
 }
 SIGNED_IN = ANONYMOUS | {"permissions"}
 CI_SETTINGS = {
@@ -64,6 +70,12 @@ CI_SETTINGS = {
     "keep_latest_artifact",
     "group_runners_enabled",
 }
-MASTER = SIGNED_IN | {"import_error", "runners_token"} | CI_SETTINGS
+MASTER = (
+    SIGNED_IN
+    | {"import_url", "import_type", "import_error", "runners_token"}
+    | CI_SETTINGS
+    | set(ProjectCiOptions.__struct_fields__)
+)
+ADMINISTRATOR = MASTER | {"repository_storage"}
 NAMESPACE = {"id", "name", "path", "kind", "full_path", "parent_id"}
 OWNER = {"id", "username", "name", "state", "avatar_url", "web_url", "created_at"}

@@ -27,6 +27,8 @@ FIELDS = [
     "committer_email",
     "committed_date",
     "web_url",
+    "trailers",
+    "extended_trailers",
 ]
 
 

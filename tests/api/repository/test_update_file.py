@@ -41,12 +41,14 @@ def test_a_symlink_stays_a_symlink(api: Api, writable: WritableRepository) -> No
     )
 
 
-def test_unchanged_content_is_rejected(api: Api, writable: WritableRepository) -> None:
-    """An empty commit is rejected."""
+def test_unchanged_content_makes_an_empty_commit(api: Api, writable: WritableRepository) -> None:
     said = {**PARAMS, "content": "hello\n"}
-    refused = api.put(f"/projects/{writable.project.id}/repository/files/README.md", writable.developer, **said)
-    assert "nothing to commit" in message_of(refused)
-    assert writable.tip() == writable.first
+    answer = api.put(f"/projects/{writable.project.id}/repository/files/README.md", writable.developer, **said)
+    assert answer.status_code == 200
+    assert writable.git("rev-parse", "dev^", "dev^{tree}").split() == [
+        writable.first,
+        writable.git("rev-parse", f"{writable.first}^{{tree}}"),
+    ]
 
 
 def test_last_commit_id(api: Api, writable: WritableRepository) -> None:

@@ -210,6 +210,8 @@ def _apply_commit(db: Connection, project: Project, actor_id: int, commit: Commi
 
 def _close_issues(db: Connection, actor: Actor, project: Project, commit: CommitReferences) -> set[int]:
     """Close the issues that a commit of the default branch closes; return their ids."""
+    if not project.options.autoclose_referenced_issues:
+        return set()
     mentioned = referenced_issues(db, actor, project.full_path, commit.closed)
     closed = set()
     for lookup in sorted(mentioned, key=lambda lookup: lookup.issue.id):

@@ -11,17 +11,24 @@ from ingot.collaboration.notes.tables import Note, notes
 from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
 from ingot.errors import Invalid
 
 _FOR_UPDATE = select(merge_requests.c.id).where(merge_requests.c.id == bindparam("merge_request")).with_for_update()
 _TOUCH = (
     update(merge_requests).where(merge_requests.c.id == bindparam("merge_request")).values(updated_at=bindparam("now"))
 )
+_DISCUSSIONS_OF = select(notes.c.discussion_id).where(in_list(notes.c.id, "notes")).distinct()
 _OPEN_IN = select(notes).where(
     notes.c.discussion_id == bindparam("discussion"),
     notes.c.subject_kind == "merge_request",
     notes.c.subject_id == bindparam("merge_request"),
 )
+
+
+def discussions_of_notes(db: Connection, note_ids: Sequence[int]) -> list[str]:
+    """Return the ids of the discussions that contain notes, each once."""
+    return [discussion_id for (discussion_id,) in db.rows(_DISCUSSIONS_OF, notes=list(note_ids))]
 
 
 def resolve_discussion_notes(

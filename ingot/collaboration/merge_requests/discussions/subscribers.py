@@ -2,22 +2,24 @@
 
 from sqlalchemy import bindparam, update
 
+from ingot.accounts.users.actors import active_actor
 from ingot.collaboration.emoji.events import VotesChanged
 from ingot.collaboration.issues.events import FollowUpIssueOpened
 from ingot.collaboration.merge_requests.discussions import system_note_texts
 from ingot.collaboration.merge_requests.discussions.follow_up_issues import open_discussions_or_none
-from ingot.collaboration.merge_requests.discussions.service import resolve_whole_discussion
+from ingot.collaboration.merge_requests.discussions.service import discussions_of_notes, resolve_whole_discussion
 from ingot.collaboration.merge_requests.discussions.system_notes import record_changes, record_opening
 from ingot.collaboration.merge_requests.events import MergeFailed, MergeRequestChanged
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_merge_requests_from
 from ingot.collaboration.merge_requests.service import subject_of
 from ingot.collaboration.merge_requests.tables import merge_requests
-from ingot.collaboration.merge_requests.versions.events import VersionCollected
+from ingot.collaboration.merge_requests.versions.events import DiffNotesOutdated, VersionCollected
 from ingot.collaboration.notes.events import NoteAdded, NoteRemoved
 from ingot.collaboration.notes.service import add_system_note
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
+from ingot.projects.projects.queries import project_or_none
 from ingot.repositories.ref_changes.events import RefsChanged
 
 subscriptions = Subscriptions()
@@ -86,6 +88,18 @@ def record_push(db: Connection, event: VersionCollected) -> None:
         add_system_note(
             db, pusher, subject_of(merge_request), system_note_texts.commits_added(event.comparison), "commit"
         )
+
+
+@subscriptions.on(DiffNotesOutdated)
+def resolve_outdated_discussions(db: Connection, event: DiffNotesOutdated) -> None:
+    """Resolve the discussions on lines that a push has changed, in projects that are set so."""
+    merge_request = merge_request_by_id(db, event.merge_request_id)
+    project = project_or_none(db, merge_request.target_project_id)
+    pusher = active_actor(db, event.pushed_by_id or merge_request.author_id)
+    if project is None or pusher is None or not project.options.resolve_outdated_diff_discussions:
+        return
+    for discussion_id in discussions_of_notes(db, event.note_ids):
+        resolve_whole_discussion(db, pusher, subject_of(merge_request), discussion_id)
 
 
 @subscriptions.on(RefsChanged)

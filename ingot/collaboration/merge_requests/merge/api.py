@@ -130,7 +130,7 @@ def cancel_merge_by_post(stage: StagedCall, candidate: MergeCandidate) -> MergeR
 def rebase_merge_request(stage: StagedCall, lookup: MergeRequestLookup, params: RebaseMergeRequest) -> RebaseView:  # noqa: ARG001 - The parameters are validated, and have no effect.
     """Rebase the source branch of a merge request onto its target."""
     rebase.rebase(stage.database, repository_store(stage.settings), stage.actor, lookup.merge_request)
-    return RebaseView(rebase_in_progress=False)
+    return RebaseView(rebase_in_progress=True)
 
 
 @routes.get(

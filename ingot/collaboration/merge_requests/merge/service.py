@@ -178,6 +178,8 @@ def _close_issues(db: Connection, merge_request: MergeRequest, user_id: int) -> 
     user = user_or_none(db, user_id)
     if project is None or user is None or merge_request.target_branch != project.default_branch:
         return
+    if not project.options.autoclose_referenced_issues:
+        return
     actor = actor_for(user)
     short = f"!{merge_request.iid}"
     for issue in closed:

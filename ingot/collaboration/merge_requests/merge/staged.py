@@ -313,7 +313,9 @@ def _build_commits(repository: Repository, context: _MergeContext, options: Merg
     metadata = CommitMetadata(message, context.caller, context.caller)
     if not _should_squash(repository, context, options):
         return MergeResult(head) if project.merge_method == "ff" else merge_commit(repository, tip, head, metadata)
-    squash_text = (options.squash_commit_message or "").strip() or squash_message(merge_request)
+    squash_text = (options.squash_commit_message or "").strip() or squash_message(
+        project, merge_request, context.closes
+    )
     squash_metadata = CommitMetadata(squash_text, context.author, context.caller)
     if project.merge_method == "ff":
         commit = squash_commit(repository, tip, head, squash_metadata)

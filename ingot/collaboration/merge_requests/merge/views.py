@@ -1,6 +1,8 @@
 """Response structs of merging."""
 
-from ingot.collaboration.merge_requests.merge.commit_messages import merge_message
+from typing import NamedTuple
+
+from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.api.views import View
@@ -22,11 +24,21 @@ class MergeRefView(View):
 
 
 class RebaseView(View):
-    """Whether a rebase is running; always false, because it ends before the response."""
+    """Confirmation of a rebase: true, as clients expect, although the rebase has already ended."""
 
     rebase_in_progress: bool
 
 
-def proposed_merge_message(db: Connection, project: Project, merge_request: MergeRequest) -> str:
-    """Return the message that a merge commit has unless the caller writes another."""
-    return merge_message(project, merge_request, open_issues_to_close(db, merge_request))
+class ProposedMessages(NamedTuple):
+    """Messages that the commits of a merge have unless the caller writes others."""
+
+    merge: str
+    squash: str
+
+
+def proposed_messages(db: Connection, project: Project, merge_request: MergeRequest) -> ProposedMessages:
+    """Return the default messages of the commits of a merge."""
+    closes = open_issues_to_close(db, merge_request)
+    return ProposedMessages(
+        merge_message(project, merge_request, closes), squash_message(project, merge_request, closes)
+    )

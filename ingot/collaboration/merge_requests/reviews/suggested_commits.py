@@ -1,5 +1,6 @@
 """Application of suggestions: one commit on the source branch, by a user who may push to it."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
@@ -29,6 +30,8 @@ from ingot.projects.projects.queries import find_project
 from ingot.repositories.commit_writing.staged import CommitDetails, FileEdit, commit_edits
 from ingot.repositories.context import RepositoryContext
 
+_DEFAULT_MESSAGE = "Apply %{suggestions_count} suggestion(s) to %{files_count} file(s)"
+_VARIABLE = re.compile(r"%\{(\w{1,50})\}")
 _NOT_OPEN = {
     "merged": "This merge request was merged. To apply this suggestion, edit this file directly.",
     "closed": "This merge request is closed. To apply this suggestion, edit this file directly.",
@@ -127,6 +130,14 @@ def _commit_message(context: _ApplyContext, files: int, message: str | None) -> 
     if message and message.strip():
         return message
     count = len(context.suggested.changes)
-    subject = f"Apply {count} suggestion(s) to {files} file(s)"
+    template = context.source.project.options.suggestion_commit_message or _DEFAULT_MESSAGE
+    variables = {
+        "suggestions_count": str(count),
+        "files_count": str(files),
+        "branch_name": context.merge_request.source_branch,
+        "project_path": context.source.project.path,
+        "project_name": context.source.project.name,
+    }
+    subject = _VARIABLE.sub(lambda match: variables.get(match[1], match[0]), template)
     trailers = [f"Co-authored-by: {author.name} <{author.email}>" for author in context.authors]
     return "\n\n".join([subject, "\n".join(trailers)]).strip() + "\n"

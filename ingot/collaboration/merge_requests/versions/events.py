@@ -12,3 +12,11 @@ class VersionCollected(Event, frozen=True):
     pushed_by_id: int | None
     comparison: VersionComparison
     before: DiffVersion | None
+
+
+class DiffNotesOutdated(Event, frozen=True):
+    """A push has changed the lines of these notes."""
+
+    merge_request_id: int
+    pushed_by_id: int | None
+    note_ids: tuple[int, ...]

@@ -18,7 +18,7 @@ from ingot.collaboration.merge_requests.service import (
     write_merge_request,
 )
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest, merge_request_versions, merge_requests
-from ingot.collaboration.merge_requests.versions.events import VersionCollected
+from ingot.collaboration.merge_requests.versions.events import DiffNotesOutdated, VersionCollected
 from ingot.collaboration.merge_requests.versions.inspection import compare_with_target
 from ingot.collaboration.merge_requests.versions.line_notes import diff_notes, move_diff_notes
 from ingot.collaboration.merge_requests.versions.positions import trace_position
@@ -167,6 +167,9 @@ class HeadTracker:
             if complete_version(db, version, comparison):
                 emit(db, VersionCollected(version.merge_request_id, version.pushed_by_id, comparison, before))
                 move_diff_notes(db, moved)
+                outdated = tuple(note_id for (draft, note_id), line in moved.items() if line is None and not draft)
+                if outdated:
+                    emit(db, DiffNotesOutdated(version.merge_request_id, version.pushed_by_id, outdated))
 
         database.write(write)
 

@@ -1,0 +1,134 @@
+"""Options of projects: attributes that are stored as one JSON document, with GitLab's names and defaults.
+
+A description of a field states its effect; fields without one are stored and returned only. docs/attributes.md is
+generated from these structs.
+"""
+
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, field
+
+FeatureLevel = Literal["disabled", "private", "enabled"]
+PrivateFeature = Literal["issues", "merge_requests", "builds", "wiki", "snippets", "container_registry"]
+"""Feature with a switch of its own, whose level is private."""
+_Template = Annotated[str, Meta(max_length=500)]
+_Line = Annotated[str, Meta(max_length=255)]
+_Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Options that everyone who may see a project sees."""
+
+    autoclose_referenced_issues: Annotated[
+        bool, Meta(description="Merging and pushing to the default branch close the issues that texts name.")
+    ] = True
+    suggestion_commit_message: (
+        Annotated[str, Meta(max_length=255, description="Message of commits that apply suggestions.")] | None
+    ) = None
+    merge_commit_template: (
+        Annotated[str, Meta(max_length=500, description="Message of merge commits, with variables.")] | None
+    ) = None
+    squash_commit_template: (
+        Annotated[str, Meta(max_length=500, description="Message of squashed commits, with variables.")] | None
+    ) = None
+    issue_branch_template: _Line | None = None
+    issues_template: str | None = None
+    merge_requests_template: str | None = None
+    merge_request_title_regex: _Line | None = None
+    merge_request_title_regex_description: _Line | None = None
+    resolve_outdated_diff_discussions: Annotated[
+        bool, Meta(description="A push that changes the lines of a discussion resolves it.")
+    ] = False
+    emails_enabled: Annotated[bool, Meta(description="False sends no mail about the project.")] = True
+    show_default_award_emojis: bool = True
+    show_diff_preview_in_email: bool = True
+    warn_about_potentially_unwanted_characters: bool = True
+    enforce_auth_checks_on_uploads: bool = True
+    mr_default_target_self: Annotated[
+        bool, Meta(description="Merge requests of a fork target the fork by default, on pages.")
+    ] = False
+    allow_merge_on_skipped_pipeline: (
+        Annotated[
+            bool, Meta(description="False makes a skipped pipeline prevent a merge where pipelines must succeed.")
+        ]
+        | None
+    ) = None
+    packages_enabled: bool = True
+    service_desk_enabled: bool = False
+    forking_access_level: Annotated[
+        FeatureLevel, Meta(description="Disabled prevents forks; private allows them to members only.")
+    ] = "enabled"
+    pages_access_level: Literal["disabled", "private", "enabled", "public"] = "private"
+    analytics_access_level: FeatureLevel = "enabled"
+    releases_access_level: FeatureLevel = "enabled"
+    environments_access_level: FeatureLevel = "enabled"
+    feature_flags_access_level: FeatureLevel = "enabled"
+    infrastructure_access_level: FeatureLevel = "enabled"
+    monitor_access_level: FeatureLevel = "enabled"
+    model_experiments_access_level: FeatureLevel = "enabled"
+    model_registry_access_level: FeatureLevel = "enabled"
+    package_registry_access_level: FeatureLevel = "enabled"
+    requirements_access_level: FeatureLevel = "enabled"
+    security_and_compliance_access_level: FeatureLevel = "private"
+    private_features: list[PrivateFeature] = []
+
+
+class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Options for CI, which only administrators of a project see."""
+
+    ci_forward_deployment_enabled: bool = True
+    ci_forward_deployment_rollback_allowed: bool = True
+    ci_separated_caches: Annotated[bool, Meta(description="Protected and other branches use separate caches.")] = True
+    restrict_user_defined_variables: Annotated[
+        bool, Meta(description="Only maintainers may give variables to a pipeline that they start.")
+    ] = False
+    ci_pipeline_variables_minimum_override_role: Literal["no_one_allowed", "developer", "maintainer", "owner"] = (
+        "developer"
+    )
+    ci_allow_fork_pipelines_to_run_in_parent_project: bool = True
+    ci_job_token_scope_enabled: bool = False
+    ci_push_repository_for_job_token_allowed: bool = False
+    ci_id_token_sub_claim_components: list[_Line] = field(default_factory=lambda: ["project_path", "ref_type", "ref"])
+    ci_delete_pipelines_in_seconds: _Count | None = None
+    max_artifacts_size: _Count | None = None
+    auto_devops_enabled: bool = False
+    auto_devops_deploy_strategy: Literal["continuous", "manual", "timed_incremental"] = "continuous"
+
+
+INTERNAL = ("private_features",)
+"""Fields that are neither parameters nor shown under their names."""
+_decode_options = msgspec.json.Decoder(ProjectOptions).decode
+_decode_ci_options = msgspec.json.Decoder(ProjectCiOptions).decode
+
+
+@lru_cache(1024)
+def project_options(document: str) -> ProjectOptions:
+    """Return the options of a stored document, with defaults for those that it omits; most documents are empty."""
+    return _decode_options(document)
+
+
+@lru_cache(1024)
+def project_ci_options(document: str) -> ProjectCiOptions:
+    """Return the options for CI of a stored document."""
+    return _decode_ci_options(document)
+
+
+@lru_cache(1024)
+def shown_options(document: str) -> tuple[Any, ...]:
+    """Return the values of the options in the order of the view's fields."""
+    options = project_options(document)
+    return tuple(getattr(options, name) for name in ProjectOptions.__struct_fields__ if name not in INTERNAL)
+
+
+def edited_options(document: str, given: dict[str, Any]) -> str:
+    """Return the document with the given options changed; an empty text removes the option."""
+    structs: list[Any] = []
+    for options in (project_options(document), project_ci_options(document)):
+        changes = {
+            name: None if given[name] == "" else given[name] for name in options.__struct_fields__ if name in given
+        }
+        structs.append(msgspec.structs.replace(options, **changes))
+    merged = {name: value for options in structs for name, value in msgspec.to_builtins(options).items()}
+    return msgspec.json.encode(merged).decode()
