@@ -35,7 +35,7 @@ from ingot.ci.job_records.deployment_jobs import DeploymentJobViews
 from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_tokens.authentication import actor_by_job_token
 from ingot.ci.job_tokens.queries import allows_job_token
-from ingot.ci.jobs.jobs import SWEEP_TRACES, TraceJobs, enqueue_trace_sweep
+from ingot.ci.jobs.jobs import ARCHIVE_TRACES, SWEEP_TRACES, TraceJobs, enqueue_trace_archival, enqueue_trace_sweep
 from ingot.ci.jobs.service import DELETE_TRACES, delete_job_files
 from ingot.ci.pipelines.auto_stop import STOP_ENVIRONMENTS, enqueue_environment_stops, stop_due_environments
 from ingot.ci.pipelines.hierarchy import CANCEL_PIPELINES
@@ -141,6 +141,8 @@ from ingot.repositories.lfs.jobs import SWEEP_LFS, LfsSweepJob, enqueue_lfs_swee
 from ingot.repositories.ref_changes.ports import MergeRequestHeads, PipelineConfigurations
 from ingot.repositories.ref_changes.queries import is_deletion_pending
 from ingot.repositories.ref_changes.staged import RECONCILE_CHANGES, enqueue_reconciliation, reconcile_all
+from ingot.repositories.storage_moves.service import MOVE_REPOSITORY
+from ingot.repositories.storage_moves.staged import RepositoryMover
 from ingot.settings import Settings
 from ingot.transport.activity import UserActivity
 from ingot.transport.authorization import HttpAuthorization
@@ -368,6 +370,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RECONCILE_HEAD: project_jobs.reconcile_head,
             SWEEP_PROJECTS: project_jobs.sweep,
             RECONCILE_CHANGES: lambda database, _: reconcile_all(database, store),
+            MOVE_REPOSITORY: RepositoryMover(store).run,
             COPY_FORK: ForkJobs(store).run,
             IMPORT_PROJECT: ImportJobs(store, guard).run,
             SWEEP_UPLOADS: UploadJobs(files).sweep,
@@ -394,6 +397,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             SWEEP_ARTIFACTS: artifact_jobs.sweep,
             DELETE_TRACES: trace_jobs.delete,
             SWEEP_TRACES: trace_jobs.sweep,
+            ARCHIVE_TRACES: trace_jobs.archive,
         },
         [
             RecurringJob(600, delete_expired_sessions),
@@ -415,6 +419,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(600, enqueue_overdue_schedules),
             RecurringJob(86_400, enqueue_artifact_sweep),
             RecurringJob(86_400, enqueue_trace_sweep),
+            *([RecurringJob(600, enqueue_trace_archival)] if "traces" in settings.kinds_in_bucket else []),
             RecurringJob(600, partial(delete_old_events, days=settings.hook_log_days), "delete_old_webhook_events"),
         ],
         log,

@@ -118,6 +118,7 @@ from ingot.repositories.pipelines.subscribers import subscriptions as pipeline_s
 from ingot.repositories.protection import api as protection
 from ingot.repositories.ref_changes.subscribers import subscriptions as ref_change_subscriptions
 from ingot.repositories.statuses import api as statuses
+from ingot.repositories.storage_moves import api as storage_moves
 from ingot.repositories.tags import api as tags
 from ingot.repositories.tags.subscribers import subscriptions as tag_subscriptions
 from ingot.repositories.templates import api as templates
@@ -159,6 +160,7 @@ ROUTE_MODULES = (
     deploy_keys,
     topics,
     badges,
+    storage_moves,
     custom_attributes,
     environments,
     artifacts,
