@@ -90,9 +90,9 @@ def test_artifacts(stored: SecondInstance) -> None:
     (key,) = next(found for found in _keys(stored, "artifacts") if found)
     assert _is_stored(stored, "artifacts", key)
     path = f"{project.url}/jobs/{job.id}/artifacts"
-    runner = {"headers": {"JOB-TOKEN": token}}
-    assert api.request("GET", f"/jobs/{job.id}/artifacts", **runner).content == archive
-    direct = api.request("GET", f"/jobs/{job.id}/artifacts", params={"direct_download": "true"}, **runner)
+    runner = {"JOB-TOKEN": token}
+    assert api.request("GET", f"/jobs/{job.id}/artifacts", headers=runner).content == archive
+    direct = api.request("GET", f"/jobs/{job.id}/artifacts", params={"direct_download": "true"}, headers=runner)
     whole = api.get(path, owner)
     if _is_public(stored):
         assert {(each.status_code, each.headers["cache-control"]) for each in (whole, direct)} == {(302, "no-store")}
