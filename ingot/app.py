@@ -336,6 +336,8 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "sweep_artifacts": DeferredFunction("ingot.ci.artifacts.jobs:ArtifactJobs.sweep", artifacts),
         "delete_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.delete", traces),
         "sweep_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.sweep", traces),
+        "archive_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.archive", traces),
+        "move_repository": DeferredFunction("ingot.repositories.storage_moves.staged:RepositoryMover.run", store),
     }
 
 
@@ -365,6 +367,7 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         "ingot.ci.schedules.jobs:enqueue_overdue_schedules": frequent,
         "ingot.ci.artifacts.jobs:enqueue_artifact_sweep": daily,
         "ingot.ci.jobs.jobs:enqueue_trace_sweep": daily,
+        **({"ingot.ci.jobs.jobs:enqueue_trace_archival": frequent} if "traces" in settings.kinds_in_bucket else {}),
     }
     return [
         *(RecurringJob(seconds, DeferredFunction(reference)) for reference, seconds in periods.items()),

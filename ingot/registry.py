@@ -46,6 +46,7 @@ ROUTE_MODULES = (
     "ingot.projects.deploy_keys.api",
     "ingot.projects.topics.api",
     "ingot.projects.badges.api",
+    "ingot.repositories.storage_moves.api",
     "ingot.projects.custom_attributes.api",
     "ingot.projects.environments.api",
     "ingot.projects.feature_flags.api",

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+BUCKET_KINDS = ("lfs", "uploads", "artifacts", "traces", "backups")
+"""Kinds of files that can be stored in a bucket; the name of each is also that of its directory."""
+_STORAGE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _SSH_ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?")
 
 
@@ -53,6 +56,20 @@ class Settings:
         "URL of the PostgreSQL server itself, where database_url is that of a connection pooler in transaction mode.",
         "",
     )
+    repository_storages: str = _setting(
+        "Further directories for repositories, as comma-separated pairs of a name and a path: fast=/mnt/fast.", ""
+    )
+    object_storage: str = _setting(
+        "Comma-separated kinds of files to store in the bucket: lfs, uploads, artifacts, traces, backups; or all.", ""
+    )
+    s3_bucket: str = _setting("Bucket of an S3-compatible object store.", "")
+    s3_endpoint: str = _setting("URL of the object store; if empty, that of AWS.", "")
+    s3_public_url: str = _setting(
+        "URL under which clients reach the object store; if empty, the server transfers all files itself.", ""
+    )
+    s3_region: str = _setting("Region of the bucket.", "us-east-1")
+    s3_access_key: str = _setting("Access key of the object store.", "")
+    s3_secret_key: str = _setting("Secret key of the object store.", "")
     external_url: str = _setting("Public URL of the server; with https, cookies are Secure.", "")
     root_password: str = _setting("First start only: password of the administrator root.", "")
     root_token: str = _setting("First start only: personal access token of root, with the scopes api and sudo.", "")
@@ -160,6 +177,19 @@ class Settings:
         return _networks(self.metrics_networks)
 
     @property
+    def storage_directories(self) -> dict[str, Path]:
+        """Return the directories of further repository storages, by name."""
+        pairs = (part.strip().partition("=") for part in self.repository_storages.split(",") if part.strip())
+        return {name.strip(): Path(path.strip()) for name, _, path in pairs}
+
+    @property
+    def kinds_in_bucket(self) -> tuple[str, ...]:
+        """Return the kinds of files of which new ones are stored in the bucket."""
+        if self.object_storage.strip() == "all":
+            return BUCKET_KINDS
+        return tuple(part.strip() for part in self.object_storage.split(",") if part.strip())
+
+    @property
     def allowed_outgoing_networks(self) -> list[IPv4Network | IPv6Network]:
         """Return the networks that outgoing requests may always reach."""
         return _networks(self.allowed_networks)
@@ -265,8 +295,28 @@ def _validated(settings: Settings) -> Settings:
         raise InvalidSetting("ldap_url and ldap_base must be given together")
     if settings.ldap_url and find_spec("ldap3") is None:
         raise InvalidSetting("ldap_url needs the package ldap3, which is not installed: pip install 'ingot[ldap]'")
+    _validate_bucket(settings)
+    for name, directory in settings.storage_directories.items():
+        if not _STORAGE_NAME.fullmatch(name) or name == "default" or not directory.is_absolute():
+            raise InvalidSetting("repository_storages must look like fast=/mnt/fast,archive=/mnt/archive")
     if settings.root_password and len(settings.root_password) < 8:
         raise InvalidSetting("root_password must have at least 8 characters")
     if settings.root_token and len(settings.root_token) < 8:
         raise InvalidSetting("root_token must have at least 8 characters")
     return settings
+
+
+def _validate_bucket(settings: Settings) -> None:
+    unknown = set(settings.kinds_in_bucket) - set(BUCKET_KINDS)
+    if unknown:
+        raise InvalidSetting(f"object_storage: {min(unknown)!r} is not one of {', '.join(BUCKET_KINDS)}, all")
+    if settings.object_storage and not settings.s3_bucket:
+        raise InvalidSetting("object_storage needs s3_bucket")
+    for name in ("s3_endpoint", "s3_public_url"):
+        parts = urlsplit(getattr(settings, name))
+        if getattr(settings, name) and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise InvalidSetting(f"{name} must look like https://s3.example.org")
+    if bool(settings.s3_access_key) != bool(settings.s3_secret_key):
+        raise InvalidSetting("s3_access_key and s3_secret_key must be given together")
+    if settings.s3_bucket and find_spec("obstore") is None:
+        raise InvalidSetting("s3_bucket needs the package obstore, which is not installed: pip install 'ingot[s3]'")

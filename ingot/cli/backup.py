@@ -3,15 +3,17 @@
 import argparse
 import sys
 from importlib.metadata import version
-from pathlib import Path
 
 import ingot.app  # noqa: F401 - Imports every package, so that all tables are registered.
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.cli.progress import show_progress
 from ingot.core.db.engine_factory import engine_for
 from ingot.core.db.schema import all_tables
+from ingot.core.storage.configuration import all_storages
+from ingot.operations.backups.bucket import file_for_writing
 from ingot.operations.backups.layout import BackupError
 from ingot.operations.backups.writer import write_backup
+from ingot.projects.projects.api import repository_store
 
 EXIT_DAMAGED = 3
 """Exit status when the backup was written but contains damaged repositories."""
@@ -19,10 +21,13 @@ EXIT_DAMAGED = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("file", metavar="FILE", type=Path, help="file to write, for example ingot.tar.gz")
+    parser.add_argument(
+        "file", metavar="FILE", help="file to write, for example ingot.tar.gz; bucket:NAME for the bucket"
+    )
     parser.epilog = (
-        "The file contains a consistent snapshot of the database, the instance secret, uploads, repositories and "
-        "ingot.toml. It gives access to everything, so only its owner can read it. `ingot restore` verifies it and "
+        "The file contains a consistent snapshot of the database, the instance secret, uploads, LFS files, artifacts, "
+        "job logs (also those in the bucket), repositories and ingot.toml. "
+        "It gives access to everything, so only its owner can read it. `ingot restore` verifies it and "
         "restores it into the embedded database or PostgreSQL, whichever it was written from. Every repository is "
         "checked before it is written; the exit status is 3 if the backup was written but contains repositories that "
         "were already damaged."
@@ -36,21 +41,24 @@ def run(arguments: argparse.Namespace) -> None:
     if settings.embedded and not (settings.data / "ingot.db").is_file():
         sys.exit(f"ingot: there is no instance in {settings.data}")
     try:
-        manifest, problems = write_backup(
-            engine_for(settings.direct_database),
-            all_tables(),
-            settings.data,
-            arguments.file,
-            version("ingot"),
-            show_progress,
-        )
+        with file_for_writing(settings, arguments.file) as target:
+            manifest, problems = write_backup(
+                engine_for(settings.direct_database),
+                all_tables(),
+                settings.data,
+                target,
+                version("ingot"),
+                show_progress,
+                all_storages(settings),
+                repository_store(settings),
+            )
+            size = target.stat().st_size
     except BackupError as error:
         show_progress("")
         sys.exit(f"ingot: {error}")
     show_progress("")
     rows = sum(entry.rows for entry in manifest.tables)
     files = len(manifest.members) - len(manifest.tables) - 1
-    size = arguments.file.stat().st_size
     print(f"Wrote {arguments.file}: {rows} rows of {len(manifest.tables)} tables, {files} files, {size} bytes.")
     for problem in problems:
         print(f"ingot: damaged repository: {problem}", file=sys.stderr)

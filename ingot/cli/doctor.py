@@ -9,12 +9,14 @@ from ingot.ci.artifacts.store import artifact_store_of
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.errors import Failure, Unavailable
 from ingot.operations.doctor.artifacts import check_artifacts
+from ingot.operations.doctor.bucket import check_bucket
 from ingot.operations.doctor.database import check_database
 from ingot.operations.doctor.directory import check_directory
 from ingot.operations.doctor.files import check_files
 from ingot.operations.doctor.findings import DoctorFinding
 from ingot.operations.doctor.large_files import check_large_files
 from ingot.operations.doctor.repositories import check_repositories
+from ingot.projects.projects.api import repository_store
 from ingot.repositories.lfs.files import lfs_files_of
 from ingot.settings import Settings
 
@@ -27,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="do not read the contents of all repositories")
     parser.epilog = (
         "Checks file permissions, the secret, settings, the schema, the database's integrity, users without a "
-        "namespace or private token, avatars, LFS files, dead jobs, leftover files, and the repository of every "
+        "namespace or private token, avatars, the bucket, LFS files, dead jobs, leftover files, and the repository of "
+        "every "
         "project: its existence, HEAD, refs, packs, objects, configuration and old locks. The exit status is 0 if "
         "there are no problems or all were repaired, otherwise 1. The server may run meanwhile."
     )
@@ -55,6 +58,10 @@ def run(arguments: argparse.Namespace) -> None:
 def _find_problems(settings: Settings, *, contents: bool) -> Iterator[DoctorFinding]:
     yield from check_files(settings)
     yield from check_directory(settings)
+    bucket_usable = True
+    for finding in check_bucket(settings):
+        bucket_usable = bucket_usable and not finding.blocks_other_checks
+        yield finding
     if settings.embedded and not (settings.data / "ingot.db").is_file():
         yield DoctorFinding(
             f"There is no database in {settings.data}: the instance was never started, or the file is lost"
@@ -69,10 +76,11 @@ def _find_problems(settings: Settings, *, contents: bool) -> Iterator[DoctorFind
         for finding in check_database(database):
             usable = usable and not finding.blocks_other_checks
             yield finding
-        if usable:
+        if usable and bucket_usable:
             yield from check_large_files(database, lfs_files_of(settings))
             yield from check_artifacts(database, artifact_store_of(settings))
-            yield from check_repositories(database, settings.data / "repositories", contents=contents)
+        if usable:
+            yield from check_repositories(database, repository_store(settings), contents=contents)
     finally:
         database.close()
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "token": "create personal access tokens",
     "backup": "write a backup of the instance to one file, while the server runs",
     "restore": "restore a backup into an empty data directory",
+    "storage": "show where files are stored, and move them, while the server runs",
     "doctor": "check an instance for problems, and repair what is safe to repair",
     "demo": "add fictional users and projects to explore",
 }

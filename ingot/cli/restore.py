@@ -3,21 +3,24 @@
 import argparse
 import os
 import sys
-from pathlib import Path
 
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.cli.progress import show_progress
+from ingot.operations.backups.bucket import file_for_reading
 from ingot.operations.backups.layout import BackupError
 from ingot.operations.backups.restore import restore_backup
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("file", metavar="FILE", type=Path, help="file written by `ingot backup`")
+    parser.add_argument(
+        "file", metavar="FILE", help="file written by `ingot backup`; bucket:NAME for one in the bucket"
+    )
     parser.epilog = (
         "The data directory and the database must be empty. The database may be of another kind than the one that was "
         "backed up. Every file in the backup is verified before anything is written, and at the end every repository "
-        "is compared with the record in the backup."
+        "is compared with the record in the backup. Files are restored to the disk; `ingot storage move` moves them to "
+        "the bucket."
     )
     add_instance_options(parser)
 
@@ -27,7 +30,8 @@ def run(arguments: argparse.Namespace) -> None:
     settings = settings_from_arguments(arguments)
     os.umask(0o077)
     try:
-        manifest, notes = restore_backup(arguments.file, settings, show_progress)
+        with file_for_reading(settings, arguments.file) as source:
+            manifest, notes = restore_backup(source, settings, show_progress)
     except BackupError as error:
         show_progress("")
         sys.exit(f"ingot: {error}")

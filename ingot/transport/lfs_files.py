@@ -37,10 +37,13 @@ class LfsTransfers:
         self._files = files
         self._slots = asyncio.Semaphore(MAX_TRANSFERS)
 
-    def download(self, request: Request, project: Project, oid: str) -> ApiResponse:
-        """Return a file of the project, or the requested range of it."""
+    async def download(self, request: Request, project: Project, oid: str) -> ApiResponse:
+        """Return a file of the project, or the requested range of it, or a redirect to the bucket that has it."""
         sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=[oid]))
-        size = self._files.size_of(oid)
+        url = self._files.download_url(oid) if oid in sizes and request.method == "GET" else None
+        if url is not None:
+            return ApiResponse(302, b"", [(b"location", url.encode())])
+        size = await self._size_of(oid)
         if oid not in sizes or size is None:
             raise GitRequestRefused(
                 404, "Object does not exist on the server or you don't have permissions to access it"
@@ -64,13 +67,31 @@ class LfsTransfers:
             raise GitRequestRefused(408, "The body arrived too slowly.") from None
         finally:
             self._slots.release()
+        await self._link(authenticate, project, oid, size)
 
+    async def _link(self, authenticate: Authenticate, project: Project, oid: str, size: int) -> None:
         def add(db: Connection) -> None:
             lock_object_row(db, oid)
             _, _, current = current_access(db, authenticate, project, "git-receive-pack")
             link_object(db, self._files, current, oid, size)
 
         await self._in_thread(self._database.write, add)
+
+    async def complete(self, authenticate: Authenticate, project: Project, oid: str, size: int) -> bool:
+        """Add a file that the client has uploaded to the bucket; return False if there is none."""
+        try:
+            accepted: bool = await self._in_thread(self._files.accept_upload, project.id, oid, size)
+        except ContentMismatch as error:
+            raise GitRequestRefused(422, str(error)) from None
+        if accepted:
+            await self._link(authenticate, project, oid, size)
+        return accepted
+
+    async def _size_of(self, oid: str) -> int | None:
+        if not self._files.has_bucket:
+            return self._files.size_of(oid)
+        size: int | None = await self._in_thread(self._files.size_of, oid)
+        return size
 
     async def _receive(self, request: Request, oid: str, size: int) -> None:
         incoming: IncomingFile = await self._in_thread(self._files.receive, oid, size)

@@ -6,6 +6,8 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from msgspec import UNSET
+
 from ingot.core.api.params import number_or_none
 from ingot.core.api.request_fields import parse_query
 from ingot.core.api.responses import ApiResponse
@@ -18,7 +20,7 @@ from ingot.projects.projects.tables import Project
 from ingot.repositories.lfs.files import is_oid, lfs_files_of
 from ingot.repositories.lfs.params import LfsBatchParams, LfsObjectParams, LockParams, UnlockParams, VerifyLocksParams
 from ingot.repositories.lfs.queries import sizes_in_project
-from ingot.repositories.lfs.views import download_views, upload_views
+from ingot.repositories.lfs.views import LfsAction, download_views, upload_views
 from ingot.settings import Settings
 from ingot.transport.authorization import GitIdentity, HttpAuthorization
 from ingot.transport.lfs_files import LfsTransfers
@@ -63,7 +65,8 @@ class LfsHttp:
         self._database = database
         self._pool = pool
         self._authorization = authorization
-        self._transfers = LfsTransfers(database, pool, lfs_files_of(settings))
+        self._files = lfs_files_of(settings)
+        self._transfers = LfsTransfers(database, pool, self._files)
         self._locks = LfsLocks(database, pool)
         self._bodies = bodies
 
@@ -110,7 +113,7 @@ class LfsHttp:
         _require_method(request, "POST")
         project = await self._authorize(call, "git-upload-pack")
         if words == ["verify"]:
-            return self._verify(project, await read_params(request, LfsObjectParams, call.charge))
+            return await self._verify(call, project, await read_params(request, LfsObjectParams, call.charge))
         return await self._batch(call, project, await read_params(request, LfsBatchParams, call.charge))
 
     async def _authorize(self, call: LfsCall, service: Service) -> Project:
@@ -125,7 +128,7 @@ class LfsHttp:
             raise GitRequestRefused(400, "An object is named by the 64 hexadecimal digits of its SHA-256.")
         if not rest:
             _require_method(call.request, "GET", "HEAD")
-            return self._transfers.download(call.request, await self._authorize(call, "git-upload-pack"), oid)
+            return await self._transfers.download(call.request, await self._authorize(call, "git-upload-pack"), oid)
         _require_method(call.request, "PUT")
         size = number_or_none(rest)
         if size is None:
@@ -152,10 +155,20 @@ class LfsHttp:
         header = _forwarded_credentials(call.request)
         if params.operation == "download":
             return json_response(download_views(params.objects, sizes, url, header))
-        return json_response(upload_views(params.objects, sizes, url, header, self._settings.max_lfs_mb))
+        views = upload_views(params.objects, sizes, url, header, self._settings.max_lfs_mb)
+        for view in views.objects:
+            signed = self._files.upload_url(project.id, view.oid) if view.actions is not UNSET else None
+            if signed is not None and view.actions is not UNSET and view.size:
+                view.actions["upload"] = LfsAction(signed, {})
+        return json_response(views)
 
-    def _verify(self, project: Project, params: LfsObjectParams) -> ApiResponse:
+    async def _verify(self, call: LfsCall, project: Project, params: LfsObjectParams) -> ApiResponse:
+        """Check that a file has been uploaded; add it to the project if the client has uploaded it to the bucket."""
         sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=[params.oid]))
+        if params.oid not in sizes and self._files.has_bucket and is_oid(params.oid):
+            target = self._authorize(call, "git-receive-pack")
+            if await self._transfers.complete(call.identity.authenticate, target, params.oid, params.size):
+                return json_response({})
         if params.oid not in sizes:
             raise GitRequestRefused(
                 404, "Object does not exist on the server or you don't have permissions to access it"

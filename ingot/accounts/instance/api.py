@@ -53,7 +53,8 @@ def get_settings(call: Call) -> SettingsView:
 @routes.put("/application/settings", may=administrators, returns=SettingsView)
 def modify_settings(call: Call, params: ModifySettings) -> SettingsView:
     """Modify settings of the instance."""
-    return settings_view(call.db, service.modify_settings(call.db, params))
+    storages = ("default", *call.settings.storage_directories)
+    return settings_view(call.db, service.modify_settings(call.db, params, storages))
 
 
 def _message_in_path(call: Call) -> tuple[Access, BroadcastMessage]:

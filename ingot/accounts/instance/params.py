@@ -76,6 +76,7 @@ class ModifySettings(_MoreSettings):  # type: ignore[misc, valid-type] # Fields 
     container_registry_token_expire_delay: Positive | UnsetType = UNSET
     repository_storage: str | UnsetType = UNSET
     repository_storages: list[str] | UnsetType = UNSET
+    repository_storages_weighted: dict[str, Annotated[int, Meta(ge=0, le=100)]] | UnsetType = UNSET
     koding_enabled: Flag = UNSET
     koding_url: Text = UNSET
     plantuml_enabled: Flag = UNSET

@@ -1,6 +1,7 @@
 """State changes of the instance settings and broadcast messages."""
 
 import re
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Any
 
@@ -50,7 +51,6 @@ _UNAVAILABLE = (
 _DOMAINS = ("domain_whitelist", "domain_blacklist", "asset_proxy_allowlist")
 _LINKS = ("home_page_url", "help_page_support_url", "koding_url", "plantuml_url", "asset_proxy_url")
 _HOUSEKEEPING = ("housekeeping_incremental_repack_period", "housekeeping_full_repack_period", "housekeeping_gc_period")
-_STORAGES = frozenset({"default"})
 _SIGN_IN_SOURCES = frozenset({"openid_connect"})
 _SEPARATORS = re.compile(r"[\s,;]+")
 _DOMAIN = re.compile(r"[^\s@/]{1,255}")
@@ -63,8 +63,11 @@ _COLOR = re.compile(r"#([0-9A-Fa-f]{3}){1,2}")
 COLOR, FONT = "#E75E40", "#FFFFFF"
 
 
-def modify_settings(db: Connection, params: ModifySettings) -> StoredSettings:
-    """Change the given settings, or none if any is invalid; only values that differ from the defaults are stored."""
+def modify_settings(db: Connection, params: ModifySettings, storages: Collection[str] = ("default",)) -> StoredSettings:
+    """Change the given settings, or none if any is invalid; only values that differ from the defaults are stored.
+
+    ``storages`` are the names of the repository storages.
+    """
     db.value(_FOR_UPDATE)
     stored = stored_settings(db)
     settings = decode_all_settings(stored)
@@ -73,7 +76,7 @@ def modify_settings(db: Connection, params: ModifySettings) -> StoredSettings:
         raise Invalid("400 (Bad request) at least one setting must be given")
     _require_dependencies(changes, stored)
     changed = msgspec.structs.replace(settings, **changes)
-    _validate_settings(changed)
+    _validate_settings(changed, storages)
     if changed != settings:
         document = _differences(changed, _requirement_timestamps(settings, changed, stored, db.now))
         db.update(instance_settings, stored.id, document=document, updated_at=db.now)
@@ -144,7 +147,7 @@ def _require_dependencies(changes: dict[str, Any], stored: StoredSettings) -> No
             raise Invalid(f'400 (Bad request) "{companion}" not given')
 
 
-def _validate_settings(settings: InstanceSettings) -> None:
+def _validate_settings(settings: InstanceSettings, storages: Collection[str]) -> None:
     """Raise Invalid with all reasons at once."""
     errors: dict[str, list[str]] = {}
     for name in _LINKS:
@@ -161,9 +164,12 @@ def _validate_settings(settings: InstanceSettings) -> None:
     for name in _DOMAINS:
         if not all(_DOMAIN.fullmatch(domain) for domain in getattr(settings, name)):
             errors[name] = ["is invalid"]
-    unknown = sorted({settings.repository_storage, *settings.repository_storages} - _STORAGES)
+    unknown = sorted({settings.repository_storage, *settings.repository_storages} - set(storages))
     if unknown or not settings.repository_storages:
         errors["repository_storages"] = [f"can't include: {', '.join(unknown)}" if unknown else "can't be blank"]
+    unknown_weights = sorted(settings.repository_storages_weighted.keys() - set(storages))
+    if unknown_weights:
+        errors["repository_storages_weighted"] = [f"can't include: {', '.join(unknown_weights)}"]
     unknown_sources = [source for source in settings.disabled_oauth_sign_in_sources if source not in _SIGN_IN_SOURCES]
     if unknown_sources:
         errors["disabled_oauth_sign_in_sources"] = [f"'{unknown_sources[0]}' is not an OAuth sign-in source"]

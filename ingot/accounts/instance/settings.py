@@ -40,6 +40,7 @@ class InstanceSettings(msgspec.Struct, frozen=True):
     container_registry_token_expire_delay: int = 5
     repository_storage: str = "default"
     repository_storages: tuple[str, ...] = ("default",)
+    repository_storages_weighted: dict[str, int] = msgspec.field(default_factory=lambda: {"default": 100})
     koding_enabled: bool = False
     koding_url: str | None = None
     plantuml_enabled: bool = False

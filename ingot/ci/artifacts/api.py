@@ -1,5 +1,7 @@
 """Endpoints of job artifacts and test reports."""
 
+from typing import Any
+
 from ingot.ci.artifacts import policy, service
 from ingot.ci.artifacts.coverage_reports import read_coverage
 from ingot.ci.artifacts.downloads import entry_response, file_response
@@ -50,6 +52,8 @@ from ingot.projects.projects.tables import Project
 from ingot.repositories.pipelines.queries import find_pipeline
 
 routes = Routes("jobs")
+REDIRECTS: dict[int, Any] = {302: None}
+"""Response of a download from a bucket that the client reaches itself."""
 
 
 @routes.post(
@@ -70,7 +74,13 @@ def upload_artifact(call: Call, params: UploadArtifact, received: tuple[StoredFi
 
 
 @routes.get(
-    "/jobs/:id/artifacts", may=anyone, returns=ContentResponse, runner_call=True, rate_limited=False, heavy=True
+    "/jobs/:id/artifacts",
+    may=anyone,
+    returns=ContentResponse,
+    instead=REDIRECTS,
+    runner_call=True,
+    rate_limited=False,
+    heavy=True,
 )
 def download_artifacts(call: Call, params: DownloadArtifact) -> ContentResponse:
     """Download the archive of a job with the token of a running job of the project; for runners."""
@@ -85,7 +95,7 @@ def download_artifacts(call: Call, params: DownloadArtifact) -> ContentResponse:
     artifact = artifact_or_none(call.db, job.id)
     if artifact is None:
         raise NotFound(message="404 Not found")
-    return file_response(artifact_store_of(call.settings), artifact)
+    return file_response(artifact_store_of(call.settings), artifact, redirects=params.direct_download)
 
 
 @routes.get(
@@ -93,6 +103,7 @@ def download_artifacts(call: Call, params: DownloadArtifact) -> ContentResponse:
     on=artifact_in_path,
     may=may_read_archive,
     returns=ContentResponse,
+    instead=REDIRECTS,
     heavy=True,
     job_token=True,
 )
@@ -120,6 +131,7 @@ def get_job_artifact_file(call: Call, subject: ArtifactSubject) -> ContentRespon
     on=project_artifacts_in_path,
     may=may_read_archives,
     returns=ContentResponse,
+    instead=REDIRECTS,
     heavy=True,
     job_token=True,
     slashes="ref_name",

@@ -90,10 +90,7 @@ class ZipArchive:
         self._start = 0
         directory = self._directory
         if directory.size:
-            # A mapping begins at a multiple of the page size.
-            page = directory.offset - directory.offset % mmap.ALLOCATIONGRANULARITY
-            self._start = directory.offset - page
-            self._map = mmap.mmap(file.fileno(), self._start + directory.size, access=mmap.ACCESS_READ, offset=page)
+            self._map, self._start = _map_directory(file, directory)
 
     def close(self) -> None:
         """Release the mapping of the directory."""
@@ -297,6 +294,21 @@ def _find_directory(file: BinaryIO, size: int) -> _Directory:
         raise InvalidArchive("its directory is damaged")
     # The directory ends at the end record; programs may have put data in front of the archive.
     return _Directory(count, directory_size, end - directory_size, end - directory_size - offset)
+
+
+def _map_directory(file: BinaryIO, directory: _Directory) -> tuple[mmap.mmap, int]:
+    """Return the bytes of the central directory as a mapping, and where they begin in it."""
+    try:
+        descriptor = file.fileno()
+    except OSError:  # A file in a bucket; its directory is copied into memory.
+        file.seek(directory.offset)
+        memory = mmap.mmap(-1, directory.size)
+        memory.write(file.read(directory.size))
+        return memory, 0
+    # A mapping begins at a multiple of the page size.
+    page = directory.offset - directory.offset % mmap.ALLOCATIONGRANULARITY
+    start = directory.offset - page
+    return mmap.mmap(descriptor, start + directory.size, access=mmap.ACCESS_READ, offset=page), start
 
 
 def _read_zip64(extra: bytes, size: int, packed_size: int, offset: int) -> tuple[int, int, int]:

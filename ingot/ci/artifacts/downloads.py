@@ -1,7 +1,7 @@
 """Responses with artifacts: a whole file, or one file of an archive."""
 
+import io
 import mimetypes
-import os
 from collections.abc import Iterator
 from functools import partial
 from typing import BinaryIO
@@ -23,9 +23,13 @@ from ingot.repositories.content import SANDBOX, content_disposition
 _CONTENT_TYPES = {"zip": "application/zip", "gzip": "application/gzip", "raw": "application/octet-stream"}
 
 
-def file_response(store: ArtifactStore, artifact: JobArtifact) -> ContentResponse:
-    """Return a response with a whole file, for download; raise NotFound if it was deleted from the disk."""
-    size = store.size_of(artifact.storage_key)
+def file_response(store: ArtifactStore, artifact: JobArtifact, *, redirects: bool = True) -> ContentResponse:
+    """Return a response with a whole file, for download; raise NotFound if it was deleted from the storage.
+
+    The response redirects to the bucket if that has the file, unless the client cannot follow redirects.
+    """
+    url = store.download_url(artifact.storage_key) if redirects else None
+    size = artifact.size if url else store.size_of(artifact.storage_key)
     if size is None:
         raise NotFound("Artifact")
     return ContentResponse(
@@ -34,6 +38,7 @@ def file_response(store: ArtifactStore, artifact: JobArtifact) -> ContentRespons
         partial(store.pieces, artifact.storage_key),
         _CONTENT_TYPES[artifact.file_format],
         (content_disposition("attachment", artifact.filename), SANDBOX),
+        location=url,
     )
 
 
@@ -46,7 +51,7 @@ def entry_response(store: ArtifactStore, artifact: JobArtifact, path: str) -> Co
         raise Invalid("400 Bad request")
     with _opened(store, artifact) as file:
         try:
-            with open_archive(file, os.fstat(file.fileno()).st_size) as archive:
+            with open_archive(file, file.seek(0, io.SEEK_END)) as archive:
                 entry = archive.find(path)
                 if entry is None:
                     raise NotFound("Artifact")
@@ -78,7 +83,7 @@ def list_archive_folder(store: ArtifactStore, artifact: JobArtifact, path: str) 
         raise Invalid("400 Bad request")
     with _opened(store, artifact) as file:
         try:
-            with open_archive(file, os.fstat(file.fileno()).st_size) as archive:
+            with open_archive(file, file.seek(0, io.SEEK_END)) as archive:
                 items = archive.list_folder(path)
         except InvalidArchive as error:
             raise Invalid(f"400 (Bad request) The archive cannot be read: {error}") from None
@@ -90,7 +95,7 @@ def list_archive_folder(store: ArtifactStore, artifact: JobArtifact, path: str) 
 def _opened(store: ArtifactStore, artifact: JobArtifact) -> BinaryIO:
     try:
         return store.open(artifact.storage_key)
-    except FileNotFoundError:  # Deleted from the disk.
+    except FileNotFoundError:  # Deleted from the storage.
         raise NotFound("Artifact") from None
 
 

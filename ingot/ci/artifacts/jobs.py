@@ -45,8 +45,8 @@ class ArtifactJobs:
 
     def sweep(self, database: Database, _payload: Any) -> None:
         """Delete files of deleted projects and remains of crashes and interrupted uploads."""
-        for keys in self._store.folders(SWEEP_AFTER_SECONDS):
-            recorded = database.read(partial(existing_keys, keys=keys)) if keys else set()
+        for keys in self._store.batches(SWEEP_AFTER_SECONDS):
+            recorded = database.read(partial(existing_keys, keys=keys))
             for key in keys:
                 if key not in recorded:
                     self._store.delete(key)

@@ -17,6 +17,8 @@ class DownloadArtifact(Params):
     """Token of the running job that downloads an archive."""
 
     token: str | None = None
+    direct_download: bool = False
+    """Whether the runner follows a redirect to the object store."""
 
 
 class ArtifactOfRef(Params):

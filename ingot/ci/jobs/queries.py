@@ -22,6 +22,10 @@ _BY_STATUS = list_query(
 )
 _EXISTING = select(ci_jobs.c.id).where(in_list(ci_jobs.c.id, "jobs"))
 
+_FINISHED = _EXISTING.join(commit_statuses, commit_statuses.c.id == ci_jobs.c.id).where(
+    in_list(commit_statuses.c.status, "ended")
+)
+
 
 def list_jobs(db: Connection, project_id: int, statuses: Collection[Status] | None, page: Page) -> Listing[CiJob]:
     """List a project's jobs, newest first."""
@@ -33,3 +37,10 @@ def list_jobs(db: Connection, project_id: int, statuses: Collection[Status] | No
 def existing_job_ids(db: Connection, job_ids: list[int]) -> set[int]:
     """Return those of these jobs that exist."""
     return {job_id for (job_id,) in db.rows(_EXISTING, jobs=job_ids)}
+
+
+def finished_job_ids(db: Connection, job_ids: list[int]) -> set[int]:
+    """Return those of these jobs that have ended."""
+    return {
+        job_id for (job_id,) in db.rows(_FINISHED, jobs=job_ids, ended=["success", "failed", "canceled", "skipped"])
+    }

@@ -1,4 +1,6 @@
-"""Storage of traces as ``<root>/<job id / 1000>/<job id>.log``; any number of processes may append to them.
+"""Storage of traces as ``<job id / 1000>/<job id>.log``; any number of processes may append to them.
+
+A trace is written on the disk. That of a finished job may be moved to a bucket.
 
 An acknowledged byte survives the end of every process, because the operating system has it once ``write`` has
 returned. It is not synchronized to the disk until the job ends, so a loss of power can lose the last seconds of a
@@ -7,17 +9,21 @@ running job; its runner then sends them again.
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from ingot.core.storage.configuration import file_storage
+from ingot.core.storage.files import FileStorage
+from ingot.core.storage.transfers import move_file
 from ingot.settings import Settings
 
 RUNNER_NOTICE_BYTES = 64 * 1024
 """Space beyond the limit for the notice with which a runner ends a log that it has truncated at the same limit."""
 _FOLDER_JOBS = 1000
-_CHUNK_BYTES = 256 * 1024
+_KEY = re.compile(r"[0-9]+/([0-9]+)\.log")
 
 
 class TraceOffsetMismatch(Exception):
@@ -39,19 +45,21 @@ def trace_topic(job_id: int) -> str:
 
 def trace_store_of(settings: Settings) -> "TraceStore":
     """Return the storage of an instance's traces."""
-    return TraceStore(settings.data / "traces", settings.max_trace_mb * 2**20 + RUNNER_NOTICE_BYTES)
+    limit = settings.max_trace_mb * 2**20 + RUNNER_NOTICE_BYTES
+    return TraceStore(settings.data / "traces", limit, file_storage(settings, "traces"))
 
 
 class TraceStore:
     """Files of traces, by job."""
 
-    def __init__(self, root: Path, limit: int | None = None) -> None:
+    def __init__(self, root: Path, limit: int | None = None, storage: FileStorage | None = None) -> None:
         self.root = root
         self._limit = limit
+        self.storage = storage or FileStorage(root)
 
     def path_of(self, job_id: int) -> Path:
         """Return the path of a trace, which need not exist."""
-        return self.root / str(job_id // _FOLDER_JOBS) / f"{job_id}.log"
+        return self.root / _key_of(job_id)
 
     def append(self, job_id: int, offset: int, data: bytes, secret: bytes = b"") -> int:
         """Append a part that begins at ``offset``, with each byte of ``secret`` masked; return the new size.
@@ -87,10 +95,7 @@ class TraceStore:
 
     def size(self, job_id: int) -> int:
         """Return the size of a trace; 0 if there is none."""
-        try:
-            return self.path_of(job_id).stat().st_size
-        except FileNotFoundError:
-            return 0
+        return self.storage.size_of(_key_of(job_id)) or 0
 
     def read(self, job_id: int, start: int = 0, length: int | None = None) -> bytes:
         """Return a part of a trace; empty if there is none."""
@@ -103,33 +108,32 @@ class TraceStore:
 
     def pieces(self, job_id: int, start: int, stop: int) -> Iterator[bytes]:
         """Yield a byte range of a trace, without what is appended meanwhile."""
-        with self.open(job_id) as file:
-            file.seek(start)
-            while start < stop and (piece := file.read(min(_CHUNK_BYTES, stop - start))):
-                start += len(piece)
-                yield piece
+        return self.storage.pieces(_key_of(job_id), start, stop)
 
     def open(self, job_id: int) -> BinaryIO:
         """Open a trace for reading; raise FileNotFoundError if there is none."""
-        return self.path_of(job_id).open("rb")
+        return self.storage.open(_key_of(job_id))
 
     def sync(self, job_id: int) -> None:
         """Write a complete trace to the disk."""
-        with suppress(FileNotFoundError), self.open(job_id) as file:
+        with suppress(FileNotFoundError), self.path_of(job_id).open("rb") as file:
             os.fsync(file.fileno())
 
     def delete(self, job_id: int) -> None:
         """Delete a trace, if there is one."""
-        self.path_of(job_id).unlink(missing_ok=True)
+        self.storage.delete(_key_of(job_id))
 
-    def job_ids(self) -> Iterator[tuple[int, float]]:
+    def archive(self, job_id: int) -> None:
+        """Move the trace of a finished job to the bucket."""
+        if self.storage.bucket is not None:
+            move_file(self.storage, self.storage.disk, self.storage.bucket, _key_of(job_id))
+
+    def job_ids(self, *, only_disk: bool = False) -> Iterator[tuple[int, float]]:
         """Yield the job of each trace and the time of its last change."""
-        for folder in _folders(self.root):
-            for entry in os.scandir(folder):
-                number = entry.name.removesuffix(".log")
-                if number.isdecimal():
-                    with suppress(FileNotFoundError):
-                        yield int(number), entry.stat().st_mtime
+        for stored in self.storage.disk.objects() if only_disk else self.storage.objects():
+            match = _KEY.fullmatch(stored.key)
+            if match:
+                yield int(match[1]), stored.modified_at
 
     @contextmanager
     def _locked(self, job_id: int) -> Iterator[int]:
@@ -148,11 +152,8 @@ class TraceStore:
             os.close(descriptor)
 
 
-def _folders(root: Path) -> list[str]:
-    try:
-        return [entry.path for entry in os.scandir(root) if entry.name.isdecimal()]
-    except FileNotFoundError:
-        return []
+def _key_of(job_id: int) -> str:
+    return f"{job_id // _FOLDER_JOBS}/{job_id}.log"
 
 
 def _masked(data: bytes, secret: bytes) -> bytes:

@@ -17,7 +17,10 @@ class _Span(NamedTuple):
 
 
 def content_response(content: ContentResponse, request: Request) -> ApiResponse:
-    """Return the whole content, the requested range, or 304 if the client has this version."""
+    """Return the content, the requested range, a redirect to it, or 304 if the client has this version."""
+    if content.location is not None and request.method == "GET":
+        headers = [(b"location", content.location.encode()), (b"cache-control", b"no-store")]
+        return ApiResponse(302, b"", headers, final=True)
     tag = content.tag.encode()
     headers = [*content.headers, (b"etag", tag), _CACHE_PRIVATE]
     if_none_match = request.headers.get(b"if-none-match")

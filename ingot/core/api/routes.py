@@ -122,6 +122,8 @@ class ContentResponse(typing.NamedTuple):
     content_type: str
     headers: tuple[tuple[bytes, bytes], ...] = ()
     body: bytes | None = None
+    location: str | None = None
+    """URL from which the client downloads the content itself, if it can."""
 
 
 Handler = Callable[..., Any]

@@ -1876,6 +1876,24 @@ CREATE TABLE feature_flag_settings (
     CONSTRAINT fk_feature_flag_settings_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
     CONSTRAINT uq_feature_flag_settings_project_id UNIQUE (project_id)
 );
+CREATE TABLE repository_locks (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_repository_locks_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_repository_locks_project_id UNIQUE (project_id)
+);
+CREATE TABLE repository_storage_moves (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    source_storage_name TEXT NOT NULL,
+    destination_storage_name TEXT NOT NULL,
+    error_message TEXT,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_repository_storage_moves_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_repository_storage_moves_project_id ON repository_storage_moves (project_id);
 CREATE TABLE nodes (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,

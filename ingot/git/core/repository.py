@@ -14,16 +14,18 @@ from ingot.git.core.refs import HEADS, TAGS, has_refs, read_head, read_refs, rea
 class Repository:
     """A bare repository. Holds nothing open, so it never shows a stale state."""
 
-    __slots__ = ("hidden", "path")
+    __slots__ = ("hidden", "key", "path")
 
-    def __init__(self, path: Path, hidden: tuple[str, ...] = ()) -> None:
+    def __init__(self, path: Path, hidden: tuple[str, ...] = (), key: str = "") -> None:
         self.path = path
+        self.key = key
+        """Its key if it can be moved to another storage; empty where there is only one."""
         self.hidden = hidden
         """Prefixes of hidden refs: their objects cannot be read by id unless a branch or tag also reaches them."""
 
     def without(self, *hidden: str) -> "Repository":
         """Return this repository as seen by a caller who must not see the refs with these prefixes."""
-        return Repository(self.path, hidden)
+        return Repository(self.path, hidden, self.key)
 
     def is_empty(self) -> bool:
         """Return whether it has neither branches nor tags."""

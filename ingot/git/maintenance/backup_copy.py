@@ -33,7 +33,7 @@ def copy_repository(source: Path, folder: Path) -> None:
     _copy_if_exists(source / _PACKED_REFS, folder / _PACKED_REFS)
     _pack_refs(folder)
     for name in ("objects", "objects/info", "objects/pack"):
-        (folder / name).mkdir()
+        (folder / name).mkdir(exist_ok=True)
     try:
         link_objects(source / "objects", folder / "objects")
     except FileNotFoundError:  # Whether it is damaged or deleted is detected below and by checks.

@@ -1,22 +1,26 @@
-"""Store of repositories on disk: atomic creation, forks and removal."""
+"""Store of repositories on one or several disks: atomic creation, forks, moves and removal."""
 
 import os
 import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
+from ingot.errors import Unavailable
 from ingot.git.core.errors import MissingRepository
 from ingot.git.core.layout import make_bare_repository, sync_folder
 from ingot.git.core.names import ref_name_error
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.fork import fill_fork
 
-_KEY = re.compile(r"[0-9a-f]{64}")
+STORAGE_MARK = ".ingot-storage"
+DEFAULT_STORAGE = "default"
+"""Name of the storage in the data directory; the others are named in the settings."""
+_KEY = re.compile(r"(?:([a-z][a-z0-9_-]{0,62}):)?([0-9a-f]{64})")
 _SHARD = re.compile(r"[0-9a-f]{2}")
 _REPOSITORY = re.compile(r"([0-9a-f]{64})\.git")
 _TEMPORARY = re.compile(r"[0-9a-f]{64}\.[0-9a-f]{16}\.tmp")
@@ -25,24 +29,53 @@ _MAX_ATTEMPTS = 3
 _MAX_CACHED_PATHS = 4096
 
 
-def new_key() -> str:
-    """Return a new random key; it is independent of the project's name, so renames move no files."""
-    return secrets.token_hex(32)
+def new_key(storage: str = DEFAULT_STORAGE) -> str:
+    """Return a new random key in a storage; it is independent of the project's name, so renames move no files."""
+    return key_in(storage, secrets.token_hex(32))
+
+
+def key_in(storage: str, key: str) -> str:
+    """Return the key of a repository after a move to another storage."""
+    name = key.rpartition(":")[2]
+    return name if storage == DEFAULT_STORAGE else f"{storage}:{name}"
+
+
+def storage_of(key: str) -> str:
+    """Return the name of the storage of a repository."""
+    return key.rpartition(":")[0] or DEFAULT_STORAGE
 
 
 class RepositoryStore:
-    """Bare repositories under ``root/ab/cd/<key>.git``; any number of processes may share it."""
+    """Bare repositories under ``root/ab/cd/<digits of the key>.git``; any number of processes may share it.
 
-    def __init__(self, root: Path) -> None:
+    The key of a repository in another storage than the default one begins with the name of that storage and a colon.
+    """
+
+    def __init__(self, root: Path, others: Mapping[str, Path] | None = None) -> None:
         self.root = root
+        self.roots = {DEFAULT_STORAGE: root, **(others or {})}
+        """Directories of all storages, by name."""
         # Building a path takes longer than most of the reads that follow.
         self.path_of = lru_cache(_MAX_CACHED_PATHS)(self._path_of)
 
     def _path_of(self, key: str) -> Path:
         """Return the path of the repository with this key, whether it exists or not."""
-        if not _KEY.fullmatch(key):
+        match = _KEY.fullmatch(key)
+        if match is None:
             raise ValueError("A repository's key has 64 hexadecimal digits")
-        return self.root / key[:2] / key[2:4] / f"{key}.git"
+        digits = match[2]
+        return self._root_of(key) / digits[:2] / digits[2:4] / f"{digits}.git"
+
+    def _root_of(self, key: str) -> Path:
+        try:
+            return self.roots[storage_of(key)]
+        except KeyError:
+            raise Unavailable(f"The repository storage {storage_of(key)} is not configured") from None
+
+    @property
+    def has_several(self) -> bool:
+        """Whether there are several storages, between which repositories can be moved."""
+        return len(self.roots) > 1
 
     def exists(self, key: str) -> bool:
         """Return whether a repository exists under this key."""
@@ -52,14 +85,39 @@ class RepositoryStore:
         """Return the repository with this key, without opening files; raise ``MissingRepository``."""
         path = self.path_of(key)
         if not os.path.isdir(str(path)):  # noqa: PTH112 - Ten times as fast as the method of Path, and called for every request.
-            raise MissingRepository(f"There is no repository {key}")
-        return Repository(path)
+            return self._find(key)
+        return Repository(path, key=key if self.has_several else "")
+
+    def _find(self, key: str) -> Repository:
+        """Return a repository that was moved after its key was read; raise ``MissingRepository`` or ``Unavailable``."""
+        if self.has_several:
+            if not self.is_available(storage_of(key)):
+                raise Unavailable(f"The repository storage {storage_of(key)} is not available")
+            for storage in self.roots:
+                moved = key_in(storage, key)
+                if self.path_of(moved).is_dir():
+                    return Repository(self.path_of(moved), key=moved)
+        raise MissingRepository(f"There is no repository {key}")
+
+    def is_available(self, storage: str) -> bool:
+        """Return whether the directory of a storage exists and is not the empty one below a missing mount."""
+        root = self.roots[storage]
+        return (root / STORAGE_MARK).is_file() if storage != DEFAULT_STORAGE else root.parent.is_dir()
+
+    def mark(self, storage: str) -> None:
+        """Mark the directory of a new storage if it exists and is empty; later, one without the mark is not used.
+
+        A directory whose disk is not mounted has no mark.
+        """
+        root = self.roots[storage]
+        if storage != DEFAULT_STORAGE and root.is_dir() and not _entries(root):
+            (root / STORAGE_MARK).write_text(f"Repositories of the storage {storage}\n")
 
     def create(self, key: str, default_branch: str) -> None:
         """Create an empty repository whose HEAD points at ``default_branch``."""
         if ref_name_error(default_branch) is not None:
             raise ValueError("The default branch cannot be called so")
-        with self._new_repository(key) as folder:
+        with self.new_repository(key) as folder:
             make_bare_repository(folder, b"refs/heads/" + default_branch.encode())
 
     def fork(self, source_key: str, key: str) -> None:
@@ -67,20 +125,21 @@ class RepositoryStore:
         source = self.path_of(source_key)
         if not source.is_dir():
             raise MissingRepository(f"There is no repository {source_key}")
-        with self._new_repository(key) as folder:
+        with self.new_repository(key) as folder:
             fill_fork(source, folder)
 
     def remove(self, key: str) -> None:
         """Remove a repository; it is no error if it does not exist."""
-        self._move_to_trash(self.path_of(key))
+        _move_to_trash(self._root_of(key), self.path_of(key))
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of all repositories, in no order."""
-        for folder in self._shards():
-            for entry in _entries(folder):
-                match = _REPOSITORY.fullmatch(entry.name)
-                if match:
-                    yield match[1]
+        for storage, root in self.roots.items():
+            for folder in _shards(root):
+                for entry in _entries(folder):
+                    match = _REPOSITORY.fullmatch(entry.name)
+                    if match:
+                        yield key_in(storage, match[1])
 
     @contextmanager
     def scratch_folder(self) -> Iterator[Path]:
@@ -100,31 +159,35 @@ class RepositoryStore:
         """
         cutoff = time.time() - older_than_seconds
         swept: list[str] = []
-        for folder in self._shards():
-            for entry in _entries(folder):
-                match = _REPOSITORY.fullmatch(entry.name)
-                if not (match or _TEMPORARY.fullmatch(entry.name)) or not _is_older(entry, cutoff):
-                    continue
-                if not match or not exists(match[1]):
-                    self._move_to_trash(Path(entry.path))
+        for storage, root in self.roots.items():
+            for folder in _shards(root):
+                for entry in _entries(folder):
+                    match = _REPOSITORY.fullmatch(entry.name)
+                    if not (match or _TEMPORARY.fullmatch(entry.name)) or not _is_older(entry, cutoff):
+                        continue
+                    if not match or not exists(key_in(storage, match[1])):
+                        _move_to_trash(root, Path(entry.path))
+                        swept.append(entry.name)
+            for entry in _entries(root / _TRASH):
+                if _is_older(entry, cutoff):
+                    _delete(Path(entry.path))
                     swept.append(entry.name)
-        for entry in _entries(self.root / _TRASH):
-            if _is_older(entry, cutoff):
-                _delete(Path(entry.path))
-                swept.append(entry.name)
         return swept
 
     @contextmanager
-    def _new_repository(self, key: str) -> Iterator[Path]:
+    def new_repository(self, key: str) -> Iterator[Path]:
         """Yield a folder that becomes the repository atomically after the block.
 
         A crash leaves only a temporary folder.
         """
-        path = self.path_of(key)
+        path, root = self.path_of(key), self._root_of(key)
         if path.exists():
             raise FileExistsError(f"There is a repository {key} already")
-        self._make_shards(path.parent)
-        folder = path.parent / f"{key}.{secrets.token_hex(8)}.tmp"
+        if not self.is_available(storage_of(key)):
+            raise Unavailable(f"The repository storage {storage_of(key)} is not available")
+        for level in (root, path.parent.parent, path.parent):
+            level.mkdir(mode=0o700, parents=level is self.root, exist_ok=True)
+        folder = path.parent / f"{path.stem}.{secrets.token_hex(8)}.tmp"
         folder.mkdir(mode=0o700)
         try:
             yield folder
@@ -135,27 +198,25 @@ class RepositoryStore:
         # One sync is enough: journals preserve the order, so all folders that were created before are on disk too.
         sync_folder(path.parent)
 
-    def _make_shards(self, folder: Path) -> None:
-        for level in (self.root, folder.parent, folder):
-            level.mkdir(mode=0o700, parents=level is self.root, exist_ok=True)
 
-    def _shards(self) -> Iterator[Path]:
-        for outer in _entries(self.root):
-            if _SHARD.fullmatch(outer.name):
-                for inner in _entries(Path(outer.path)):
-                    if _SHARD.fullmatch(inner.name):
-                        yield Path(inner.path)
+def _shards(root: Path) -> Iterator[Path]:
+    for outer in _entries(root):
+        if _SHARD.fullmatch(outer.name):
+            for inner in _entries(Path(outer.path)):
+                if _SHARD.fullmatch(inner.name):
+                    yield Path(inner.path)
 
-    def _move_to_trash(self, path: Path) -> None:
-        """Move a folder to the trash atomically, then delete it; running processes keep their open files."""
-        trash = self.root / _TRASH
-        trash.mkdir(mode=0o700, exist_ok=True, parents=True)
-        target = trash / secrets.token_hex(16)
-        try:
-            path.rename(target)
-        except FileNotFoundError:
-            return
-        _delete(target)
+
+def _move_to_trash(root: Path, path: Path) -> None:
+    """Move a folder to the trash atomically, then delete it; running processes keep their open files."""
+    trash = root / _TRASH
+    trash.mkdir(mode=0o700, exist_ok=True, parents=True)
+    target = trash / secrets.token_hex(16)
+    try:
+        path.rename(target)
+    except FileNotFoundError:
+        return
+    _delete(target)
 
 
 def _entries(folder: Path) -> list["os.DirEntry[str]"]:

@@ -12,6 +12,7 @@ import msgspec
 from sqlalchemy import select
 
 from ingot.core.db.engines import Engine
+from ingot.errors import Unavailable
 from ingot.git.core.errors import MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.backup_copy import copy_repository
@@ -40,10 +41,14 @@ def live_projects(snapshot: Snapshot) -> dict[str, str]:
 
 
 def add_repositories(
-    archive: ArchiveWriter, engine: Engine, root: Path, paths: dict[str, str], scratch: Path, progress: Progress
+    archive: ArchiveWriter,
+    engine: Engine,
+    store: RepositoryStore,
+    paths: dict[str, str],
+    scratch: Path,
+    progress: Progress,
 ) -> list[str]:
     """Add the repository of each project and the record of their contents; return their problems."""
-    store = RepositoryStore(root)
     problems: list[str] = []
     with tempfile.TemporaryFile(dir=scratch) as record:
         missing: list[RepositoryEntry] = []
@@ -79,8 +84,9 @@ def read_record(record: IO[bytes]) -> Iterator[RepositoryEntry]:
 
 
 def _add_repository(archive: ArchiveWriter, store: RepositoryStore, key: str) -> RepositoryEntry:
-    path = store.path_of(key)
-    if not path.is_dir():
+    try:
+        path = store.open(key).path
+    except (MissingRepository, Unavailable):  # The backup records that it is missing.
         return RepositoryEntry(key, there=False)
     with store.scratch_folder() as folder:
         try:
@@ -89,7 +95,8 @@ def _add_repository(archive: ArchiveWriter, store: RepositoryStore, key: str) ->
             return RepositoryEntry(key, there=False)
         entry = repository_entry(folder, key)
         archive.beat = _Heartbeat(folder)
-        archive.add_folder(folder, PurePath(store.root.name, path.relative_to(store.root)))
+        # Independent of its storage: a restore puts all repositories into the default one.
+        archive.add_folder(folder, PurePath(store.root.name, *path.parts[-3:]))
     return entry
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, select
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.names import NAMESPACES
-from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.maintenance.store import DEFAULT_STORAGE, RepositoryStore, key_in
 from ingot.operations.backups.layout import BackupError, Progress, RepositoryEntry
 from ingot.operations.backups.repositories import repository_entry
 from ingot.projects.projects.default_branch import record_head
@@ -45,10 +45,12 @@ def verify_repositories(
     deleted, and default branches are updated where HEAD was changed meanwhile. Without a ``record``, as in format 1,
     repositories are only checked in themselves.
     """
+    database.write(_assign_to_default_storage)
     live = database.read(_live_repositories)
     total, problems, notes = len(live), [], []
     entries = (RepositoryEntry(key) for key in list(live)) if record is None else record
     for done, entry in enumerate(entries):
+        entry.key = key_in(DEFAULT_STORAGE, entry.key)
         project = live.pop(entry.key, None)
         if project is None:
             problems.append(f"a repository without a project ({entry.key[:8]}…)")
@@ -92,6 +94,14 @@ def _live_repositories(db: Connection) -> dict[str, _LiveRepository]:
         for key, project_id, path in db.rows(_LIVE_WIKIS)
     }
     return live | wikis
+
+
+def _assign_to_default_storage(db: Connection) -> None:
+    """Change the keys of repositories that were in other storages, which this instance need not have."""
+    for table in (projects, project_wikis):
+        elsewhere = select(table.c.id, table.c.repository_key).where(table.c.repository_key.like("%:%"))
+        for row_id, key in db.rows(elsewhere):
+            db.update(table, row_id, repository_key=key_in(DEFAULT_STORAGE, key))
 
 
 def _delete_project(db: Connection, project: _LiveRepository, key: str) -> None:

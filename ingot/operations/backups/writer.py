@@ -6,7 +6,7 @@ import io
 import os
 import secrets
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import IO, NamedTuple
 
@@ -16,6 +16,8 @@ from sqlalchemy import Table
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.engines import Engine
 from ingot.core.migrations.run import newest_revision
+from ingot.core.storage.files import FileStorage
+from ingot.git.maintenance.store import RepositoryStore
 from ingot.operations.backups.archive import ArchiveWriter
 from ingot.operations.backups.layout import (
     FOLDERS,
@@ -45,9 +47,20 @@ class BackupResult(NamedTuple):
 
 
 def write_backup(
-    engine: Engine, tables: Sequence[Table], data: Path, target: Path, version: str, progress: Progress
+    engine: Engine,
+    tables: Sequence[Table],
+    data: Path,
+    target: Path,
+    version: str,
+    progress: Progress,
+    storages: Mapping[str, FileStorage] | None = None,
+    store: RepositoryStore | None = None,
 ) -> BackupResult:
-    """Write a snapshot of the instance to ``target``, readable only by the owner; on failure no file remains."""
+    """Write a snapshot of the instance to ``target``, readable only by the owner; on failure no file remains.
+
+    ``storages`` are those of files that may be in a bucket, by the names of their folders. ``store`` is
+    that of the repositories, by default the one in the data directory.
+    """
     _reject_target(data, target)
     _delete_partials(target)
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
@@ -59,8 +72,9 @@ def write_backup(
             archive = ArchiveWriter(file)
             manifest = Manifest(FORMAT, "", version, "", wall_clock(), [], archive.members)
             projects = _add_tables(archive, manifest, engine, tables, target.parent, progress)
-            _add_files(archive, data, progress)
-            problems = add_repositories(archive, engine, data / REPOSITORIES, projects, target.parent, progress)
+            _add_files(archive, data, progress, storages or {})
+            store = store or RepositoryStore(data / REPOSITORIES)
+            problems = add_repositories(archive, engine, store, projects, target.parent, progress)
             archive.add(MANIFEST, io.BytesIO(msgspec.json.format(_encode(manifest), indent=1)))
             archive.close()
             file.flush()
@@ -127,13 +141,32 @@ def _write_rows(snapshot: Snapshot, table: Table, rows: IO[bytes]) -> TableEntry
     return TableEntry(str(table.name), columns, count, snapshot.last_id(table))
 
 
-def _add_files(archive: ArchiveWriter, data: Path, progress: Progress) -> None:
+def _add_files(archive: ArchiveWriter, data: Path, progress: Progress, storages: Mapping[str, FileStorage]) -> None:
     """Add the folders, after the tables, so that they contain at least the files that the rows reference."""
+    # Listed before and after the files on the disk are read: a file may be moved in either direction meanwhile.
+    before = {name: list(_keys_in_bucket(storages, name)) for name in FOLDERS}
     for name in FOLDERS:
         if (data / name).is_dir() and name != REPOSITORIES:
             progress(f"folder {name}", 0, 0)
             archive.add_folder(data / name, PurePath(name))
+        for key in (*before[name], *_keys_in_bucket(storages, name)):
+            if f"{name}/{key}" not in archive.members:
+                progress(f"{name}/{key}", 0, 0)
+                _add_stored_file(archive, storages[name], name, key)
     archive.add_file(data / SETTINGS, PurePath(SETTINGS))
+
+
+def _keys_in_bucket(storages: Mapping[str, FileStorage], name: str) -> Iterator[str]:
+    bucket = storages[name].bucket if name in storages else None
+    return iter(()) if bucket is None else (stored.key for stored in bucket.objects())
+
+
+def _add_stored_file(archive: ArchiveWriter, storage: FileStorage, name: str, key: str) -> None:
+    try:
+        with storage.open(key) as file:
+            archive.add(f"{name}/{key}", file)
+    except FileNotFoundError:  # Deleted meanwhile.
+        pass
 
 
 def _fsync_folder(folder: Path) -> None:

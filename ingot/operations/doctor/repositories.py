@@ -14,7 +14,7 @@ from ingot.core.jobs.tables import jobs
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.housekeeping import list_temporary, remove_temporary
 from ingot.git.maintenance.integrity import find_problems, has_our_config, restore_config
-from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.maintenance.store import RepositoryStore, storage_of
 from ingot.git.writing.head import can_be_head, head_or_none
 from ingot.operations.doctor.findings import DoctorFinding
 from ingot.projects.projects.default_branch import head_job_key, record_head
@@ -55,14 +55,22 @@ class _LiveProject(NamedTuple):
     import_status: str
 
 
-def check_repositories(database: Database, root: Path, *, contents: bool) -> Iterator[DoctorFinding]:
+def check_repositories(database: Database, store: RepositoryStore, *, contents: bool) -> Iterator[DoctorFinding]:
     """Check all repositories, those of projects first; ``contents`` reads and compares all their objects."""
-    store = RepositoryStore(root)
+    unavailable = {storage for storage in store.roots if not store.is_available(storage)}
+    for storage in sorted(unavailable):
+        root = store.roots[storage]
+        yield DoctorFinding(f"The repository storage {storage} is not available: check that {root} is mounted")
     live = [_LiveProject(*row) for row in database.read(lambda db: db.rows(_LIVE_PROJECTS))]
     wikis = database.read(lambda db: db.rows(_LIVE_WIKIS))
     live += [_LiveProject(project_id, f"{path}.wiki", None, key, "none") for project_id, path, key in wikis]
     for project in live:
-        yield from _check_project(database, store, project, contents=contents)
+        if storage_of(project.key) not in store.roots:
+            yield DoctorFinding(
+                f"{project.full_path} is in the repository storage {storage_of(project.key)}, which is not configured"
+            )
+        elif storage_of(project.key) not in unavailable:
+            yield from _check_project(database, store, project, contents=contents)
     live_keys = {project.key for project in live}
     for key in sorted(store.keys()):
         path = store.path_of(key)

@@ -9,7 +9,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.names import NAMESPACES
 from ingot.errors import Conflict, Denied, NotFound, Unchanged
-from ingot.git.maintenance.store import new_key
+from ingot.git.maintenance.store import new_key, storage_of
 from ingot.projects.forks import service
 from ingot.projects.namespaces.queries import namespace_of_user, namespace_or_none
 from ingot.projects.namespaces.tables import Namespace
@@ -36,8 +36,10 @@ def _fork_repository(context: PrepareContext, params: ForkProject) -> tuple[str,
         _target_namespace(db, context.actor, params)
         return project
 
-    key, store = new_key(), repository_store(context.settings)
+    store = repository_store(context.settings)
     source = context.database.read(find_source, ahead_of_change=True)
+    # In the storage of the source, where both can share files.
+    key = new_key(storage_of(source.repository_key))
     if params.by_job:
         store.create(key, source.default_branch)
     else:

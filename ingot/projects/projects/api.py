@@ -47,6 +47,7 @@ from ingot.projects.projects.params import (
     TransferProject,
 )
 from ingot.projects.projects.readme import readme_path
+from ingot.projects.projects.storages import storage_for_new_repository
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import (
     ProjectView,
@@ -74,12 +75,13 @@ def project_lookup_in_path(call: Call) -> tuple[Access, policy.ProjectLookup]:
 
 def repository_store(settings: Settings) -> RepositoryStore:
     """Return the store of all repositories of the instance."""
-    return _store_at(settings.data)
+    return _store_at(settings.data, settings.repository_storages)
 
 
 @lru_cache(8)
-def _store_at(data: Path) -> RepositoryStore:
-    return RepositoryStore(data / "repositories")
+def _store_at(data: Path, storages: str) -> RepositoryStore:
+    others = Settings(data=data, repository_storages=storages).storage_directories
+    return RepositoryStore(data / "repositories", others)
 
 
 def project_page(call: Call, listing: Listing[Project], params: ListProjects) -> Listing[SimpleProjectView]:
@@ -166,8 +168,8 @@ def _create_repository(context: PrepareContext, params: CreateProject) -> NewRep
         )
     with_readme = params.initialize_with_readme and not params.import_url
     author = _first_commit_author(context) if with_readme else None
-    key = new_key()
     store = repository_store(context.settings)
+    key = new_key(storage_for_new_repository(context.database, store))
     store.create(key, branch)
     context.undo.append(partial(delete_unused_repository, context.database, store, key))
     if author is None:

@@ -1,6 +1,7 @@
 """Lookup of a project's README file."""
 
 from ingot.cache import BoundedCache, declare_cache
+from ingot.errors import Unavailable
 from ingot.git.core.errors import is_unreadable_error
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip
@@ -22,7 +23,7 @@ def readme_path(store: RepositoryStore, project: Project) -> str | None:
     try:
         return _readme_path(store, project)
     except Exception as error:
-        if is_unreadable_error(error):  # The rest of the project can still be shown.
+        if isinstance(error, Unavailable) or is_unreadable_error(error):  # The rest of the project can still be shown.
             log_failure("README not found", error, project_id=project.id)
             return None
         raise

@@ -31,7 +31,7 @@ class LfsSweepJob:
         while unlinked := database.read(partial(unlinked_oids, after=last)):
             last = unlinked[-1]
             self._sweep(database, unlinked)
-        for oids in self._files.folders():
+        for oids in self._files.batches():
             recorded = database.read(partial(existing_oids, oids=oids))
             self._sweep(database, [oid for oid in oids if oid not in recorded])
         self._files.delete_partial_files(SWEEP_AFTER_SECONDS)

@@ -34,6 +34,7 @@ from ingot.log import log_failure
 from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules, rule_ids_of_deploy_key, tag_rules
+from ingot.repositories.ref_changes.moves import require_current_place
 from ingot.repositories.ref_changes.policy import DEFAULT_BRANCH_REFUSAL, MAX_REFS, RefUpdateContext, ref_update_refusal
 from ingot.repositories.ref_changes.ports import MergeRequestHeads, PipelineConfigurations
 from ingot.repositories.ref_changes.queries import (
@@ -155,6 +156,7 @@ def begin_ref_updates(
     deleted_branches = {update.branch for update in updates if update.deletes and update.branch is not None}
 
     def write(db: Connection) -> RefIntent:
+        require_current_place(db, repository, context.project.id)
         if in_intent_transaction is not None:
             in_intent_transaction(db)
         # Checked again, since one of them may have become the default branch in the meantime.

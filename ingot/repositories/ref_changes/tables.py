@@ -43,6 +43,16 @@ ref_changes = Table(
     sqlite_autoincrement=True,
 )
 
+# Projects whose refs must not change, because their repository is being moved to another storage.
+repository_locks = Table(
+    "repository_locks",
+    metadata,
+    row_id(),
+    reference("project_id", "projects.id", unique=True),
+    text("created_at"),
+    sqlite_autoincrement=True,
+)
+
 
 class RefIntent(Record, frozen=True):
     """A pending change; ``updates`` is JSON."""

@@ -24,7 +24,7 @@ from ingot.git.core.names import ref_name_error
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.changed_files import changed_files_between
 from ingot.git.history.commits import NO_OID, Signature, branch_tip, read_commits
-from ingot.git.maintenance.store import RepositoryStore, new_key
+from ingot.git.maintenance.store import RepositoryStore, new_key, storage_of
 from ingot.git.trees.entries import TreeEntry
 from ingot.git.writing.commits import CommitMetadata, InvalidAction, TreeAction, commit_actions
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
@@ -66,7 +66,7 @@ def ensure_wiki(database: Database, store: RepositoryStore, project: Project) ->
     key = database.read(partial(wiki_key_or_none, project_id=project.id))
     if key is not None:
         return store.open(key)
-    created_key = new_key()
+    created_key = new_key(storage_of(project.repository_key))
     branch = project.default_branch
     store.create(created_key, branch if ref_name_error(branch) is None else _DEFAULT_BRANCH)
 

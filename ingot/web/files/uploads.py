@@ -35,9 +35,11 @@ def show_upload(visit: Visit, db: Connection) -> PageResponse:
     lookup = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]})
     name = unicodedata.normalize("NFC", visit.request.path["file"])
     file = open_upload(db, upload_files(visit.settings), lookup.project, visit.request.path["secret"], name)
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
     shown = inline_content_type(name)
     headers = file_response_headers(name, shown=shown is not None)
-    return FileResponse(file, os.fstat(file.fileno()).st_size, shown or "application/octet-stream", headers)
+    return FileResponse(file, size, shown or "application/octet-stream", headers)
 
 
 def file_response_headers(name: str, *, shown: bool) -> list[Header]:

@@ -37,6 +37,7 @@ SHOWN = {
     "container_registry_token_expire_delay",
     "repository_storage",
     "repository_storages",
+    "repository_storages_weighted",
     "koding_enabled",
     "koding_url",
     "plantuml_enabled",

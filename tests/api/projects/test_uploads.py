@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from ingot.core.storage.files import FileStorage
 from ingot.operations.doctor.files import check_files
 from ingot.projects.uploads.files import UploadFiles, upload_files
 from ingot.projects.uploads.jobs import SWEEP_AFTER_SECONDS, UploadJobs
@@ -245,7 +246,7 @@ class FullDisk(io.BytesIO):
 
 def test_a_full_disk_leaves_no_partial_file(tmp_path: Path) -> None:
     """The next upload works."""
-    files = UploadFiles(tmp_path / "uploads")
+    files = UploadFiles(FileStorage(tmp_path / "uploads"))
     with pytest.raises(OSError, match="No space"):
         files.store(1, "a" * 32, "a.txt", FullDisk(b"x" * 100))
     assert [path for path in files.root.rglob("*") if path.name != "1"] == []

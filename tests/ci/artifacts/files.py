@@ -56,4 +56,4 @@ def store_of(instance: Instance) -> ArtifactStore:
 
 def stored_files(instance: Instance) -> set[Path]:
     """Return all files of the storage, also incomplete ones."""
-    return {path for path in store_of(instance).root.rglob("*") if path.is_file()}
+    return {path for path in store_of(instance).storage.root.rglob("*") if path.is_file()}

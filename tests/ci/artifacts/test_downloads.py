@@ -202,7 +202,7 @@ def test_sweep_removes_files_without_a_row(make: Make, api: Api, project: Projec
         incoming.write(b"x")
         incoming.publish()
         incoming.close()
-    partial = store.root / "incoming" / ("a" * 32)
+    partial = store.storage.root / "incoming" / ("a" * 32)
     partial.write_bytes(b"x")
     _age(store.path_of(lost.key))
     _age(partial)

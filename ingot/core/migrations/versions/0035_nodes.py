@@ -6,7 +6,7 @@ from alembic import op
 from ingot.core.migrations.compatibility import record_oldest
 
 revision = "0035"
-down_revision = "0031"
+down_revision = "0033"
 
 _IDENTIFIER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 

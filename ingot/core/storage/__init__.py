@@ -1,0 +1,1 @@
+"""Storage of files on the disk or in an S3-compatible bucket."""

@@ -1,0 +1,1 @@
+"""Moves of repositories between storages."""

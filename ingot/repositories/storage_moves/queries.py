@@ -1,0 +1,57 @@
+"""Queries of repository storage moves."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import NotFound
+from ingot.git.maintenance.store import DEFAULT_STORAGE, storage_of
+from ingot.projects.projects.tables import Project, projects
+from ingot.repositories.storage_moves.tables import StorageMove, repository_storage_moves
+
+_moves = repository_storage_moves
+_BY_ID = select(_moves).where(_moves.c.id == bindparam("move"))
+_ALL = list_query(select(_moves), _moves.c.id, _moves.c.id.desc())
+_OF_PROJECT = list_query(
+    select(_moves).where(_moves.c.project_id == bindparam("project")), _moves.c.id, _moves.c.id.desc()
+)
+_RUNNING = select(_moves.c.id).where(
+    _moves.c.project_id == bindparam("project"), (_moves.c.state == "scheduled") | (_moves.c.state == "started")
+)
+_LIVE = select(projects.c.id).where(projects.c.namespace_id.is_not(None)).order_by(projects.c.id)
+_ON_STORAGE = _LIVE.where(
+    projects.c.repository_key >= bindparam("first"), projects.c.repository_key < bindparam("after")
+)
+_ON_DEFAULT = _LIVE.where(projects.c.repository_key.not_like("%:%"))
+
+
+def list_moves(db: Connection, page: Page, project_id: int | None = None) -> Listing[StorageMove]:
+    """List moves, newest first; those of all projects or of one."""
+    if project_id is None:
+        return fetch_page(db, StorageMove, _ALL, page)
+    return fetch_page(db, StorageMove, _OF_PROJECT, page, project=project_id)
+
+
+def find_move(db: Connection, move_id: int, project_id: int | None = None) -> StorageMove:
+    """Return a move; raise NotFound if it does not exist or belongs to another project."""
+    move = db.first(StorageMove, _BY_ID, move=move_id)
+    if move is None or project_id not in (None, move.project_id):
+        raise NotFound(message="404 Not found")
+    return move
+
+
+def has_running_move(db: Connection, project_id: int) -> bool:
+    """Return whether a move of a project has not ended yet."""
+    return db.value(_RUNNING, project=project_id) is not None
+
+
+def projects_on_storage(db: Connection, storage: str) -> list[int]:
+    """Return the projects whose repositories are in a storage."""
+    if storage == DEFAULT_STORAGE:
+        return [number for (number,) in db.rows(_ON_DEFAULT)]
+    return [number for (number,) in db.rows(_ON_STORAGE, first=f"{storage}:", after=f"{storage};")]
+
+
+def storage_of_project(project: Project) -> str:
+    """Return the name of the storage that has the repository of a project."""
+    return storage_of(project.repository_key)

@@ -1,0 +1,89 @@
+"""SeaweedFS, a real S3 server, as a separate process; it comes as a Python package."""
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.server.process import until
+
+PROGRAM = Path(sys.executable).parent / "weed"
+ACCESS_KEY, SECRET_KEY = "access-key-of-the-tests", "secret-key-of-the-tests"
+_GRPC_OFFSET = 10_000
+
+
+@dataclass(frozen=True)
+class S3Server:
+    """Running server."""
+
+    url: str
+    filer_url: str
+    """Address at which the server shows buckets as folders."""
+
+    def settings(self, bucket: str, kinds: str = "all", *, public: bool = False) -> dict[str, Any]:
+        """Create a bucket; return the settings of an instance that stores these kinds of files in it."""
+        httpx.post(f"{self.filer_url}/buckets/{bucket}/").raise_for_status()
+        return {
+            "object_storage": kinds,
+            "s3_bucket": bucket,
+            "s3_endpoint": self.url,
+            "s3_public_url": self.url if public else "",
+            "s3_access_key": ACCESS_KEY,
+            "s3_secret_key": SECRET_KEY,
+        }
+
+
+@contextmanager
+def running_s3_server(folder: Path) -> Iterator[S3Server]:
+    """Run the server until the block ends."""
+    credentials = [{"accessKey": ACCESS_KEY, "secretKey": SECRET_KEY}]
+    identity = {"name": "tests", "credentials": credentials, "actions": ["Admin", "Read", "Write", "List"]}
+    config = folder / "s3.json"
+    config.write_text(json.dumps({"identities": [identity]}))
+    (folder / "data").mkdir()
+    master, volume, filer, s3 = _free_ports(4)
+    arguments = [
+        *("-dir", folder / "data", "-ip", "127.0.0.1", "-ip.bind", "127.0.0.1"),
+        *("-master.port", master, "-volume.port", volume, "-filer", "-filer.port", filer, "-s3", "-s3.port", s3),
+        *("-s3.config", config, "-master.volumeSizeLimitMB", 64, "-volume.max", 50, "-master.telemetry=false"),
+    ]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen([PROGRAM, "-logtostderr=true", "server", *map(str, arguments)], stderr=log)
+    url = f"http://127.0.0.1:{s3}"
+    try:
+        until("the S3 server starts", lambda: process.poll() is None and _responds(url))
+        yield S3Server(url, f"http://127.0.0.1:{filer}")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _responds(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/status").status_code < 500
+    except httpx.TransportError:
+        return False
+
+
+def _free_ports(count: int) -> list[int]:
+    """Return free ports for HTTP whose counterparts for gRPC, at a fixed distance, are free too."""
+    ports: list[int] = []
+    while len(ports) < count:
+        with socket.socket() as probe, socket.socket() as counterpart:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+            if port + _GRPC_OFFSET > 65535 or port in ports:
+                continue
+            try:
+                counterpart.bind(("127.0.0.1", port + _GRPC_OFFSET))
+            except OSError:
+                continue
+            ports.append(port)
+    return ports
