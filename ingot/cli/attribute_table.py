@@ -51,7 +51,7 @@ def _rows(struct: type[msgspec.Struct], without: Iterable[str]) -> Iterator[str]
     hints = get_type_hints(struct, include_extras=True)
     for field in msgspec.structs.fields(struct):
         if field.name not in without:
-            default = field.default_factory() if field.default is NODEFAULT else field.default  # type: ignore[operator, misc] # All fields have a default.
+            default = field.default_factory() if field.default is NODEFAULT else field.default
             effect = _effect(hints[field.name]) or "stored only"
             shown = msgspec.json.encode(default).decode()
             yield f"| `{field.name}` | {_type_name(hints[field.name])} | `{shown}` | {effect} |\n"

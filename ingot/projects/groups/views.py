@@ -1,6 +1,6 @@
 """Response structs of groups."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -55,10 +55,13 @@ class _GroupId(View):
     id: int
 
 
-_OptionsView = view_of(_GroupId, GroupOptions, (PROTECTION,))
+if TYPE_CHECKING:  # The fields are declared once, and created at run time.
+    _OptionsView = _GroupId
+else:
+    _OptionsView = view_of(_GroupId, GroupOptions, (PROTECTION,))
 
 
-class GroupView(_OptionsView):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
+class GroupView(_OptionsView):
     """Group."""
 
     name: str
