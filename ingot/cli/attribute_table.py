@@ -28,8 +28,8 @@ Templates of commit messages know the variables `%{source_branch}`, `%{target_br
 `%{issues}`, `%{reference}`, `%{local_reference}` and `%{source_project_id}`; the message of suggestions knows
 `%{suggestions_count}`, `%{files_count}`, `%{branch_name}`, `%{project_path}` and `%{project_name}`.
 
-Free here although GitLab requires a licence: approval rules, push rules, protected branches of groups. Not included:
-merge trains.
+Not included: approval rules, push rules, protected branches of groups and merge trains, for which GitLab requires a
+licence.
 """
 _HEAD = "| Attribute | Type | Default | Effect |\n|---|---|---|---|"
 

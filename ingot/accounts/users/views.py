@@ -206,11 +206,13 @@ def admin_user_views(db: Connection, users: Sequence[User], base: str) -> list[A
     namespaces = db.ports[UserNamespaces].ids_of_users(db, user_ids)
     return [
         AdminUserView(
-            *_public_fields(user, base),
-            *_private_fields(user, identities),
-            *shown_user_details(user.details_document),
-            user.admin,
-            namespaces.get(user.id),
+            *(
+                *_public_fields(user, base),
+                *_private_fields(user, identities),
+                *shown_user_details(user.details_document),
+                user.admin,
+                namespaces.get(user.id),
+            )
         )
         for user in users
     ]

@@ -100,7 +100,7 @@ def group_brief(group: Namespace, base: str) -> GroupBrief:
 def group_view(group: Namespace, base: str) -> GroupView:
     """Return the view of a group."""
     protection = group.options.default_branch_protection
-    return GroupView(
+    fields = (
         group.id,
         *shown_group_options(group.options_document),
         group.name,
@@ -120,6 +120,7 @@ def group_view(group: Namespace, base: str) -> GroupView:
         group.parent_id,
         group.created_at,
     )
+    return GroupView(*fields)
 
 
 def visible_group_views(db: Connection, actor: Actor, search: str, page: Page, base: str) -> Listing[GroupView]:
