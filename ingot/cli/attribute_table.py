@@ -28,8 +28,8 @@ Templates of commit messages know the variables `%{source_branch}`, `%{target_br
 `%{issues}`, `%{reference}`, `%{local_reference}` and `%{source_project_id}`; the message of suggestions knows
 `%{suggestions_count}`, `%{files_count}`, `%{branch_name}`, `%{project_path}` and `%{project_name}`.
 
-Free here although GitLab requires a licence: approval rules, push rules, protected branches of groups. Not included:
-merge trains.
+Not included: approval rules, push rules, protected branches of groups and merge trains, for which GitLab requires a
+licence.
 """
 _HEAD = "| Attribute | Type | Default | Effect |\n|---|---|---|---|"
 
@@ -51,7 +51,7 @@ def _rows(struct: type[msgspec.Struct], without: Iterable[str]) -> Iterator[str]
     hints = get_type_hints(struct, include_extras=True)
     for field in msgspec.structs.fields(struct):
         if field.name not in without:
-            default = field.default_factory() if field.default is NODEFAULT else field.default  # type: ignore[operator, misc] # All fields have a default.
+            default = field.default_factory() if field.default is NODEFAULT else field.default
             effect = _effect(hints[field.name]) or "stored only"
             shown = msgspec.json.encode(default).decode()
             yield f"| `{field.name}` | {_type_name(hints[field.name])} | `{shown}` | {effect} |\n"

@@ -1,6 +1,6 @@
 """Request parameters of the instance endpoints."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -41,10 +41,13 @@ _LISTS = (
     "users_get_by_id_limit_allowlist",
     "valid_runner_registrars",
 )
-_MoreSettings = params_of(AllSettings, without=(*InstanceSettings.__struct_fields__, *_LISTS))
+if TYPE_CHECKING:  # The fields are declared once, and created at run time.
+    _MoreSettings = Params
+else:
+    _MoreSettings = params_of(AllSettings, without=(*InstanceSettings.__struct_fields__, *_LISTS))
 
 
-class ModifySettings(_MoreSettings):  # type: ignore[misc, valid-type] # Fields that are declared once, by the settings.
+class ModifySettings(_MoreSettings):
     """Settings to change; aliases used by later clients are listed last."""
 
     notes_create_limit_allowlist: Texts = UNSET

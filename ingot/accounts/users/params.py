@@ -1,6 +1,6 @@
 """Request parameters of the user endpoints."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -40,10 +40,13 @@ class GetUser(Params):
     with_custom_attributes: bool = False
 
 
-_Details = params_of(UserDetails)
+if TYPE_CHECKING:  # The fields are declared once, and created at run time.
+    _Details = Params
+else:
+    _Details = params_of(UserDetails)
 
 
-class _Profile(_Details):  # type: ignore[misc, valid-type] # Fields that are declared once, by the details.
+class _Profile(_Details):
     """Fields of a user that can be both set at creation and modified."""
 
     skype: str | UnsetType | None = UNSET

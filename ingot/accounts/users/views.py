@@ -1,7 +1,7 @@
 """Response structs of users; the fields depend on the caller."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import UNSET, UnsetType
 
@@ -82,10 +82,13 @@ class CustomAttributeView(View):
     value: str
 
 
-_Details = view_of(OwnUserView, UserDetails)
+if TYPE_CHECKING:  # The fields are declared once, and created at run time.
+    _Details = OwnUserView
+else:
+    _Details = view_of(OwnUserView, UserDetails)
 
 
-class AdminUserView(_Details):  # type: ignore[misc, valid-type] # Fields that are declared once, by the details.
+class AdminUserView(_Details):
     """A user, for administrators."""
 
     is_admin: bool
@@ -204,11 +207,13 @@ def admin_user_views(db: Connection, users: Sequence[User], base: str) -> list[A
     namespaces = db.ports[UserNamespaces].ids_of_users(db, user_ids)
     return [
         AdminUserView(
-            *_public_fields(user, base),
-            *_private_fields(user, identities),
-            *shown_user_details(user.details_document),
-            user.admin,
-            namespaces.get(user.id),
+            *(
+                *_public_fields(user, base),
+                *_private_fields(user, identities),
+                *shown_user_details(user.details_document),
+                user.admin,
+                namespaces.get(user.id),
+            )
         )
         for user in users
     ]

@@ -10,18 +10,18 @@ from ingot.core.api.params import Params
 from ingot.core.api.views import View
 
 
-def params_of(*stored: type[msgspec.Struct], without: Iterable[str] = ()) -> type[Params]:
+def params_of(*stored: type[msgspec.Struct], without: Iterable[str] = ()) -> type[msgspec.Struct]:
     """Return a struct of optional parameters with the names and types of the fields of structs."""
     fields = [(name, hint | UnsetType, UNSET) for struct in stored for name, hint in _fields(struct, without)]
     return msgspec.defstruct("DeclaredParams", fields, bases=(Params,), module=__name__)
 
 
-def view_of(base: type[View], stored: type[msgspec.Struct], without: Iterable[str] = ()) -> type[View]:
+def view_of(base: type[View], stored: type[msgspec.Struct], without: Iterable[str] = ()) -> type[msgspec.Struct]:
     """Return a view with the fields of another view, then those of a struct."""
     return msgspec.defstruct("DeclaredView", _fields(stored, without), bases=(base,), module=__name__, gc=False)
 
 
-def optional_view_of(base: type[View], stored: type[msgspec.Struct]) -> type[View]:
+def optional_view_of(base: type[View], stored: type[msgspec.Struct]) -> type[msgspec.Struct]:
     """Return a view with the fields of another view, then those of a struct, which are left out until they are set."""
     fields = [(name, hint | UnsetType, UNSET) for name, hint in _fields(stored, ())]
     return msgspec.defstruct("DeclaredOptionalView", fields, bases=(base,), module=__name__, gc=False)

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
@@ -45,9 +47,7 @@ def instance_deploy_key_views(
         return [simple_view(projects[project_id], urls) for project_id in linked if project_id in projects]
 
     return [
-        InstanceDeployKeyView(
-            *(getattr(view, name) for name in DeployKeyView.__struct_fields__), views(key, True), views(key, False)
-        )
+        InstanceDeployKeyView(*(*msgspec.structs.astuple(view), views(key, True), views(key, False)))
         for key, view in ((key, deploy_key_view(key)) for key in keys)
     ]
 

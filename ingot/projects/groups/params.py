@@ -1,6 +1,6 @@
 """Request parameters of groups."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -32,10 +32,13 @@ ProjectCreation = Literal["noone", "administrator", "owner", "maintainer", "deve
 """Level that a member needs to create projects in a group; administrators always may."""
 
 
-_OptionParams = params_of(GroupOptions)
+if TYPE_CHECKING:  # The fields are declared once, and created at run time.
+    _OptionParams = Params
+else:
+    _OptionParams = params_of(GroupOptions)
 
 
-class _Attributes(_OptionParams):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
+class _Attributes(_OptionParams):
     emails_disabled: bool | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     visibility: Visibility | UnsetType = UNSET

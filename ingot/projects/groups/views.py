@@ -1,6 +1,6 @@
 """Response structs of groups."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -55,10 +55,13 @@ class _GroupId(View):
     id: int
 
 
-_OptionsView = view_of(_GroupId, GroupOptions, (PROTECTION,))
+if TYPE_CHECKING:  # The fields are declared once, and created at run time.
+    _OptionsView = _GroupId
+else:
+    _OptionsView = view_of(_GroupId, GroupOptions, (PROTECTION,))
 
 
-class GroupView(_OptionsView):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
+class GroupView(_OptionsView):
     """Group."""
 
     name: str
@@ -97,7 +100,7 @@ def group_brief(group: Namespace, base: str) -> GroupBrief:
 def group_view(group: Namespace, base: str) -> GroupView:
     """Return the view of a group."""
     protection = group.options.default_branch_protection
-    return GroupView(
+    fields = (
         group.id,
         *shown_group_options(group.options_document),
         group.name,
@@ -117,6 +120,7 @@ def group_view(group: Namespace, base: str) -> GroupView:
         group.parent_id,
         group.created_at,
     )
+    return GroupView(*fields)
 
 
 def visible_group_views(db: Connection, actor: Actor, search: str, page: Page, base: str) -> Listing[GroupView]:

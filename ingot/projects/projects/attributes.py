@@ -107,7 +107,7 @@ def options_from_params(params: ProjectAttributes, document: str, visibility: st
     sent = given_fields(params)
     if "emails_disabled" in sent:
         sent.setdefault("emails_enabled", not sent["emails_disabled"])
-    private = set(project_options(document).private_features)
+    private: set[str] = set(project_options(document).private_features)
     for level, flag in _LEVELS.items():
         feature = level.removesuffix("_access_level")
         remains = feature in private and level not in sent and sent.get(flag) is not False

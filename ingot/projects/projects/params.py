@@ -1,6 +1,6 @@
 """Request parameters of projects."""
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -77,10 +77,13 @@ class SearchUsers(Params):
 
 RepositoryLevel = Literal["enabled", "private", "disabled"]
 """Access to the code: by the project's visibility, for members only, or disabled."""
-_OptionParams = params_of(ProjectOptions, ProjectCiOptions, without=INTERNAL)
+if TYPE_CHECKING:  # The fields are declared once, and created at run time.
+    _OptionParams = Params
+else:
+    _OptionParams = params_of(ProjectOptions, ProjectCiOptions, without=INTERNAL)
 
 
-class ProjectAttributes(_OptionParams):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
+class ProjectAttributes(_OptionParams):
     """Parameters that creating and editing share."""
 
     emails_disabled: bool | UnsetType = UNSET

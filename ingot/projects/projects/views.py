@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -112,10 +112,13 @@ class ProjectLinksView(View):
     merge_requests: str | UnsetType = UNSET
 
 
-_OptionsView = view_of(SimpleProjectView, ProjectOptions, INTERNAL)
+if TYPE_CHECKING:  # The fields are declared once, and created at run time.
+    _OptionsView = SimpleProjectView
+else:
+    _OptionsView = view_of(SimpleProjectView, ProjectOptions, INTERNAL)
 
 
-class _ProjectFields(_OptionsView):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
+class _ProjectFields(_OptionsView):
     description: str | None
     default_branch: str | None
     tag_list: list[str]
@@ -181,10 +184,13 @@ class _ProjectFields(_OptionsView):  # type: ignore[misc, valid-type] # Fields t
     custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
 
 
-_CiOptionsView = optional_view_of(_ProjectFields, ProjectCiOptions)
+if TYPE_CHECKING:  # The fields are declared once, and created at run time.
+    _CiOptionsView = _ProjectFields
+else:
+    _CiOptionsView = optional_view_of(_ProjectFields, ProjectCiOptions)
 
 
-class ProjectView(_CiOptionsView):  # type: ignore[misc, valid-type] # Fields that are declared once, by the options.
+class ProjectView(_CiOptionsView):
     """Project."""
 
 

@@ -60,7 +60,7 @@ def _protect_default_branch(db: Connection, project_id: int) -> None:
     project = project_or_none(db, project_id)
     if project is None:
         return
-    protection = namespace_by_id(db, project.namespace_id).options.default_branch_protection
+    protection: int | None = namespace_by_id(db, project.namespace_id).options.default_branch_protection
     if protection is None:
         protection = current_settings(db).default_branch_protection
     levels = _DEFAULT_PROTECTION.get(protection, (_MASTERS, _MASTERS))
