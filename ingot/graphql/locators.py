@@ -175,4 +175,4 @@ def _place(context: QueryContext, row: tuple[Any, ...]) -> NotePlace:
 
 def discussions_of(db: Connection, note_ids: Collection[int]) -> dict[int, str]:
     """Return the ids of the discussions of notes; one statement."""
-    return dict(db.rows(_DISCUSSIONS, ids=list(note_ids)))  # type: ignore[arg-type] # Rows have two columns.
+    return dict(db.rows(_DISCUSSIONS, ids=list(note_ids)))

@@ -23,7 +23,7 @@ from graphql import (
     is_abstract_type,
     is_leaf_type,
 )
-from graphql.execution.values import get_argument_values, get_directive_values
+from graphql.execution.values import VariableValues, get_argument_values, get_directive_values
 
 from ingot.graphql.resolvers import Arguments, BatchResolver
 from ingot.graphql.schema_loader import ResolvedSchema
@@ -62,7 +62,7 @@ class PlanBuilder:
         self,
         resolved: ResolvedSchema,
         fragments: Mapping[str, FragmentDefinitionNode],
-        variables: dict[str, Any],
+        variables: VariableValues,
     ) -> None:
         self._resolved = resolved
         self._schema: GraphQLSchema = resolved.schema
@@ -126,7 +126,7 @@ class PlanBuilder:
         if condition == parent.name:
             return True
         kind = self._schema.type_map[condition]
-        return is_abstract_type(kind) and self._schema.is_sub_type(kind, parent)  # type: ignore[arg-type] # It is abstract.
+        return is_abstract_type(kind) and self._schema.is_sub_type(kind, parent)
 
     def _is_included(self, selection: Any) -> bool:
         skip = get_directive_values(GraphQLSkipDirective, selection, self._variables)

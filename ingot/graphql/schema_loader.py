@@ -18,6 +18,7 @@ from graphql import (
     NamedTypeNode,
     NonNullTypeNode,
     ObjectTypeDefinitionNode,
+    StringValueNode,
     TypeNode,
     build_ast_schema,
     parse,
@@ -111,7 +112,7 @@ def _completed(document: DocumentNode) -> Iterator[DefinitionNode]:
     defined = {node.name.value for node in document.definitions}  # type: ignore[attr-defined] # All have names.
     for definition in document.definitions:
         if isinstance(definition, ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode):
-            if definition.name.value == "Mutation":
+            if isinstance(definition, ObjectTypeDefinitionNode) and definition.name.value == "Mutation":
                 yield from _mutation_types(definition)
                 continue
             fields = []
@@ -169,5 +170,6 @@ def _payload_field(mutation: FieldDefinitionNode) -> str:
     kind = named_type(mutation.type)
     name = kind[0].lower() + kind[1:]
     for directive in mutation.directives or ():
-        name = directive.arguments[0].value.value  # type: ignore[attr-defined] # The argument is a string.
+        for argument in directive.arguments or ():
+            name = argument.value.value if isinstance(argument.value, StringValueNode) else name
     return f"{name}: {print_ast(mutation.type)}" if name else ""

@@ -109,7 +109,7 @@ class GraphqlService:
         """Run a mutation; errors of its input are part of the payload, a missing permission is not."""
         sent: dict[str, Any] = field.arguments["input"]
         mutation = self._resolved.resolvers.mutations[field.name.rpartition(".")[2]]
-        known = {"client_mutation_id": sent.get("clientMutationId"), "errors": []}
+        known: dict[str, Any] = {"client_mutation_id": sent.get("clientMutationId"), "errors": []}
         try:
             return known | mutation(self._context, sent)
         except (NotFound, Denied, Unauthenticated) as error:

@@ -40,7 +40,7 @@ def project(instance: Instance, make: Make, owner: User) -> Project:
     project = make_project(make, owner, group=group, description="a *text*")
     history = History()
     one = history.commit("master", {"README.md": "hello\n", "folder/a.txt": "a\n"}, message="First\n\nmore")
-    history.commit("topic", {"README.md": "hello\nworld\n"}, parents=[one], message="Second")
+    history.commit("topic", {"README.md": "hello\nworld\n"}, parents=(one,), message="Second")
     history.fill(instance, project)
     milestone = api.post(f"{project.url}/milestones", owner, title="1.0", due_date="2030-01-01").json()
     for name in ("bug", "docs"):
@@ -167,7 +167,7 @@ def test_every_type_is_covered() -> None:
         "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary", "Discussion", "GitlabInstanceFeatureFlag",
         "GroupMember", "IssueStatusCountsType", "Kas", "MilestoneStats", "Mutation", "PageInfo", "ProjectStatistics",
         "Query", "QueryComplexity", "Repository", "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag",
-        "TaskCompletionStatus", "Timelog", "Tree", "TreeEntry", "UserCore", "UserMergeRequestInteraction", "UserStatus",
+        "TaskCompletionStatus", "Timelog", "Tree", "TreeEntry", "UserCore", "UserStatus",
     }  # fmt: skip
     from graphql import is_object_type
 

@@ -1,5 +1,7 @@
 """Requests in all forms, errors and limits."""
 
+from typing import Any
+
 import pytest
 
 from tests.client import Make
@@ -29,7 +31,8 @@ def test_errors_have_the_form_of_graphql(graphql: Graphql, make: Make) -> None:
     assert unknown["errors"][0]["locations"] == [{"line": 1, "column": 17}]
     assert "data" not in unknown
     assert "Syntax Error" in graphql.answer("{ currentUser ", make.root)["errors"][0]["message"]
-    for sent in ({}, {"query": 1}, {"query": "{ a }", "variables": 3}, [], "text"):
+    malformed: list[Any] = [{}, {"query": 1}, {"query": "{ a }", "variables": 3}, [], "text"]
+    for sent in malformed:
         refused = graphql.send(sent, make.root)
         assert refused.status_code == 400
         assert refused.json()["errors"][0]["message"]

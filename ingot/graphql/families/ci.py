@@ -110,7 +110,7 @@ def pipeline_id(_: QueryContext, pipeline: Any) -> str:
 @resolvers.value("Pipeline.path")
 def pipeline_path(_: QueryContext, pipeline: Any) -> str:
     """Return the path of the page."""
-    return urlsplit(pipeline.web_url).path
+    return urlsplit(str(pipeline.web_url)).path
 
 
 @resolvers.value("Pipeline.active", "Pipeline.cancelable", "CiJob.active", "CiJob.cancelable")

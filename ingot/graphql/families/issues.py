@@ -50,7 +50,7 @@ def issue_id(_: QueryContext, issue: Any) -> str:
 @resolvers.value("Issue.webPath", "MergeRequest.webPath", "Milestone.webPath", "Commit.webPath")
 def web_path(_: QueryContext, subject: Any) -> str:
     """Return the path of the page."""
-    return urlsplit(subject.web_url).path
+    return urlsplit(str(subject.web_url)).path
 
 
 @resolvers.batch("Issue.descriptionHtml", "WorkItem.descriptionHtml", "MergeRequest.descriptionHtml")

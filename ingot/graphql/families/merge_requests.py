@@ -92,7 +92,7 @@ def is_rebased(context: QueryContext, subject: Any, _: Arguments) -> bool:
 @resolvers.value("MergeRequest.detailedMergeStatus")
 def detailed_status(_: QueryContext, subject: Any) -> str:
     """Return why a merge request cannot be merged."""
-    return _DETAILED_STATUSES.get(subject.detailed_merge_status, subject.detailed_merge_status)
+    return str(_DETAILED_STATUSES.get(subject.detailed_merge_status, subject.detailed_merge_status))
 
 
 @resolvers.value("MergeRequest.mergeable")
@@ -192,9 +192,9 @@ def _diff_stats(context: QueryContext, subject: Any) -> list[dict[str, Any]]:
 
 
 def _changed_lines(diff: str) -> tuple[int, int]:
-    """Count the lines of a patch that begin with a sign; headers of files are not part of it."""
-    lines = diff.split("\n")
-    return sum(line.startswith("+") for line in lines), sum(line.startswith("-") for line in lines)
+    """Count the added and deleted lines of a patch; the names of the files precede its first hunk."""
+    _, _, hunks = f"\n{diff}".partition("\n@@")
+    return hunks.count("\n+"), hunks.count("\n-")
 
 
 @resolvers.single("MergeRequest.diffStats")

@@ -100,7 +100,7 @@ def note_url(context: QueryContext, notes: Sequence[NoteView], _: Arguments) -> 
 def find_projects(context: QueryContext, notes: Sequence[NoteView], _: Arguments) -> list[Any]:
     """Return the projects of notes."""
     found = load_projects(context, {note.project_id for note in notes if note.project_id is not None})
-    return [found.get(note.project_id) for note in notes]
+    return [found.get(note.project_id or 0) for note in notes]
 
 
 @resolvers.batch("Note.discussion")

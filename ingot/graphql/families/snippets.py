@@ -100,7 +100,7 @@ def description_html(context: QueryContext, snippets: Sequence[SnippetView], _: 
 def find_projects(context: QueryContext, snippets: Sequence[SnippetView], _: Arguments) -> list[Any]:
     """Return the projects of snippets; personal snippets have none."""
     found = load_projects(context, {each.project_id for each in snippets if each.project_id is not None})
-    return [found.get(each.project_id) for each in snippets]
+    return [found.get(each.project_id or 0) for each in snippets]
 
 
 @resolvers.single("Snippet.blobs")

@@ -75,7 +75,7 @@ def user_id(_: QueryContext, user: Any) -> str:
 @resolvers.value(*_of_all("webPath"))
 def user_path(_: QueryContext, user: Any) -> str:
     """Return the path of the user's page."""
-    return urlsplit(user.web_url).path
+    return urlsplit(str(user.web_url)).path
 
 
 @resolvers.value(*_of_all("active"))
