@@ -166,7 +166,7 @@ class LfsHttp:
         """Check that a file has been uploaded; add it to the project if the client has uploaded it to the bucket."""
         sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=[params.oid]))
         if params.oid not in sizes and self._files.has_bucket and is_oid(params.oid):
-            target = self._authorize(call, "git-receive-pack")
+            target = await self._authorize(call, "git-receive-pack")
             if await self._transfers.complete(call.identity.authenticate, target, params.oid, params.size):
                 return json_response({})
         if params.oid not in sizes:

@@ -53,7 +53,8 @@ def test_a_suite_with_the_plugin_passes(tmp_path: Path, isolation: str, processe
     (tmp_path / "test_client.py").write_text(f"EMPTY = {isolation == 'reset'}\n{SUITE}")
     (tmp_path / "pytest.ini").write_text(f"[pytest]\ningot_isolation = {isolation}\n")
     plugin = [] if _is_installed() else ["-p", "ingot.testing.plugin"]
-    words = [sys.executable, "-m", "pytest", "-q", *plugin, "-n", str(processes), "-p", "no:cacheprovider"]
+    workers = ["-n", str(processes)] if processes else ["-p", "no:xdist"]
+    words = [sys.executable, "-m", "pytest", "-q", *plugin, *workers, "-p", "no:cacheprovider"]
     done = subprocess.run(
         words, cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), capture_output=True, text=True, check=False
     )

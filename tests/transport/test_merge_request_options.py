@@ -47,7 +47,7 @@ def test_a_push_creates_and_changes_a_merge_request(
     assert (made["milestone"]["title"], made["force_remove_source_branch"]) == ("3.0", True)
 
     tree.commit("b", "b\n")
-    options = (
+    changes = (
         "merge_request.create",
         "merge_request.title=Better",
         "merge_request.description=Why",
@@ -55,7 +55,7 @@ def test_a_push_creates_and_changes_a_merge_request(
         f"merge_request.assign={helper.id}",
         f"merge_request.unassign={owner.username}",
     )
-    tree.git("push", "-q", *(part for option in options for part in ("-o", option)), url, "topic")
+    tree.git("push", "-q", *(part for option in changes for part in ("-o", option)), url, "topic")
     assert [each["iid"] for each in api.get(f"{project.url}/merge_requests", owner).json()] == [1]
     changed = api.get(f"{project.url}/merge_requests/1", owner).json()
     assert (changed["title"], changed["description"], changed["labels"]) == ("Better", "Why", ["new label"])

@@ -143,13 +143,14 @@ def _write_strategy(
         raise Invalid(strategies=["a user list must be given for gitlabUserList, and only for it"])
     if list_id is not None and queries.user_list_by_id_or_none(db, flag.project_id, list_id) is None:
         raise Invalid(strategies=["user list must belong to the same project"])
-    columns = {"name": name, "parameters": msgspec.json.encode(parameters).decode(), "user_list_id": list_id}
+    encoded = msgspec.json.encode(parameters).decode()
+    columns = {"name": name, "parameters": encoded, "user_list_id": list_id}
     if before is None:
         row_id = db.insert(feature_flag_strategies, flag_id=flag.id, **columns)
     else:
         row_id = before.id
         db.update(feature_flag_strategies, row_id, **columns)
-    return FlagStrategy(row_id, flag.id, name, columns["parameters"] or "", list_id)
+    return FlagStrategy(row_id, flag.id, name, encoded, list_id)
 
 
 def _write_scopes(db: Connection, strategy: FlagStrategy, scopes: list[FlagScope], sent: list[FlagScopeParams]) -> None:
@@ -211,9 +212,9 @@ def delete_user_list(db: Connection, user_list: UserList) -> None:
     db.delete(feature_flag_user_lists, user_list.id)
 
 
-def reset_instance_id(db: Connection, project: Project) -> None:
+def reset_instance_id(db: Connection, project_id: int) -> None:
     """Replace the secret of the applications; the previous one stops working at once."""
-    db.value(_RESET_CLIENT, project=project.id)
+    db.value(_RESET_CLIENT, project=project_id)
 
 
 def _validate_list(db: Connection, project: Project, name: str, user_xids: str, except_id: int = 0) -> None:

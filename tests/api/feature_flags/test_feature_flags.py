@@ -8,7 +8,6 @@ import pytest
 from ingot.projects.feature_flags.queries import instance_id, is_in_scope
 from ingot.projects.feature_flags.service import reset_instance_id
 from ingot.projects.feature_flags.tables import FlagScope
-from ingot.projects.projects.queries import existing_project
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project, statements_of
@@ -233,7 +232,7 @@ def test_applications_read_the_flags_of_their_environment(
     for number, given in ((other.id, secret), (project.id, "guess"), (999999, secret), (project.id, make.root.token)):
         assert api.get(f"/feature_flags/unleash/{number}/features", None, instance_id=given).status_code == 401
     assert api.get(f"{where}/features", make.root).status_code == 400
-    database.write(lambda db: reset_instance_id(db, existing_project(db, project.id)))
+    database.write(partial(reset_instance_id, project_id=project.id))
     assert api.get(f"{where}/features", None, **credentials).status_code == 401
     secret = database.read(partial(instance_id, project_id=project.id))
     assert features("production").keys() == {"everywhere", "off"}
