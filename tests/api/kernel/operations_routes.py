@@ -1,9 +1,16 @@
-"""Access to the routes of access tokens, statistics, snapshots, feature flags and mirrors."""
+"""Access to the routes of access tokens, nodes, storages, statistics, snapshots and feature flags."""
 
 from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, USER, WRITE
 
 OPERATIONS: dict[str, tuple[str, set[str]]] = {
+    "GET /admin/nodes": (ADMIN, READ),
     "GET /application/statistics": (ADMIN, READ),
+    "GET /project_repository_storage_moves": (ADMIN, READ),
+    "POST /project_repository_storage_moves": (ADMIN, WRITE),
+    "GET /project_repository_storage_moves/:move_id": (ADMIN, READ),
+    "GET /projects/:id/repository_storage_moves": (ADMIN, READ),
+    "POST /projects/:id/repository_storage_moves": (ADMIN, WRITE),
+    "GET /projects/:id/repository_storage_moves/:move_id": (ADMIN, READ),
     "POST /deploy_keys": (ADMIN, WRITE),
     "GET /projects/:id/snapshot": (ADMIN, READ),
     "GET /projects/:id/storage": (ADMIN, READ),
