@@ -63,6 +63,7 @@ FILES = {
     "/-/project/:id/uploads/:secret/:file",
     "/-/project/:id/wikis/uploads/:secret/:file",
     "/assets/:file",
+    "/users/:username/exists",
     "/oauth/token/info",
     "/oauth/userinfo",
     "/oauth/discovery/keys",
