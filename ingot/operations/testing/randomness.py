@@ -7,7 +7,11 @@ _SEED = 20200101
 
 
 class StableSecrets:
-    """Generator that replaces the source of ``secrets`` for the whole process; only for servers of tests."""
+    """Generator that replaces the source of ``secrets`` for the whole process; only for servers of tests.
+
+    No other server can get it: it lasts as long as the process, and ``ingot serve`` installs it only with
+    ``--testing``, which serves a new data directory on a loopback address and removes the directory at exit.
+    """
 
     def __init__(self) -> None:
         self._generator = random.Random(_SEED)  # noqa: S311 - Its purpose is to be predictable.

@@ -108,8 +108,11 @@ class HookDispatcher:
         self.wake()
         if not self._ended.wait(GRACE_SECONDS * 3):
             return False
-        for executor in (self._readers, self._writers, self._resolvers, self._git):
-            executor.shutdown(wait=False)
+        self._resolvers.shutdown(wait=False)
+        # A canceled task leaves its thread running. The caller closes the connections to the database next, and SQLite
+        # crashes the process if one is in use.
+        for executor in (self._readers, self._writers, self._git):
+            executor.shutdown()
         if self._watcher.ident is not None:
             self._watcher.join()
         os.close(self._stopping[0])
