@@ -80,6 +80,10 @@ def fill_ports(settings: Settings) -> Ports:
             DeferredFunction("ingot.repositories.ref_changes.queries:is_deletion_pending"),
         ),
         Deferred(
+            "ingot.projects.projects.ports:StorageMoves",
+            DeferredFunction("ingot.repositories.storage_moves.service:move_to_storage"),
+        ),
+        Deferred(
             "ingot.repositories.commits.ports:CommitMergeRequests",
             DeferredFunction(f"{related}.list_introducing", store),
         ),

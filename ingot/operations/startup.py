@@ -3,7 +3,6 @@
 import os
 import secrets
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from ingot.accounts.instance.tables import instance_settings
@@ -17,17 +16,13 @@ from ingot.app import open_database
 from ingot.core.access.passwords import hash_password
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
-from ingot.core.db.database import Database
 from ingot.core.db.times import Timestamp
 from ingot.core.events.bus import collect_subscribers
 from ingot.core.migrations.errors import SchemaError
 from ingot.core.migrations.run import RESTORING, migrate
 from ingot.core.names import NAMESPACES
 from ingot.errors import NotFound
-from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.namespaces.subscribers import subscriptions as namespace_subscriptions
-from ingot.projects.projects.api import repository_store
-from ingot.repositories.storage_moves.queries import projects_on_storage
 from ingot.settings import Settings
 
 PLACEHOLDER = "ghost"
@@ -69,7 +64,11 @@ def initialize_instance(
     # The other subscribers of new users send mail and webhooks, for which there is no recipient yet.
     database.subscribers = collect_subscribers([token_subscriptions, namespace_subscriptions])
     try:
-        _mark_storages(database, repository_store(settings))
+        if settings.repository_storages:
+            # Imported on demand, because it loads the packages of projects and repositories.
+            from ingot.operations.storage_marks import mark_storages
+
+            mark_storages(database, settings)
         if database.read(_is_populated):
             return None
         password = settings.root_password or (secrets.token_urlsafe(12) if needs_password else None)
@@ -78,13 +77,6 @@ def initialize_instance(
     finally:
         database.close()
     return password if populated and not settings.root_password else None
-
-
-def _mark_storages(database: Database, store: RepositoryStore) -> None:
-    """Mark the directories of new repository storages; one that has repositories already must have its mark."""
-    for storage in store.roots if store.has_several else ():
-        if not database.read(partial(projects_on_storage, storage=storage)):
-            store.mark(storage)
 
 
 def _is_populated(db: Connection) -> bool:

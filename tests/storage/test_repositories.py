@@ -127,6 +127,7 @@ def test_moves_by_the_api(disks: SecondInstance, tmp_path: Path) -> None:
     assert moved.tip("refs/heads/master") != original.tip("refs/heads/master")
     for sent in ({"destination_storage_name": "fast"}, {"destination_storage_name": "slow"}):
         assert api.post(path, root, **sent).status_code == 400
+    assert api.get(project.url, root).json()["repository_storage"] == "fast"
     for method, refused in (
         ("GET", path),
         ("POST", path),
@@ -138,6 +139,11 @@ def test_moves_by_the_api(disks: SecondInstance, tmp_path: Path) -> None:
     assert api.post("/project_repository_storage_moves", root, source_storage_name="fast").status_code == 202
     _work(disks)
     assert set(_copies(disks).values()) == {"default"}
+    unknown = api.put(project.url, root, repository_storage="slow")
+    assert unknown.json() == {"message": {"repository_storage": ["is not included in the list"]}}
+    assert api.put(project.url, root, repository_storage="fast").status_code == 200
+    _work(disks)
+    assert api.get(project.url, root).json()["repository_storage"] == "fast"
     assert Repository(_path(disks, digits)).tip("refs/heads/master") == moved.tip("refs/heads/master")
 
 

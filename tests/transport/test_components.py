@@ -17,7 +17,7 @@ async def _receive() -> Message:
         ("/api/v4/projects", "ApiComponent"),
         ("/api/v4", "ApiComponent"),
         ("/api/v3/projects/1/uploads", "ApiComponent"),
-        ("/api/graphql", "ApiComponent"),
+        ("/api/graphql", "GraphqlComponent"),
         ("/api/v4/docs", "PagesComponent"),
         ("/apis/v4", "PagesComponent"),
         ("/group/project.git/info/lfs/objects/batch", "LfsHttp"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ingot.core.http.deferred_component import DeferredComponent
 from ingot.transport import git_http, git_services
 from tests.client import Make, User
 from tests.conftest import Instance
@@ -34,7 +35,8 @@ def test_no_slot_is_free(
     instance: Instance, owner: User, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests without a slot in time get 503 with a message and Retry-After; later ones succeed."""
-    (component,) = [each for each in instance.app.components if isinstance(each, git_http.GitHttp)]
+    deferred = [each.component for each in instance.app.components if isinstance(each, DeferredComponent)]
+    (component,) = [each for each in deferred if isinstance(each, git_http.GitHttp)]
     monkeypatch.setattr(git_http, "WAIT_SECONDS", 0.1)
     monkeypatch.setattr(component, "_slots", asyncio.Semaphore(0))
     answer = advertised(instance, f"{project.path}.git", "upload", auth_of(owner))

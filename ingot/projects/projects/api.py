@@ -24,7 +24,7 @@ from ingot.core.outgoing.guard import SsrfGuard
 from ingot.errors import Invalid, NotFound
 from ingot.git.core.names import ref_name_error
 from ingot.git.history.commits import Signature
-from ingot.git.maintenance.store import RepositoryStore, new_key
+from ingot.git.maintenance.store import RepositoryStore, new_key, storage_of
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.projects.groups.policy import may_create_project_in
 from ingot.projects.groups.queries import find_group
@@ -46,6 +46,7 @@ from ingot.projects.projects.params import (
     ProjectAttributes,
     TransferProject,
 )
+from ingot.projects.projects.ports import StorageMoves
 from ingot.projects.projects.readme import readme_path
 from ingot.projects.projects.storages import storage_for_new_repository
 from ingot.projects.projects.tables import Project
@@ -247,6 +248,9 @@ def edit_project(call: Call, project: Project, params: EditProject) -> ProjectVi
         access, _ = project_in_path(call)
         require(policy.may_own_project(call.actor, access, project))
     edited = service.edit_project(call.db, call.actor, project, params)
+    if call.actor.admin and params.repository_storage not in (UNSET, storage_of(project.repository_key)):
+        storages = repository_store(call.settings).roots
+        call.db.ports[StorageMoves].schedule(call.db, edited, params.repository_storage, storages)
     if params.default_branch is not UNSET and params.default_branch is not None:
         edited = service.set_default_branch(call.db, edited, repository_store(call.settings), params.default_branch)
     return project_response(call, edited)

@@ -142,7 +142,7 @@ class EditProject(ProjectAttributes, kw_only=True):
     """Changes of a project; at least one is required."""
 
     refuses_unknown: ClassVar[bool] = True
-    repository_storage: Literal["default"] | UnsetType = UNSET
+    repository_storage: str | UnsetType = UNSET
     name: str | UnsetType = UNSET
     path: str | UnsetType = UNSET
 

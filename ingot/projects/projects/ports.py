@@ -1,6 +1,6 @@
 """Queries about projects that packages above answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,6 +29,14 @@ class BranchDeletions:
 
     is_pending: Callable[[Connection, int, str], bool]
     """Whether a deletion of this branch of the project is under way; call it while the project's row is locked."""
+
+
+@dataclass(frozen=True, slots=True)
+class StorageMoves:
+    """Port to the package that moves repositories between storages."""
+
+    schedule: Callable[[Connection, Project, str, Collection[str]], None]
+    """Takes the project, the name of the storage and those of all storages; raises Invalid if it cannot be moved."""
 
 
 class ProjectCiSettings(NamedTuple):

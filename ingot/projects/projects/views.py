@@ -16,6 +16,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 from ingot.core.http.request import Origin
 from ingot.core.outgoing.urls import strip_credentials
+from ingot.git.maintenance.store import storage_of
 from ingot.projects.groups.views import SharedGroupView
 from ingot.projects.projects import policy
 from ingot.projects.projects.options import INTERNAL, ProjectCiOptions, ProjectOptions, shown_options
@@ -270,7 +271,7 @@ def _add_administration_fields(db: Connection, actor: Actor, view: ProjectView, 
     for name in ProjectCiOptions.__struct_fields__:
         setattr(view, name, getattr(project.ci_options, name))
     if actor.admin:
-        view.repository_storage = "default"
+        view.repository_storage = storage_of(project.repository_key)
 
 
 def project_avatar_url(project: Project, base: str) -> str | None:

@@ -38,6 +38,13 @@ def schedule_move(
     return find_move(db, move_id)
 
 
+def move_to_storage(db: Connection, project: Project, storage: str, storages: Collection[str]) -> None:
+    """Schedule the move of a project's repository because its attribute ``repository_storage`` was changed."""
+    if storage not in storages:
+        raise Invalid(repository_storage=["is not included in the list"])
+    schedule_move(db, project, storage, storages)
+
+
 def begin_move(db: Connection, move: StorageMove) -> None:
     """Refuse ref changes until the move has ended; those whose intent is committed are completed."""
     lock_repository(db, move.project_id)

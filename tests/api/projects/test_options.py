@@ -39,7 +39,6 @@ REFUSED = {
     "max_artifacts_size": -1,
     "ci_delete_pipelines_in_seconds": "soon",
     "emails_enabled": {"a": 1},
-    "repository_storage": "elsewhere",
 }
 
 
