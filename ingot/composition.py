@@ -107,6 +107,10 @@ def fill_ports(settings: Settings) -> Ports:
             "ingot.projects.projects.ports:JobTokenScopes",
             DeferredFunction("ingot.ci.job_tokens.queries:allows_job_token"),
         ),
+        Deferred(
+            "ingot.collaboration.issues.ports:IssueBoards",
+            DeferredFunction("ingot.collaboration.boards.queries:labels_of_only_board"),
+        ),
         Deferred("ingot.collaboration.boards.ports:BoardDefaults", settings.profile == "9.4"),
         Deferred(
             "ingot.collaboration.issues.ports:IssueMergeRequests",

@@ -25,9 +25,9 @@ def test_a_position_of_nulls_is_ignored(api: Api, make: Make) -> None:
 
 
 def test_a_missing_api_is_reported_as_json(instance: Instance, make: Make) -> None:
-    """``glab api graphql`` and editors parse the response as JSON."""
+    """Clients parse the response as JSON."""
     headers = {"Authorization": f"Bearer {make.root.token}"}
-    for path in ("/api/graphql", "/api/graphql/", "/api/v5/user", "/api", "/api/"):
+    for path in ("/api/graphql/v2", "/api/v5/user", "/api", "/api/"):
         answer = httpx.post(instance.url + path, headers=headers, json={"query": "{ currentUser { username } }"})
         assert (answer.status_code, answer.json()) == (404, {"error": "404 Not Found"})
         assert answer.headers["content-type"] == "application/json"

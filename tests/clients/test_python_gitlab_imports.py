@@ -39,7 +39,7 @@ def test_a_project_is_imported(importer: Importer, client: gitlab.Gitlab, tmp_pa
         assert (status.import_status, status.import_error) == ("finished", None)
         again = client.projects.get(project.id, statistics=True)
         assert (again.default_branch, again.statistics["commit_count"]) == ("trunk", 4)
-        assert not hasattr(again, "import_url")
+        assert again.import_url == f"{server.url}/remote.git"
 
 
 def test_an_invalid_url_is_rejected(client: gitlab.Gitlab) -> None:

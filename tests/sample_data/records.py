@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -31,6 +32,9 @@ compile: {stage: build, script: [make], allow_failure: true, artifacts: {paths: 
   environment: {name: production}}
 ship: {stage: deploy, script: [make ship], when: manual}
 """
+TOKEN_EXPIRY = (date.today() + timedelta(days=30)).isoformat()
+_TEMPLATES = ("issues_template", "merge_requests_template", "merge_commit_template", "squash_commit_template")
+_TEMPLATES += ("suggestion_commit_message", "merge_request_title_regex_description")
 _CODE = 'def tide(hours: int) -> str:\n    """High or low."""\n    return "high" if hours % 12 < 6 else "low"\n'
 _README = (
     "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
@@ -311,13 +315,18 @@ def _fill_settings(samples: SampleData) -> None:
         value = {"key": "HARBOUR", "value": plain("north"), "environment_scope": "prod"}
         samples.post(f"{place.url}/variables", **value, description=plain("Where to"))
         samples.post(f"{place.url}/deploy_tokens", name=plain("Cranes"), username="crane", scopes=["read_repository"])
+        token = {"name": plain("Robot"), "description": plain("Loads ships"), "scopes": ["api"]}
+        samples.post(f"{place.url}/access_tokens", **token, expires_at=TOKEN_EXPIRY)
     here = samples.project.url
     samples.post(f"{here}/deploy_keys", title=plain("Crane"), key=ed25519_line())
     samples.post(f"{here}/environments", name="sea", external_url=words.address("https://sea.example/"))
     samples.post(f"{here}/triggers", description=plain("By hand"))
+    samples.post(f"{here}/feature_flags", name="new_crane", version="new_version_flag", description=plain("A crane"))
+    samples.post(f"{here}/feature_flags_user_lists", name=plain("Sailors"), user_xids=plain("ada", 200))
     samples.post(f"{here}/protected_branches", name=words.ref("stable-*"))
     samples.post(f"{here}/protected_tags", name=words.ref("v*"))
     samples.put(here, description=words.markdown("Of the sea"), ci_config_path=words.file("build.yml"))
+    samples.put(here, **{name: words.markdown("x")[:200] for name in _TEMPLATES})
     samples.put(samples.group.url, description=words.markdown("All about the sea"))
     samples.put(f"/users/{samples.owner.id}", samples.make.root, name=plain("Ada Anchor"))
     if words.hostile:
@@ -342,6 +351,7 @@ def _fill_services(samples: SampleData) -> None:
 def _fill_users(samples: SampleData) -> None:
     words, plain, owner = samples.words, samples.words.plain, samples.owner
     texts = {name: plain(name) for name in ("bio", "location", "organization", "skype", "linkedin", "twitter")}
+    texts |= {name: plain(name) for name in ("note", "job_title", "pronouns", "discord", "bluesky", "mastodon")}
     samples.put(f"/users/{owner.id}", samples.make.root, **texts, website_url=words.address("https://ada.example/"))
     samples.put(
         f"/users/{owner.id}", samples.make.root, provider=plain("harbour", 100), extern_uid=plain(owner.username)

@@ -291,7 +291,7 @@ def test_an_import_is_shown_until_it_has_finished(desk: Desk, instance: Instance
     def is_at(status: str) -> tuple[str, httpx.Response]:
         state = {
             "import_status": status,
-            "import_url": b"sealed",
+            "import_url": instance.app.database.vault.seal("https://example.org/project.git"),
             "import_progress": "Receiving <b>",
             "import_error": "No <i>",
         }

@@ -1,7 +1,6 @@
 """Endpoints of the boards of projects and groups."""
 
 from ingot.collaboration.boards import policy, queries, service
-from ingot.collaboration.boards import quick_actions as quick_actions  # Registers the quick action with issues.
 from ingot.collaboration.boards.params import CreateBoard, CreateList, EditBoard, MoveList
 from ingot.collaboration.boards.tables import Board
 from ingot.collaboration.boards.views import BoardListView, BoardView, board_group_view, board_views, list_view

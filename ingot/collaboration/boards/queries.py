@@ -13,6 +13,8 @@ from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.errors import NotFound
 from ingot.projects.members.queries import MemberSource
+from ingot.projects.projects.queries import member_source
+from ingot.projects.projects.tables import Project
 
 _BELONGS_TO_SOURCE = {
     "project": boards.c.project_id == bindparam("source"),
@@ -75,6 +77,14 @@ def lists_by_board(db: Connection, board_ids: Sequence[int]) -> dict[int, list[B
         board_entries = entries[board_list.board_id]
         board_entries.append(BoardListEntry(board_list, Label(*row[_COLUMNS:]), len(board_entries)))
     return entries
+
+
+def labels_of_only_board(db: Connection, project: Project) -> list[Label]:
+    """Return the labels of the lists of a project's board; none unless the project has exactly one board."""
+    boards = list_boards(db, member_source(project), Page(size=2)).items
+    if len(boards) != 1:
+        return []
+    return [entry.label for entry in lists_by_board(db, [boards[0].id]).get(boards[0].id, [])]
 
 
 def list_or_none(db: Connection, board: Board, list_id: int) -> BoardListEntry | None:

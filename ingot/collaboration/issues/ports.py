@@ -1,12 +1,14 @@
-"""Port through which issues query merge requests."""
+"""Ports through which issues query merge requests and boards."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ingot.collaboration.labels.tables import Label
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
+from ingot.projects.projects.tables import Project
 
 ListMergeRequestsOfIssue = Callable[[Connection, Actor, int, str, Page], Listing[Any]]
 """Takes the caller, the issue's id, the base URL and the page; returns views that the caller may see."""
@@ -28,3 +30,11 @@ class IssueMergeRequests:
     Returns the default description of an issue that takes the unresolved discussions over, or None if the merge request
     is not visible.
     """
+
+
+@dataclass(frozen=True, slots=True)
+class IssueBoards:
+    """Port to boards."""
+
+    labels_of_only_board: Callable[[Connection, Project], list[Label]]
+    """Returns the labels of the lists of a project's board; none unless the project has exactly one board."""

@@ -22,6 +22,6 @@ _MERGED_BY_AUTHOR = (
 def is_first_contribution(db: Connection, project: Project, merge_request: MergeRequest) -> bool:
     """Return whether the author is no member above guest, and no merge request of theirs was merged so far."""
     author = merge_request.author_id
-    if users_with_access(db, project, [author]).get(author, Level.NONE) > Level.GUEST:
+    if project.space_owner_id == author or db.value(_MERGED_BY_AUTHOR, project=project.id, author=author) is not None:
         return False
-    return db.value(_MERGED_BY_AUTHOR, project=project.id, author=author) is None
+    return users_with_access(db, project, [author]).get(author, Level.NONE) <= Level.GUEST

@@ -6,13 +6,14 @@ from datetime import date
 from ingot.collaboration.issues import move as moving
 from ingot.collaboration.issues import policy, service
 from ingot.collaboration.issues.policy import IssueLookup
+from ingot.collaboration.issues.ports import IssueBoards
 from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.issues.quick_actions.dates import parse_day
 from ingot.collaboration.issues.text_references import referenced_issues
 from ingot.collaboration.notes.service import DUPLICATE, MentionSource, add_system_note
 from ingot.collaboration.planning.quick_actions import add_time_tracking
 from ingot.collaboration.quick_actions.command_context import CommandContext, CommandRegistry
-from ingot.collaboration.quick_actions.definitions import PLANNING_COMMANDS
+from ingot.collaboration.quick_actions.definitions import PLANNING_COMMANDS, labels_named
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import day_of
@@ -95,6 +96,21 @@ def _add_duplicate_notes(db: Connection, actor: Actor, lookup: IssueLookup, othe
 def _visible_reference(issue: IssueLookup, reader: IssueLookup) -> str:
     same_project = issue.project.id == reader.project.id
     return f"{'' if same_project else issue.project.full_path}#{issue.issue.iid}"
+
+
+@ISSUE_COMMANDS.on("board_move")
+def move_on_board(context: IssueCommandContext, name: str) -> str | None:
+    """Move the issue to another list; ignored unless the project has exactly one board."""
+    named = labels_named(context, name) if context.may_triage and context.lookup is not None else []
+    if len(named) != 1:
+        return None
+    target = named[0]
+    of_lists = context.db.ports[IssueBoards].labels_of_only_board(context.db, context.project)
+    if target.id not in [label.id for label in of_lists]:
+        return None
+    context.extend_edit("remove_labels", [label.title for label in of_lists if label.id != target.id])
+    context.extend_edit("add_labels", [target.title])
+    return f"Moved issue to ~{target.title} column in the board."
 
 
 @ISSUE_COMMANDS.on("move")
