@@ -76,7 +76,8 @@ def test_concurrent_calls_for_the_same_code_share_one_computation(
     assert len(performed) <= 2, "A call that began after the first had ended may compute again."
 
 
-def test_no_more_processes_than_the_limit(pool: RenderPool) -> None:
+def test_no_more_processes_than_the_limit(pool: RenderPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render_pool, "_QUEUE_SECONDS", 30.0)
     with ThreadPoolExecutor(render_pool.MAX_PROCESSES + render_pool.MAX_WAITING) as threads:
         list(threads.map(lambda number: pool.highlight(task(f"x = {number}\n")), range(60)))
     assert 1 <= len(pool._idle) <= render_pool.MAX_PROCESSES

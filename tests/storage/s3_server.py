@@ -52,14 +52,17 @@ def running_s3_server(folder: Path) -> Iterator[S3Server]:
     arguments = [
         *("-dir", folder / "data", "-ip", "127.0.0.1", "-ip.bind", "127.0.0.1"),
         *("-master.port", master, "-volume.port", volume, "-filer", "-filer.port", filer, "-s3", "-s3.port", s3),
+        # Both have a fixed port, which two servers cannot share.
+        *("-s3.port.iceberg", 0, "-s3.port.lance", 0),
         *("-s3.config", config, "-master.volumeSizeLimitMB", 64, "-volume.max", 50, "-master.telemetry=false"),
     ]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen([PROGRAM, "-logtostderr=true", "server", *map(str, arguments)], stderr=log)
-    url = f"http://127.0.0.1:{s3}"
+    server = S3Server(f"http://127.0.0.1:{s3}", f"http://127.0.0.1:{filer}")
     try:
-        until("the S3 server starts", lambda: process.poll() is None and _responds(url))
-        yield S3Server(url, f"http://127.0.0.1:{filer}")
+        # The file server behind it starts later than the interface.
+        until("the S3 server starts", lambda: _responds(f"{server.url}/status") and _accepts_files(server))
+        yield server
     finally:
         process.kill()
         process.wait()
@@ -67,7 +70,15 @@ def running_s3_server(folder: Path) -> Iterator[S3Server]:
 
 def _responds(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/status").status_code < 500
+        return httpx.get(url).status_code < 500
+    except httpx.TransportError:
+        return False
+
+
+def _accepts_files(server: S3Server) -> bool:
+    """Return whether a file can be stored, for which a volume is needed."""
+    try:
+        return httpx.post(f"{server.filer_url}/ready/file", files={"file": b"x"}).is_success
     except httpx.TransportError:
         return False
 
