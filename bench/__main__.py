@@ -23,7 +23,7 @@ from bench.pipelines import measure_pipelines
 from bench.process import first_visit_ratio, idle_figures, start_seconds
 from bench.projects import SLOWEST, measure
 from bench.repositories import fill_projects, measure_git, measure_reads, measure_single_calls
-from bench.runners import fill_runners, measure_held_polls, measure_runners
+from bench.runners import fill_runners, measure_held_polls, measure_idle_runners, measure_runners
 from bench.temporary_instances import test_server_figures
 from bench.user_data import TOKEN, USER_TOKEN, fill
 from bench.writes import measure_writes
@@ -216,6 +216,7 @@ def _measure_ci(folder: Path, seconds: float) -> None:
             _line(*finding)
     with _serving("app", settings.data, "") as (port, pid):
         for finding in (
+            *measure_idle_runners(port, pid, filled.idle),
             *measure_pipelines(port),
             *measure_held_polls(port),
             *measure_artifacts(port, pid, start_job(port), folder, seconds),
