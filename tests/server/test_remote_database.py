@@ -83,8 +83,8 @@ def test_the_writable_one_of_several_addresses_is_used(data_folder: Path, databa
     url = f"postgresql://{parts['user']}@127.0.0.1:{port},{address}/{parts['dbname']}?target_session_attrs=read-write"
     try:
         with psycopg.connect(database, autocommit=True) as connection:
-            connection.execute("DROP TABLE nodes")
-            connection.execute("UPDATE alembic_version SET version_num = '0026'")
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
         with serve_in_process(first_settings(data_folder, url)) as inside:
             _use(inside)
     finally:

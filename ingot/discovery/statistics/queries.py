@@ -94,5 +94,5 @@ def job_totals(db: Connection) -> JobTotals:
     """Return the totals of the queue; ids of jobs are never reused, so that the last one is their number."""
     unfinished: int = db.value(_UNFINISHED)
     last: int = db.value(_LAST_ID)
-    failed: int = db.value(_FAILED)
+    failed = int(db.value(_FAILED))
     return JobTotals(max(last - unfinished, 0), failed, unfinished)

@@ -43,6 +43,9 @@ def create_deploy_key(db: Connection, actor: Actor, project: Project, params: Cr
     """
     key_id = _deploy_key_by_text(db, params.key)
     if key_id is None:
+        db.lock("new deploy keys")
+        key_id = _deploy_key_by_text(db, params.key)
+    if key_id is None:
         key_id = add_key(db, None, params.title, params.key, params.expires_at).id
     elif deploy_key_project_or_none(db, key_id, project.id) is not None:
         return find_deploy_key(db, project.id, key_id)

@@ -134,7 +134,10 @@ def add_branch_rule(
     if branch_rule_or_none(db, project.id, name) is not None:
         raise Conflict(f"Protected branch '{name}' already exists")
     _check_rule_limit(len(branch_rules(db, project.id)))
-    return protect_branch(db, project.id, name, push_level, merge_level, allow_force_push=allow_force_push)
+    levels = {"push_level": push_level, "merge_level": merge_level, "allow_force_push": allow_force_push}
+    # If another transaction has added the rule since then, this violates the unique index and is run again.
+    db.insert(protected_branches, project_id=project.id, name=name, created_at=db.now, **levels)
+    return find_branch_rule(db, project.id, name)
 
 
 def add_tag_rule(db: Connection, project: Project, name: str, create_level: int) -> ProtectedTag:
