@@ -118,7 +118,7 @@ def fetch_into(
     except GitOutputTooLarge:  # Likewise.
         reason = "The server's answer is too large"
     except GitError as error:
-        reason = _failure_reason(error)
+        reason = failure_reason(error)
     except BaseException:
         empty_repository(path)
         raise
@@ -154,21 +154,7 @@ class _Remote:
         self._url = url
         self._deadline = time.monotonic() + timeout
         self._env = {"GIT_ALLOW_PROTOCOL": "http:https"}
-        self._config = [
-            ("http.followRedirects", "false"),
-            ("http.proxy", ""),
-            ("http.lowSpeedLimit", str(MIN_BYTES_PER_SECOND)),
-            ("http.lowSpeedTime", str(LOW_SPEED_SECONDS)),
-            ("credential.helper", ""),
-            ("fetch.fsckObjects", "true"),
-            ("fetch.uriProtocols", ""),
-            ("transfer.bundleURI", "false"),
-            ("core.bigFileThreshold", "64m"),  # Larger files are checked in chunks.
-            *_curl_resolve_option(pinned),
-        ]
-        if username or password:
-            pair = base64.b64encode(f"{username}:{password}".encode()).decode()
-            self._config.append(("http.extraHeader", f"Authorization: Basic {pair}"))
+        self._config = remote_config(pinned, username, password)
 
     def _remaining(self) -> float:
         return max(0.0, self._deadline - time.monotonic())
@@ -214,6 +200,26 @@ class _Remote:
             on_stderr=on_stderr,
         )
         on_tick()
+
+
+def remote_config(pinned: PinnedAddress, username: str, password: str) -> list[tuple[str, str]]:
+    """Return the configuration under which git connects to a checked address, and to no other."""
+    config = [
+        ("http.followRedirects", "false"),
+        ("http.proxy", ""),
+        ("http.lowSpeedLimit", str(MIN_BYTES_PER_SECOND)),
+        ("http.lowSpeedTime", str(LOW_SPEED_SECONDS)),
+        ("credential.helper", ""),
+        ("fetch.fsckObjects", "true"),
+        ("fetch.uriProtocols", ""),
+        ("transfer.bundleURI", "false"),
+        ("core.bigFileThreshold", "64m"),  # Larger files are checked in chunks.
+        *_curl_resolve_option(pinned),
+    ]
+    if username or password:
+        pair = base64.b64encode(f"{username}:{password}".encode()).decode()
+        config.append(("http.extraHeader", f"Authorization: Basic {pair}"))
+    return config
 
 
 def _curl_resolve_option(pinned: PinnedAddress) -> list[tuple[str, str]]:
@@ -292,7 +298,8 @@ def _point_head(path: Path, remote_head: bytes | None) -> None:
             return
 
 
-def _failure_reason(error: GitError) -> str:
+def failure_reason(error: GitError) -> str:
+    """Return why a transfer failed, without any text of the server."""
     # Without the URL, which may contain any word, and without messages of the server.
     message = re.sub(r"'[^'\n]*'|^remote:.*$", "", error.stderr, flags=re.MULTILINE)
     for pattern, reason in _REASONS:

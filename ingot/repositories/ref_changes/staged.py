@@ -56,7 +56,7 @@ MAX_DESCRIBED_REFS = 20
 """Number of updates per push that get a summary."""
 MAX_PUSH_OPTIONS = 50
 MAX_PUSH_OPTION_LENGTH = 50_000
-_KEPT_OPTIONS = ("ci.", "merge_request.")
+_KEPT_OPTIONS = ("ci.", "merge_request.", "mirror.")
 _REF_KINDS = {"heads": "branch", "tags": "tag"}
 IntentCallback = Callable[[Connection], None]
 AccessLookup = Callable[[Connection], tuple[Access, Project]]
