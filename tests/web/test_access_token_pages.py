@@ -88,3 +88,14 @@ def test_mirrors_are_managed_on_a_page(api: Api, make: Make, browser: Browser, p
     assert refused.status_code == 422 and "hidden-password" not in refused.text
     assert browser.submit(page, one, does="delete").status_code == 302
     assert "No mirrors" in browser.get(page).text
+    pull = f"/{project.path}/-/settings/pull_mirror"
+    fields = {"pull[url]": url, "pull[enabled]": "1", "pull[mirror_trigger_builds]": "1"}
+    assert browser.submit(page, pull, does="put", fields=fields).status_code == 302
+    shown = browser.get(page).text
+    assert "git.example.com/x.git" in shown and "hidden-password" not in shown
+    assert api.get(f"{project.url}/mirror/pull", person).json()["mirror_trigger_builds"] is True
+    assert browser.submit(page, f"{pull}/update").status_code == 302
+    refused = browser.submit(page, pull, does="put", fields={"pull[url]": "ftp://me:hidden-password@x"})
+    assert refused.status_code == 422 and "hidden-password" not in refused.text
+    assert browser.submit(page, pull, does="put", fields={"pull[enabled]": "0"}).status_code == 302
+    assert api.get(f"{project.url}/mirror/pull", person).json()["enabled"] is False

@@ -1923,4 +1923,22 @@ CREATE TABLE remote_mirrors (
     CONSTRAINT fk_remote_mirrors_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE
 );
 CREATE INDEX ix_remote_mirrors_project_id ON remote_mirrors (project_id);
+CREATE TABLE pull_mirrors (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    sealed_url BLOB NOT NULL,
+    url TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    update_status TEXT NOT NULL,
+    last_error TEXT,
+    last_update_at TEXT,
+    last_update_started_at TEXT,
+    last_successful_update_at TEXT,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_pull_mirrors_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT fk_pull_mirrors_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_pull_mirrors_project_id UNIQUE (project_id)
+);
+CREATE INDEX ix_pull_mirrors_user_id ON pull_mirrors (user_id);
 INSERT INTO alembic_version (version_num) VALUES ('0040');

@@ -74,11 +74,11 @@ class PinnedAddress(Protocol):
         """Return the only address that may be connected to."""
 
 
-class _ImportTooLarge(Exception):
+class ImportTooLarge(Exception):
     """The transfer exceeds the size limit."""
 
 
-class _ImportTooSlow(Exception):
+class ImportTooSlow(Exception):
     """The server has not started its response within the time limit."""
 
 
@@ -105,13 +105,13 @@ def fetch_into(
     remote = _Remote(path, url, pinned, username, password, timeout)
     try:
         head = remote.head(on_tick)
-        transfer = _TransferMonitor(path, max_bytes, on_progress, on_tick)
+        transfer = TransferMonitor(path, max_bytes, on_progress, on_tick)
         remote.fetch(transfer.tick, transfer.report)
         _remove_ambiguous_refs(path)
         _point_head(path, head)
-    except _ImportTooLarge:
+    except ImportTooLarge:
         reason = "The repository is too large"
-    except _ImportTooSlow:
+    except ImportTooSlow:
         reason = "The server took too long"
     except GitTimeout:  # Shown as the reason of the failed import.
         reason = "The import took too long"
@@ -242,12 +242,12 @@ class _ResponseTimer:
 
     def tick(self) -> None:
         if not self.answered and time.monotonic() >= self._until:
-            raise _ImportTooSlow
+            raise ImportTooSlow
         if self._on_tick is not None:
             self._on_tick()
 
 
-class _TransferMonitor:
+class TransferMonitor:
     """Monitor of a fetch: its start, progress and size."""
 
     def __init__(
@@ -265,7 +265,7 @@ class _TransferMonitor:
     def tick(self) -> None:
         self._timer.tick()
         if self._max_bytes is not None and Repository(self._path).size_bytes() > self._max_bytes:
-            raise _ImportTooLarge
+            raise ImportTooLarge
 
     def report(self, piece: bytes) -> None:
         """Pass on the latest progress line of git; messages of the server are left out."""

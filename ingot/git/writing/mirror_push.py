@@ -2,23 +2,19 @@
 
 import os
 import re
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
-from ingot.git.core.command import MAX_MEMORY, run_git
 from ingot.git.core.errors import GitError, GitOutputTooLarge, GitTimeout
 from ingot.git.core.refs import HEADS, TAGS, read_refs
 from ingot.git.core.repository import Repository
 from ingot.git.history.ancestry import is_ancestor
-from ingot.git.maintenance.fetch import PinnedAddress, failure_reason, remote_config
+from ingot.git.maintenance.fetch import failure_reason
+from ingot.git.maintenance.mirror_remote import MirrorAddress, MirrorRemote
 
 MIRROR_HEADER = "X-Ingot-Mirror"
 """Names the mirrored projects through which a push came, so that the receiver recognizes a loop."""
 DIVERGED = "Some refs have diverged and have not been updated on the remote"
-_BATCH = 200
-_ENV = {"GIT_ALLOW_PROTOCOL": "http:https"}
-_LINE = re.compile(rb"([0-9a-f]{40})\t(refs/(?:heads|tags)/[^\n^]+)\n")
 _REJECTED = re.compile(r"\[(?:remote )?rejected\]|pre-receive hook declined")
 
 
@@ -39,41 +35,14 @@ class _Changes(NamedTuple):
 
 
 def push_to_mirror(
-    repository: Repository,
-    url: str,
-    pinned: PinnedAddress,
-    credentials: tuple[str, str],
-    options: MirrorOptions,
-    timeout: float,
+    repository: Repository, address: MirrorAddress, options: MirrorOptions, timeout: float
 ) -> str | None:
-    """Push what differs; return None, or the reason of a failure. ``url`` has no credentials and does not redirect."""
-    deadline = time.monotonic() + timeout
-    config = [
-        *remote_config(pinned, *credentials),
-        ("http.extraHeader", f"{MIRROR_HEADER}: {','.join(options.visited)}"),
-    ]
+    """Push what differs; return None, or the reason of a failure."""
+    header = ("http.extraHeader", f"{MIRROR_HEADER}: {','.join(options.visited)}")
+    remote = MirrorRemote(repository, address, timeout, [header])
     try:
-        listed = run_git(
-            ["ls-remote", "--heads", "--tags", "--refs", "--"],
-            repository.path,
-            operands=[url],
-            timeout=timeout,
-            env=_ENV,
-            config=config,
-            max_memory=MAX_MEMORY,
-        )
-        remote = {match[2]: match[1].decode() for match in _LINE.finditer(listed.out)}
-        changes = _changes(repository, remote, options)
-        for batch in _batches(changes.specs):
-            run_git(
-                ["push", "--porcelain", "--no-verify", "--"],
-                repository.path,
-                operands=[url, *batch],
-                timeout=max(0.0, deadline - time.monotonic()),
-                env=_ENV,
-                config=config,
-                max_memory=MAX_MEMORY,
-            )
+        changes = _changes(repository, remote.refs(), options)
+        remote.push(changes.specs)
     except GitTimeout:  # Shown as the reason of the failed update.
         return "The update took too long"
     except GitOutputTooLarge:  # Likewise.
@@ -83,11 +52,6 @@ def push_to_mirror(
             return "The server refused to update some branches or tags"
         return failure_reason(error)
     return DIVERGED if changes.diverged else None
-
-
-def _batches(specs: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(specs), _BATCH):
-        yield specs[start : start + _BATCH]
 
 
 def _changes(repository: Repository, remote: dict[bytes, str], options: MirrorOptions) -> _Changes:
@@ -106,18 +70,19 @@ def _changes(repository: Repository, remote: dict[bytes, str], options: MirrorOp
         there = remote.get(name)
         if there == oid:
             continue
-        if there is not None and options.keep_divergent and not _contains(repository, oid, there):
+        if there is not None and options.keep_divergent and not contains_commit(repository, oid, there):
             diverged = True
             continue
         specs.append(f"+{os.fsdecode(name)}:{os.fsdecode(name)}")
     head = local.get(HEADS + repository.head_branch().encode())
     for name, oid in remote.items():
-        if name not in local and is_mirrored(name) and head is not None and _contains(repository, head, oid):
+        if name not in local and is_mirrored(name) and head is not None and contains_commit(repository, head, oid):
             specs.append(f":{os.fsdecode(name)}")
     return _Changes(specs, diverged)
 
 
-def _contains(repository: Repository, new: str, old: str) -> bool:
+def contains_commit(repository: Repository, new: str, old: str) -> bool:
+    """Return whether a commit contains another one, which may be missing here."""
     try:
         return is_ancestor(repository, old, new)
     except GitError:  # Only the server has this commit.

@@ -10,6 +10,7 @@ from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.remotes import find_repository
 from ingot.core.outgoing.urls import strip_credentials
 from ingot.git.core.errors import GitError, MissingRepository
+from ingot.git.maintenance.mirror_remote import MirrorAddress
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.mirror_push import MirrorOptions, push_to_mirror
 from ingot.log import log_failure
@@ -56,8 +57,8 @@ class MirrorJobs:
         try:
             remote = find_repository(self._guard, address, username, password)
             repository = self._store.open(project.repository_key)
-            credentials = remote.username, remote.password
-            return push_to_mirror(repository, remote.url, remote.pinned, credentials, options, TIMEOUT_SECONDS)
+            target = MirrorAddress(remote.url, remote.pinned, remote.username, remote.password)
+            return push_to_mirror(repository, target, options, TIMEOUT_SECONDS)
         except (RequestRefused, RequestFailed) as error:
             return error.reason
         except (OSError, MissingRepository, GitError) as error:

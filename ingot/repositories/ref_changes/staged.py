@@ -78,6 +78,7 @@ def change_refs(
     merges: bool = False,
     in_intent_transaction: IntentCallback | None = None,
     access: Access | None = None,
+    push_options: Sequence[str] = (),
 ) -> None:
     """Update refs for the API or a page, all or none; their objects must exist already.
 
@@ -95,6 +96,7 @@ def change_refs(
         via="api",
         merges=merges,
         in_intent_transaction=in_intent_transaction,
+        push_options=push_options,
     )
     try:
         update_refs(repository, updates)

@@ -1,11 +1,14 @@
-"""Push mirrors of a project."""
+"""Push and pull mirrors of a project."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ingot.errors import Invalid
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.mirrors import api as mirrors_api
+from ingot.repositories.pull_mirrors import api as pull_mirrors_api
+from ingot.repositories.pull_mirrors.views import PullMirrorView
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, submit_form
@@ -15,6 +18,11 @@ pages = PageRoutes()
 _FLAGS = {
     "only_protected_branches": "Mirror only protected branches",
     "keep_divergent_refs": "Keep branches that have diverged",
+}
+_PULL_FLAGS = {
+    "only_mirror_protected_branches": "Mirror only protected branches",
+    "mirror_overwrites_diverged_branches": "Overwrite branches that have diverged",
+    "mirror_trigger_builds": "Start pipelines for mirrored changes",
 }
 STATUSES = {"none": "Not updated yet", "started": "Update in progress", "finished": "Up to date", "failed": "Failed"}
 
@@ -52,6 +60,28 @@ def delete_mirror(visit: Visit) -> PageResponse:
     return _submit(visit, "mirrors", {}, mirrors_api.delete_mirror, mirror_id=visit.request.path["mirror"])
 
 
+@pages.put("/:path/-/settings/pull_mirror", notice="Pull mirror saved.")
+def change_pull_mirror(visit: Visit) -> PageResponse:
+    """Create or change the pull mirror; an empty URL keeps the stored one."""
+    typed = form_values(visit, "pull", ("url",), ("enabled", *_PULL_FLAGS))
+    params = {name: value for name, value in typed.items() if name != "url" or value.strip()}
+    return _submit(visit, "pull", {**typed, "url": ""}, pull_mirrors_api.configure_pull_mirror, params)
+
+
+@pages.post("/:path/-/settings/pull_mirror/update", notice="Update started.")
+def update_pull_mirror(visit: Visit) -> PageResponse:
+    """Start an update of the pull mirror."""
+    return _submit(visit, "pull", {}, pull_mirrors_api.start_pull)
+
+
+def _pull_mirror_or_none(parent: ProjectContext) -> PullMirrorView | None:
+    try:
+        mirror: PullMirrorView = parent.ask(pull_mirrors_api.get_pull_mirror)
+    except Invalid:  # Most projects have none.
+        return None
+    return mirror
+
+
 def _submit(
     visit: Visit,
     form: str,
@@ -72,6 +102,8 @@ def _page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
         "flags": _FLAGS,
         "statuses": STATUSES,
         "mirrors": parent.ask(mirrors_api.list_mirrors, {"per_page": 100}).items,
+        "pull": _pull_mirror_or_none(parent),
+        "pull_flags": _PULL_FLAGS,
         "may_change": parent.may(projects_api.edit_project),
     }
     return parent.page("projects/mirrors.html", "settings", context, forms.status)

@@ -1,5 +1,7 @@
 """Push mirrors: permissions, credentials, updates over HTTP, and loops between two projects."""
 
+from functools import partial
+
 import msgspec
 from sqlalchemy import select
 
@@ -180,9 +182,8 @@ def test_a_push_updates_mirrors_but_never_in_a_loop(api: Api, make: Make, instan
     history.fill(instance, source)
     forth, back = pair.mirror(source, target), pair.mirror(target, source)
     pair.waiting(0)
-    names = [
-        instance.app.database.read(lambda db, each=each: mirror_identity(db, each.id)) for each in (source, target)
-    ]
+    read = instance.app.database.read
+    names = [read(partial(mirror_identity, project_id=each.id)) for each in (source, target)]
 
     pair.commit(source)
     assert pair.waiting(forth) == [names[:1]]
