@@ -20,6 +20,8 @@ OPERATIONS: dict[str, tuple[str, set[str]]] = {
     "GET /sidekiq/queue_metrics": (ADMIN, READ),
     "GET /user_counts": (USER, READ),
     "POST /projects/:id/remote_mirrors/:mirror_id/sync": (USER, WRITE),
+    "GET /projects/:id/repository/changelog": (USER, READ),
+    "POST /projects/:id/repository/changelog": (USER, WRITE),
     "GET /projects/:id/mirror/pull": (USER, READ),
     "PUT /projects/:id/mirror/pull": (USER, WRITE),
     "POST /projects/:id/mirror/pull": (USER, WRITE),
