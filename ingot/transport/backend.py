@@ -39,6 +39,8 @@ class ServiceRequest(NamedTuple):
     git_protocol: str = ""
     """Value of ``GIT_PROTOCOL`` or of the header ``Git-Protocol``, as the client sent it."""
     request_id: str = ""
+    visited: str = ""
+    """Mirrored projects through which a push came, as another instance has sent them."""
 
 
 class GitCommand(NamedTuple):
@@ -90,6 +92,7 @@ class GitBackend:
             address=request.address,
             base_url=request.base_url,
             max_file_mb=self.settings.max_file_mb,
+            visited=request.visited,
         )
 
     def config(self, request: ServiceRequest) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import wait_for_disconnect
 from ingot.errors import Unavailable
 from ingot.git.core.errors import UNREADABLE_ERRORS
+from ingot.git.writing.mirror_push import MIRROR_HEADER
 from ingot.transport.authorization import HttpAuthorization
 from ingot.transport.backend import GitBackend, ServiceRequest
 from ingot.transport.exchange import EndReason, ExchangeEnd, GitExchange
@@ -57,6 +58,10 @@ _COMPLETE = (
     EndReason.PUSH_TOO_LARGE,
 )
 """Ends after which the response is complete; after all others it is cut off, so that the client reports an error."""
+
+
+_MIRROR_HEADER = MIRROR_HEADER.lower().encode()
+_MIRROR_PATH = re.compile(rb"[0-9a-f]{16}(,[0-9a-f]{16}){0,19}")
 
 
 class ExpectedRequests:
@@ -132,6 +137,7 @@ class GitHttp:
             base_url,
             request.headers.get(b"git-protocol", b"").decode("latin-1"),
             trace.request_id,
+            _visited(request),
         )
         advertise = call["call"] == b"info/refs"
         self._expected.discard(request, call["path"], service)
@@ -268,3 +274,9 @@ def _service(request: Request, call: bytes) -> Service | None:
 
 def _service_line(service: Service) -> bytes:
     return encode_packet(f"# service={service}\n".encode()) + FLUSH
+
+
+def _visited(request: Request) -> str:
+    """Return the path of a push through mirrors; empty if it is not in the form that this server sends."""
+    path = request.headers.get(_MIRROR_HEADER, b"")
+    return path.decode() if _MIRROR_PATH.fullmatch(path) else ""

@@ -70,6 +70,7 @@ class Push:
         address: ClientAddress,
         base_url: str,
         max_file_mb: int,
+        visited: str = "",
     ) -> None:
         self._database = database
         self._pool = pool
@@ -80,6 +81,7 @@ class Push:
         self._address = address
         self._base_url = base_url
         self._max_file_mb = max_file_mb
+        self._visited = visited
         self._intent: RefIntent | None = None
         self._accepted_updates: list[RefUpdate] = []
         self._updates: list[RefUpdate] = []
@@ -223,7 +225,7 @@ class Push:
             via=self._via,
             deploy_key_id=deploy_key_id,
             env=env,
-            push_options=options,
+            push_options=[*options, f"mirror.visited={self._visited}"] if self._visited else options,
         )
 
     def _check_objects(self, updates: list[RefUpdate], quarantine: str) -> dict[str, str]:

@@ -74,11 +74,11 @@ class PinnedAddress(Protocol):
         """Return the only address that may be connected to."""
 
 
-class _ImportTooLarge(Exception):
+class ImportTooLarge(Exception):
     """The transfer exceeds the size limit."""
 
 
-class _ImportTooSlow(Exception):
+class ImportTooSlow(Exception):
     """The server has not started its response within the time limit."""
 
 
@@ -105,20 +105,20 @@ def fetch_into(
     remote = _Remote(path, url, pinned, username, password, timeout)
     try:
         head = remote.head(on_tick)
-        transfer = _TransferMonitor(path, max_bytes, on_progress, on_tick)
+        transfer = TransferMonitor(path, max_bytes, on_progress, on_tick)
         remote.fetch(transfer.tick, transfer.report)
         _remove_ambiguous_refs(path)
         _point_head(path, head)
-    except _ImportTooLarge:
+    except ImportTooLarge:
         reason = "The repository is too large"
-    except _ImportTooSlow:
+    except ImportTooSlow:
         reason = "The server took too long"
     except GitTimeout:  # Shown as the reason of the failed import.
         reason = "The import took too long"
     except GitOutputTooLarge:  # Likewise.
         reason = "The server's answer is too large"
     except GitError as error:
-        reason = _failure_reason(error)
+        reason = failure_reason(error)
     except BaseException:
         empty_repository(path)
         raise
@@ -154,21 +154,7 @@ class _Remote:
         self._url = url
         self._deadline = time.monotonic() + timeout
         self._env = {"GIT_ALLOW_PROTOCOL": "http:https"}
-        self._config = [
-            ("http.followRedirects", "false"),
-            ("http.proxy", ""),
-            ("http.lowSpeedLimit", str(MIN_BYTES_PER_SECOND)),
-            ("http.lowSpeedTime", str(LOW_SPEED_SECONDS)),
-            ("credential.helper", ""),
-            ("fetch.fsckObjects", "true"),
-            ("fetch.uriProtocols", ""),
-            ("transfer.bundleURI", "false"),
-            ("core.bigFileThreshold", "64m"),  # Larger files are checked in chunks.
-            *_curl_resolve_option(pinned),
-        ]
-        if username or password:
-            pair = base64.b64encode(f"{username}:{password}".encode()).decode()
-            self._config.append(("http.extraHeader", f"Authorization: Basic {pair}"))
+        self._config = remote_config(pinned, username, password)
 
     def _remaining(self) -> float:
         return max(0.0, self._deadline - time.monotonic())
@@ -216,6 +202,26 @@ class _Remote:
         on_tick()
 
 
+def remote_config(pinned: PinnedAddress, username: str, password: str) -> list[tuple[str, str]]:
+    """Return the configuration under which git connects to a checked address, and to no other."""
+    config = [
+        ("http.followRedirects", "false"),
+        ("http.proxy", ""),
+        ("http.lowSpeedLimit", str(MIN_BYTES_PER_SECOND)),
+        ("http.lowSpeedTime", str(LOW_SPEED_SECONDS)),
+        ("credential.helper", ""),
+        ("fetch.fsckObjects", "true"),
+        ("fetch.uriProtocols", ""),
+        ("transfer.bundleURI", "false"),
+        ("core.bigFileThreshold", "64m"),  # Larger files are checked in chunks.
+        *_curl_resolve_option(pinned),
+    ]
+    if username or password:
+        pair = base64.b64encode(f"{username}:{password}".encode()).decode()
+        config.append(("http.extraHeader", f"Authorization: Basic {pair}"))
+    return config
+
+
 def _curl_resolve_option(pinned: PinnedAddress) -> list[tuple[str, str]]:
     """Return the option that makes curl connect to the checked address; a literal IP address needs none."""
     try:
@@ -236,12 +242,12 @@ class _ResponseTimer:
 
     def tick(self) -> None:
         if not self.answered and time.monotonic() >= self._until:
-            raise _ImportTooSlow
+            raise ImportTooSlow
         if self._on_tick is not None:
             self._on_tick()
 
 
-class _TransferMonitor:
+class TransferMonitor:
     """Monitor of a fetch: its start, progress and size."""
 
     def __init__(
@@ -259,7 +265,7 @@ class _TransferMonitor:
     def tick(self) -> None:
         self._timer.tick()
         if self._max_bytes is not None and Repository(self._path).size_bytes() > self._max_bytes:
-            raise _ImportTooLarge
+            raise ImportTooLarge
 
     def report(self, piece: bytes) -> None:
         """Pass on the latest progress line of git; messages of the server are left out."""
@@ -292,7 +298,8 @@ def _point_head(path: Path, remote_head: bytes | None) -> None:
             return
 
 
-def _failure_reason(error: GitError) -> str:
+def failure_reason(error: GitError) -> str:
+    """Return why a transfer failed, without any text of the server."""
     # Without the URL, which may contain any word, and without messages of the server.
     message = re.sub(r"'[^'\n]*'|^remote:.*$", "", error.stderr, flags=re.MULTILINE)
     for pattern, reason in _REASONS:

@@ -2,7 +2,7 @@
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
-from ingot.projects.projects.policy import may_change_project, may_write_project
+from ingot.projects.projects.policy import may_write_project
 from ingot.projects.projects.tables import Project
 
 
@@ -14,8 +14,3 @@ def may_read_feature_flags(actor: Actor, access: Access, project: Project) -> bo
 def may_change_feature_flags(actor: Actor, access: Access, project: Project) -> bool:
     """Developers and above, unless the project is archived."""
     return may_write_project(actor, access, project)
-
-
-def may_configure_clients(actor: Actor, access: Access, project: Project) -> bool:
-    """Maintainers, unless the project is archived: see and reset the credential of applications."""
-    return may_change_project(actor, access, project)

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.projects.feature_flags.queries import FlagDetails, flag_details, flags_of_project, is_in_scope
+from ingot.projects.feature_flags.queries import FlagDetails, flag_details, flags_of_project, instance_id, is_in_scope
 from ingot.projects.feature_flags.strategies import USER_LIST
 from ingot.projects.feature_flags.tables import FlagStrategy, ProjectFlag, UserList
 
@@ -155,3 +155,8 @@ def _unleash_strategy(strategy: FlagStrategy, details: FlagDetails) -> UnleashSt
         return UnleashStrategyView(strategy.name, _parameters(strategy))
     user_list = details.user_lists.get(strategy.user_list_id or 0)
     return UnleashStrategyView("userWithId", {"userIds": "" if user_list is None else user_list.user_xids})
+
+
+def client_instance_id(db: Connection, project_id: int) -> str:
+    """Return the secret with which the applications of a project authenticate, for its maintainers."""
+    return instance_id(db, project_id)

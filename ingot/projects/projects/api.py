@@ -162,11 +162,7 @@ def _create_repository(context: PrepareContext, params: CreateProject) -> NewRep
         raise Invalid(default_branch=["is invalid"])
     if params.name is UNSET and params.path is UNSET:
         raise MissingParameter("name")
-    if params.import_url:
-        validate_import_url(
-            params.import_url,
-            SsrfGuard(context.settings.allow_local_requests, context.settings.allowed_outgoing_networks),
-        )
+    _check_import_url(context.settings, params)
     with_readme = params.initialize_with_readme and not params.import_url
     author = _first_commit_author(context) if with_readme else None
     store = repository_store(context.settings)
@@ -177,6 +173,12 @@ def _create_repository(context: PrepareContext, params: CreateProject) -> NewRep
         return NewRepository(key, branch, None)
     name, description = (params.name or params.path or "").strip(), params.description or ""
     return NewRepository(key, branch, commit_readme(store.open(key), branch, name, description, author))
+
+
+def _check_import_url(settings: Settings, params: CreateProject | EditProject) -> None:
+    if params.import_url:
+        guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
+        validate_import_url(params.import_url, guard)
 
 
 def _first_commit_author(context: PrepareContext) -> Signature:
@@ -236,6 +238,8 @@ def _create(
         emit(db, ProjectInitialized(project.id, creator.user_id, repository.begun))
     if params.import_url:
         schedule_import(db, project, params.import_url)
+        if getattr(params, "mirror", UNSET) is True:
+            service.edit_mirror(db, creator, project, params)
     return project
 
 
@@ -247,6 +251,7 @@ def edit_project(call: Call, project: Project, params: EditProject) -> ProjectVi
     if params.name not in (UNSET, project.name) or params.visibility not in (UNSET, project.visibility):
         access, _ = project_in_path(call)
         require(policy.may_own_project(call.actor, access, project))
+    _check_import_url(call.settings, params)
     edited = service.edit_project(call.db, call.actor, project, params)
     if call.actor.admin and params.repository_storage not in (UNSET, storage_of(project.repository_key)):
         storages = repository_store(call.settings).roots

@@ -33,6 +33,15 @@ class ProjectCiSettingsEdited(Event, frozen=True):
     settings: dict[str, int | str | bool | None]
 
 
+class ProjectMirrorEdited(Event, frozen=True):
+    """Change of the repository that a project follows; None means that a value has not changed."""
+
+    project_id: int
+    actor_id: int
+    enabled: bool | None
+    url: str | None
+
+
 class ProjectMoved(Event, frozen=True):
     """Change of a project's full path."""
 

@@ -93,6 +93,17 @@ class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     max_artifacts_size: _Count | None = None
     auto_devops_enabled: bool = False
     auto_devops_deploy_strategy: Literal["continuous", "manual", "timed_incremental"] = "continuous"
+    mirror: Annotated[bool, Meta(description="The project follows the repository at `import_url`.")] = False
+    mirror_trigger_builds: Annotated[bool, Meta(description="Updates of the mirror start pipelines.")] = False
+    only_mirror_protected_branches: Annotated[
+        bool, Meta(description="Updates of the mirror change protected branches only, and no tags.")
+    ] = False
+    mirror_overwrites_diverged_branches: Annotated[
+        bool, Meta(description="Updates of the mirror also change branches that have other commits here.")
+    ] = False
+    mirror_branch_regex: (
+        Annotated[str, Meta(max_length=255, description="Updates of the mirror change matching branches only.")] | None
+    ) = None
 
 
 INTERNAL = ("private_features",)

@@ -145,6 +145,7 @@ class EditProject(ProjectAttributes, kw_only=True):
     repository_storage: str | UnsetType = UNSET
     name: str | UnsetType = UNSET
     path: str | UnsetType = UNSET
+    import_url: str | UnsetType | None = UNSET
 
 
 class ShareProject(Params):

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from sqlalchemy import bindparam, delete
 
 from ingot.accounts.avatars.service import delete_avatar, replace_avatar
@@ -42,6 +42,7 @@ from ingot.projects.projects.events import (
     ProjectCreated,
     ProjectDeleted,
     ProjectEdited,
+    ProjectMirrorEdited,
     ProjectMoved,
 )
 from ingot.projects.projects.params import CreateProject, EditProject, ProjectAttributes
@@ -130,6 +131,7 @@ def edit_project(db: Connection, actor: Actor, project: Project, params: EditPro
     set_topics(db, project, params)
     _set_avatar(db, project, params.avatar)
     _set_ci_settings(db, project, params)
+    edit_mirror(db, actor, project, params)
     if path != project.path:
         _move_project(db, project, namespace, path)
     else:
@@ -142,6 +144,14 @@ def _set_ci_settings(db: Connection, project: Project, params: ProjectAttributes
     settings = ci_settings_from_params(params)
     if settings:
         emit(db, ProjectCiSettingsEdited(project.id, settings))
+
+
+def edit_mirror(db: Connection, actor: Actor, project: Project, params: CreateProject | EditProject) -> None:
+    """Announce that a project follows another repository, or no longer; the URL has been checked."""
+    mirror: bool | UnsetType = getattr(params, "mirror", UNSET)
+    if mirror is not UNSET or params.import_url is not UNSET:
+        enabled = None if mirror is UNSET else mirror
+        emit(db, ProjectMirrorEdited(project.id, actor.user_id, enabled, params.import_url or None))
 
 
 def transfer_project(db: Connection, actor: Actor, project: Project, namespace: Namespace) -> Project:

@@ -56,7 +56,7 @@ MAX_DESCRIBED_REFS = 20
 """Number of updates per push that get a summary."""
 MAX_PUSH_OPTIONS = 50
 MAX_PUSH_OPTION_LENGTH = 50_000
-_KEPT_OPTIONS = ("ci.", "merge_request.")
+_KEPT_OPTIONS = ("ci.", "merge_request.", "mirror.")
 _REF_KINDS = {"heads": "branch", "tags": "tag"}
 IntentCallback = Callable[[Connection], None]
 AccessLookup = Callable[[Connection], tuple[Access, Project]]
@@ -78,6 +78,7 @@ def change_refs(
     merges: bool = False,
     in_intent_transaction: IntentCallback | None = None,
     access: Access | None = None,
+    push_options: Sequence[str] = (),
 ) -> None:
     """Update refs for the API or a page, all or none; their objects must exist already.
 
@@ -95,6 +96,7 @@ def change_refs(
         via="api",
         merges=merges,
         in_intent_transaction=in_intent_transaction,
+        push_options=push_options,
     )
     try:
         update_refs(repository, updates)

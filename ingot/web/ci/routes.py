@@ -1,6 +1,6 @@
 """Routes of the CI pages."""
 
-from ingot.web.ci import artifacts, badges, environments, jobs, lint_page, pipelines, runners, schedules
+from ingot.web.ci import artifacts, badges, environments, feature_flags, jobs, lint_page, pipelines, runners, schedules
 from ingot.web.page_routes import PageRoutes
 
 PAGES: tuple[PageRoutes, ...] = (
@@ -11,5 +11,6 @@ PAGES: tuple[PageRoutes, ...] = (
     schedules.pages,
     lint_page.pages,
     environments.pages,
+    feature_flags.pages,
     badges.pages,
 )

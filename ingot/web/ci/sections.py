@@ -6,6 +6,7 @@ from ingot.ci.jobs import api as jobs_api
 from ingot.ci.lint import api as lint_api
 from ingot.ci.schedules import api as schedules_api
 from ingot.projects.environments import api as environments_api
+from ingot.projects.feature_flags import api as feature_flags_api
 from ingot.repositories.statuses import api as statuses_api
 from ingot.web.page_routes import TemplateResponse
 from ingot.web.projects.context import ProjectContext
@@ -15,6 +16,7 @@ _SECTIONS = (
     ("jobs", "Jobs", jobs_api.list_jobs),
     ("pipeline_schedules", "Schedules", schedules_api.list_schedules),
     ("environments", "Environments", environments_api.list_environments),
+    ("feature_flags", "Feature flags", feature_flags_api.list_feature_flags),
     ("ci/lint", "Lint", lint_api.lint_project),
 )
 

@@ -1,6 +1,16 @@
 """Routes of the project pages."""
 
-from ingot.web.projects import deletion, forks, home, integrations, namespaces, new, repository_settings, settings
+from ingot.web.projects import (
+    deletion,
+    forks,
+    home,
+    integrations,
+    mirrors,
+    namespaces,
+    new,
+    repository_settings,
+    settings,
+)
 
 PAGES = (
     home.pages,
@@ -11,4 +21,5 @@ PAGES = (
     settings.pages,
     repository_settings.pages,
     integrations.pages,
+    mirrors.pages,
 )

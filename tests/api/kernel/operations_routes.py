@@ -19,6 +19,12 @@ OPERATIONS: dict[str, tuple[str, set[str]]] = {
     "GET /sidekiq/process_metrics": (ADMIN, READ),
     "GET /sidekiq/queue_metrics": (ADMIN, READ),
     "GET /user_counts": (USER, READ),
+    "POST /projects/:id/remote_mirrors/:mirror_id/sync": (USER, WRITE),
+    "GET /projects/:id/repository/changelog": (USER, READ),
+    "POST /projects/:id/repository/changelog": (USER, WRITE),
+    "GET /projects/:id/mirror/pull": (USER, READ),
+    "PUT /projects/:id/mirror/pull": (USER, WRITE),
+    "POST /projects/:id/mirror/pull": (USER, WRITE),
     "GET /feature_flags/unleash/:project_id": (ANYONE, ALL),
     "GET /feature_flags/unleash/:project_id/client/features": (ANYONE, ALL),
     "GET /feature_flags/unleash/:project_id/features": (ANYONE, ALL),
@@ -26,6 +32,7 @@ OPERATIONS: dict[str, tuple[str, set[str]]] = {
     "POST /feature_flags/unleash/:project_id/client/register": (ANYONE, ALL),
 }
 for _list, _item in (
+    ("/projects/:id/remote_mirrors", ":mirror_id"),
     ("/projects/:id/feature_flags", ":feature_flag_name"),
     ("/projects/:id/feature_flags_user_lists", ":iid"),
 ):

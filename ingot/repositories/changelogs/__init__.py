@@ -1,0 +1,1 @@
+"""Changelogs: release notes from the trailers of commits."""

@@ -1,0 +1,1 @@
+"""Push mirrors: repositories on other servers that follow the branches and tags of a project."""

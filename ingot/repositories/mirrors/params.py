@@ -1,0 +1,27 @@
+"""Request parameters of push mirrors."""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from ingot.core.api.params import Params
+
+
+class CreateMirror(Params):
+    """A new mirror; the URL may contain a username and a password."""
+
+    url: str
+    enabled: bool = False
+    only_protected_branches: bool = False
+    keep_divergent_refs: bool = False
+    auth_method: Literal["password"] | None = None
+
+
+class EditMirror(Params):
+    """Changes of a mirror."""
+
+    url: str | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+    only_protected_branches: bool | UnsetType = UNSET
+    keep_divergent_refs: bool | UnsetType = UNSET
+    auth_method: Literal["password"] | None = None

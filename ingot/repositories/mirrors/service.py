@@ -1,0 +1,101 @@
+"""State changes of push mirrors."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import UNSET
+
+from ingot.core.api.params import given_fields
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.queue import enqueue
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.urls import strip_credentials
+from ingot.errors import Invalid
+from ingot.projects.imports.service import validate_import_url
+from ingot.projects.projects.tables import Project
+from ingot.repositories.mirrors.params import CreateMirror, EditMirror
+from ingot.repositories.mirrors.queries import count_mirrors, failed_mirrors, find_mirror, mirror_identity
+from ingot.repositories.mirrors.tables import RemoteMirror, remote_mirrors
+
+UPDATE_MIRROR = "update_remote_mirror"
+MAX_MIRRORS = 10
+MAX_VISITED = 20
+_HIDDEN = "*****:*****@"
+
+
+def create_mirror(db: Connection, guard: SsrfGuard, project: Project, params: CreateMirror) -> RemoteMirror:
+    """Create a mirror and update it if it is enabled; raise Invalid for a URL that is not allowed."""
+    if count_mirrors(db, project) >= MAX_MIRRORS:
+        raise Invalid(f"A project has {MAX_MIRRORS} mirrors at most")
+    mirror_id = db.insert(
+        remote_mirrors,
+        project_id=project.id,
+        **_url_columns(db, guard, params.url),
+        enabled=params.enabled,
+        only_protected_branches=params.only_protected_branches,
+        keep_divergent_refs=params.keep_divergent_refs,
+        update_status="none",
+        created_at=db.now,
+    )
+    mirror = find_mirror(db, project, mirror_id)
+    if mirror.enabled:
+        enqueue_update(db, mirror)
+    return mirror
+
+
+def edit_mirror(
+    db: Connection, guard: SsrfGuard, project: Project, mirror: RemoteMirror, params: EditMirror
+) -> RemoteMirror:
+    """Change a mirror and update it if it is enabled."""
+    columns = given_fields(params, "auth_method", "url")
+    if params.url is not UNSET and params.url != mirror.url:
+        columns |= _url_columns(db, guard, params.url)
+    db.update(remote_mirrors, mirror.id, **columns)
+    edited = find_mirror(db, project, mirror.id)
+    if edited.enabled:
+        enqueue_update(db, edited)
+    return edited
+
+
+def delete_mirror(db: Connection, mirror: RemoteMirror) -> None:
+    """Delete a mirror; the other repository remains as it is."""
+    db.delete(remote_mirrors, mirror.id)
+
+
+def enqueue_update(db: Connection, mirror: RemoteMirror, visited: Sequence[str] = ()) -> None:
+    """Enqueue the update of a mirror; ``visited`` names the mirrored projects through which the change came."""
+    path = [*visited, mirror_identity(db, mirror.project_id)][-MAX_VISITED:]
+    enqueue(db, UPDATE_MIRROR, {"mirror_id": mirror.id, "visited": path}, unique_key=f"mirror {mirror.id}")
+
+
+def enqueue_failed_updates(db: Connection) -> int:
+    """Enqueue the updates that have failed again; return their number."""
+    failed = failed_mirrors(db)
+    for mirror in failed:
+        enqueue_update(db, mirror)
+    return len(failed)
+
+
+def start_update(db: Connection, mirror: RemoteMirror) -> None:
+    """Record that an update has begun."""
+    db.update(remote_mirrors, mirror.id, update_status="started", last_update_started_at=db.now)
+
+
+def finish_update(db: Connection, mirror: RemoteMirror, error: str | None) -> None:
+    """Record the result of an update."""
+    columns: dict[str, Any] = {"update_status": "finished" if error is None else "failed", "last_error": error}
+    if error is None:
+        columns["last_successful_update_at"] = db.now
+    db.update(remote_mirrors, mirror.id, **columns, last_update_at=db.now)
+
+
+def _url_columns(db: Connection, guard: SsrfGuard, url: str) -> dict[str, Any]:
+    url = url.strip()
+    try:
+        validate_import_url(url, guard)
+    except Invalid as error:
+        raise Invalid(url=error.errors["import_url"]) from error
+    address, username, password = strip_credentials(url)
+    scheme, _, rest = address.partition("://")
+    shown = f"{scheme}://{_HIDDEN}{rest}" if username or password else address
+    return {"url": shown, "sealed_url": db.vault.seal(url)}

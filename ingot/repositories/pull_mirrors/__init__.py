@@ -1,0 +1,1 @@
+"""Pull mirrors: projects that follow the branches and tags of a repository on another server."""

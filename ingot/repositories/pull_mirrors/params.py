@@ -1,0 +1,18 @@
+"""Request parameters of pull mirrors."""
+
+from msgspec import UNSET, UnsetType
+
+from ingot.core.api.params import Params
+
+
+class ConfigurePullMirror(Params):
+    """Changes of a pull mirror; the URL may contain a username and a password."""
+
+    enabled: bool | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    auth_user: str | UnsetType = UNSET
+    auth_password: str | UnsetType = UNSET
+    mirror_trigger_builds: bool | UnsetType = UNSET
+    only_mirror_protected_branches: bool | UnsetType = UNSET
+    mirror_overwrites_diverged_branches: bool | UnsetType = UNSET
+    mirror_branch_regex: str | UnsetType | None = UNSET

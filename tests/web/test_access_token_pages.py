@@ -1,0 +1,101 @@
+"""Pages of project and group access tokens and of feature flags."""
+
+import re
+
+from tests.client import Api, Make, User
+from tests.factories import make_group, make_project
+from tests.web.browser import Browser
+
+
+def _secret(text: str) -> str:
+    found = re.search(r'id="created-access-token" value="([^"]+)"', text)
+    assert found, text
+    return found[1]
+
+
+def test_access_tokens_are_created_rotated_and_revoked(api: Api, make: Make, browser: Browser, person: User) -> None:
+    browser.signed_in_as(person)
+    project, group = make_project(make, person), make_group(make, person)
+    for parent, path in ((project, f"/{project.path}"), (group, f"/groups/{group.path}")):
+        page = f"{path}/-/settings/access_tokens"
+        fields = {
+            "access_token[name]": "Builder",
+            "access_token[description]": "Builds <b>",
+            "access_token[access_level]": "30",
+            "access_token[scopes][]": ["api"],
+        }
+        made = browser.submit(page, page, fields=fields)
+        assert made.status_code == 200
+        first = _secret(made.text)
+        assert "Builds &lt;b&gt;" in made.text
+        (token,) = api.get(f"{parent.url}/access_tokens", person).json()
+        assert (token["name"], token["access_level"]) == ("Builder", 30)
+        rotated = browser.submit(page, f"{page}/{token['id']}/rotate")
+        second = _secret(rotated.text)
+        assert first != second and second not in browser.get(page).text
+        (active,) = api.get(f"{parent.url}/access_tokens", person, state="active").json()
+        assert browser.submit(page, f"{page}/{active['id']}", does="delete").status_code == 302
+        assert "has no active access tokens" in browser.get(page).text
+        refused = browser.submit(page, page, fields={**fields, "access_token[scopes][]": []})
+        assert refused.status_code == 422 and 'role="alert"' in refused.text
+
+
+def test_feature_flags_are_managed_on_a_page(api: Api, make: Make, browser: Browser, person: User) -> None:
+    browser.signed_in_as(person)
+    project = make_project(make, person)
+    page = f"/{project.path}/-/feature_flags"
+    assert "No feature flags" in browser.get(page).text
+    lists = f"/{project.path}/-/feature_flags_user_lists"
+    assert browser.submit(page, lists, fields={"list[name]": "Testers", "list[user_xids]": "u1,u2"}).status_code == 302
+    fields = {
+        "flag[name]": "dark_mode",
+        "flag[strategy]": "flexibleRollout",
+        "flag[percentage]": "25",
+        "flag[environment_scope]": "production",
+        "flag[active]": "1",
+    }
+    assert browser.submit(page, page, fields=fields).status_code == 302
+    flag = api.get(f"{project.url}/feature_flags/dark_mode", person).json()
+    assert flag["strategies"][0]["parameters"]["rollout"] == "25"
+    assert flag["strategies"][0]["scopes"][0]["environment_scope"] == "production"
+    answer = browser.get(page)
+    assert answer.status_code == 200, answer.text
+    shown = answer.text
+    assert [text for text in ("dark_mode", "25 %", "Testers", "ingotu-") if text not in shown] == []
+    assert browser.submit(page, f"{page}/dark_mode", does="put", fields={"flag[active]": "0"}).status_code == 302
+    assert api.get(f"{project.url}/feature_flags/dark_mode", person).json()["active"] is False
+    assert browser.submit(page, page, fields={**fields, "flag[name]": "Not valid"}).status_code == 422
+    old = re.findall(r"ingotu-[0-9a-f]+", shown)[0]
+    assert browser.submit(page, f"/{project.path}/-/feature_flags_client").status_code == 302
+    assert old not in browser.get(page).text
+    assert browser.submit(page, f"{page}/dark_mode", does="delete").status_code == 302
+    assert browser.submit(page, f"{lists}/1", does="delete").status_code == 302
+
+
+def test_mirrors_are_managed_on_a_page(api: Api, make: Make, browser: Browser, person: User) -> None:
+    browser.signed_in_as(person)
+    project = make_project(make, person)
+    page = f"/{project.path}/-/settings/mirrors"
+    url = "https://me:hidden-password@git.example.com/x.git"
+    assert browser.submit(page, page, fields={"mirror[url]": url}).status_code == 302
+    shown = browser.get(page).text
+    assert "git.example.com/x.git" in shown and "hidden-password" not in shown
+    (mirror,) = api.get(f"{project.url}/remote_mirrors", person).json()
+    one = f"{page}/{mirror['id']}"
+    assert browser.submit(page, one, does="put", fields={"mirror[enabled]": "0"}).status_code == 302
+    assert browser.submit(page, f"{one}/sync").status_code == 302
+    refused = browser.submit(page, page, fields={"mirror[url]": "ftp://me:hidden-password@x"})
+    assert refused.status_code == 422 and "hidden-password" not in refused.text
+    assert browser.submit(page, one, does="delete").status_code == 302
+    assert "No mirrors" in browser.get(page).text
+    pull = f"/{project.path}/-/settings/pull_mirror"
+    fields = {"pull[url]": url, "pull[enabled]": "1", "pull[mirror_trigger_builds]": "1"}
+    assert browser.submit(page, pull, does="put", fields=fields).status_code == 302
+    shown = browser.get(page).text
+    assert "git.example.com/x.git" in shown and "hidden-password" not in shown
+    assert api.get(f"{project.url}/mirror/pull", person).json()["mirror_trigger_builds"] is True
+    assert browser.submit(page, f"{pull}/update").status_code == 302
+    refused = browser.submit(page, pull, does="put", fields={"pull[url]": "ftp://me:hidden-password@x"})
+    assert refused.status_code == 422 and "hidden-password" not in refused.text
+    assert browser.submit(page, pull, does="put", fields={"pull[enabled]": "0"}).status_code == 302
+    assert api.get(f"{project.url}/mirror/pull", person).json()["enabled"] is False
