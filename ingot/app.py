@@ -67,7 +67,7 @@ REQUEST_STATEMENT_SECONDS = 8.0
 _PING = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.
 LEGACY_API_PREFIX = b"/api/v3"
-_PROBED_FOLDERS = ("", "repositories", "uploads", "lfs", "artifacts", "traces")
+_PROBED_FOLDERS = ("", "repositories", "uploads", "lfs", "artifacts", "traces", "packages")
 _NEVER_MATCHES = re.compile(rb"(?!)")
 _LEGACY_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 # Requests with other paths do not cause the modules of a component to be imported.
@@ -76,6 +76,7 @@ _GRAPHQL_PATHS = re.compile(rb"/api/graphql/?")
 _LFS_PATHS = re.compile(rb"/.+\.git/.+")
 _GIT_PATHS = re.compile(rb"/.+(?:\.git/.+|/(?:info/refs|git-upload-pack|git-receive-pack)/?)")
 _actor_by_job_token = DeferredFunction("ingot.ci.job_tokens.authentication:actor_by_job_token")
+_actor_by_client_secret = DeferredFunction("ingot.packages.access.authentication:actor_by_client_secret")
 _reconcile_all = DeferredFunction("ingot.repositories.ref_changes.staged:reconcile_all")
 _run_auto_merge = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:run_auto_merge")
 _remove_leftover_branch = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:remove_leftover_branch")
@@ -204,6 +205,10 @@ class App:
         return component in vars(self)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
+        if credentials.secret is not None:
+            client: Actor = _actor_by_client_secret(db, credentials.username, credentials.secret)
+            self._usage.note(client.token_id)
+            return client
         if credentials.token is None and credentials.job_token is not None:
             actor: Actor = _actor_by_job_token(db, credentials.job_token)
             return actor
@@ -276,6 +281,7 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
     uploads = Deferred("ingot.projects.uploads.files:upload_files", settings)
     artifacts = Deferred("ingot.ci.artifacts.store:artifact_store_of", settings)
     traces = Deferred("ingot.ci.traces.store:trace_store_of", settings)
+    packages = Deferred("ingot.packages.files.store:package_store_of", settings)
     completion = _payload_completion(settings, database, log)
     return {
         "mail": DeferredFunction("ingot.core.mail.delivery:MailSender.deliver", settings),
@@ -339,6 +345,8 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "delete_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.delete", traces),
         "sweep_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.sweep", traces),
         "archive_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.archive", traces),
+        "delete_package_files": DeferredFunction("ingot.packages.records.jobs:PackageJobs.delete_files", packages),
+        "sweep_packages": DeferredFunction("ingot.packages.records.jobs:PackageJobs.sweep", packages),
         "move_repository": DeferredFunction("ingot.repositories.storage_moves.staged:RepositoryMover.run", store),
     }
 
@@ -371,6 +379,7 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         "ingot.ci.schedules.jobs:enqueue_overdue_schedules": frequent,
         "ingot.ci.artifacts.jobs:enqueue_artifact_sweep": daily,
         "ingot.ci.jobs.jobs:enqueue_trace_sweep": daily,
+        "ingot.packages.records.jobs:enqueue_package_sweep": daily,
         **({"ingot.ci.jobs.jobs:enqueue_trace_archival": frequent} if "traces" in settings.kinds_in_bucket else {}),
     }
     return [

@@ -10,7 +10,7 @@ from ingot.settings import Settings
 
 CACHE_SECONDS = 5.0
 MIN_FREE_FILES = 1_000
-DIRECTORIES = (".", "repositories", "uploads", "lfs", "artifacts", "traces", "mail")
+DIRECTORIES = (".", "repositories", "uploads", "lfs", "artifacts", "traces", "packages", "mail")
 """Directories that may be on disks of their own; the first holds the database and the secrets."""
 
 

@@ -8,7 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_PRIVATE_DIRECTORIES = ("secrets", "repositories", "uploads", "lfs", "artifacts", "traces", "mail", "run", "runner")
+_PRIVATE_DIRECTORIES = (
+    "secrets",
+    "repositories",
+    "uploads",
+    "lfs",
+    "artifacts",
+    "traces",
+    "packages",
+    "mail",
+    "run",
+    "runner",
+)
 _PRIVATE_FILES = ("secrets/instance.key", "ingot.db", "ingot.db-wal", "ingot.db-shm", "ingot.toml")
 _OTHERS = 0o077
 _WRITABLE_BY_OTHERS = 0o022

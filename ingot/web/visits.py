@@ -10,7 +10,7 @@ from ingot.accounts.two_factor.queries import is_second_factor_due
 from ingot.accounts.users.tables import User
 from ingot.core.api.endpoint_call import SubjectCache
 from ingot.core.api.internal_client import InternalCaller, InternalClient
-from ingot.core.api.kernel import read_credentials
+from ingot.core.api.request_credentials import read_credentials
 from ingot.core.api.request_fields import parse_query
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database

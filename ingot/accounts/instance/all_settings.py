@@ -110,6 +110,9 @@ class AllSettings(InstanceSettings, frozen=True):
     failed_login_attempts_unlock_period_in_minutes: _Number | None = None
     first_day_of_week: _Number = 0
     floc_enabled: bool = False
+    generic_packages_max_file_size: Annotated[
+        _Number, Meta(description="Largest file of a generic package, in bytes.")
+    ] = 5_368_709_120
     gitaly_timeout_default: _Number = 55
     gitaly_timeout_fast: _Number = 10
     gitaly_timeout_medium: _Number = 30
@@ -150,6 +153,9 @@ class AllSettings(InstanceSettings, frozen=True):
     login_recaptcha_protection_enabled: bool = False
     mailgun_events_enabled: bool = False
     math_rendering_limits_enabled: bool = True
+    maven_max_file_size: Annotated[_Number, Meta(description="Largest file of a Maven package, in bytes.")] = (
+        3_221_225_472
+    )
     max_artifacts_content_include_size: _Number = 5_242_880
     max_decompressed_archive_size: _Number = 25_600
     max_export_size: _Number = 0
@@ -166,6 +172,7 @@ class AllSettings(InstanceSettings, frozen=True):
     notes_create_limit: _Number = 300
     notes_create_limit_allowlist: tuple[str, ...] = ()
     notify_on_unknown_sign_in: bool = False
+    npm_max_file_size: Annotated[_Number, Meta(description="Largest npm package, in bytes.")] = 524_288_000
     nuget_skip_metadata_url_validation: bool = False
     outbound_local_requests_whitelist: tuple[str, ...] = ()
     package_registry_allow_anyone_to_pull_option: bool = False
@@ -193,6 +200,9 @@ class AllSettings(InstanceSettings, frozen=True):
     protected_ci_variables: bool = False
     push_event_activities_limit: _Number = 3
     push_event_hooks_limit: _Number = 3
+    pypi_max_file_size: Annotated[_Number, Meta(description="Largest file of a Python package, in bytes.")] = (
+        3_221_225_472
+    )
     rate_limiting_response_text: _Line | None = None
     raw_blob_request_limit: _Number = 300
     receive_max_input_size: _Number | None = None

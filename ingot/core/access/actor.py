@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-AuthMethod = Literal["nobody", "session", "private", "personal", "impersonation", "oauth", "job"]
+AuthMethod = Literal["nobody", "session", "private", "personal", "impersonation", "oauth", "job", "deploy"]
 
 
 class JobIdentity(msgspec.Struct, frozen=True):
@@ -14,6 +14,15 @@ class JobIdentity(msgspec.Struct, frozen=True):
     project_id: int
     admin: bool
     """Whether the user of the job is an administrator; the rights apply only where the token gives access."""
+
+
+class DeployTokenIdentity(msgspec.Struct, frozen=True):
+    """The deploy token that authenticated a caller who is no user; it gives access to packages and images only."""
+
+    id: int
+    project_id: int | None
+    group_id: int | None
+    scopes: frozenset[str]
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -32,6 +41,8 @@ class Actor(msgspec.Struct, frozen=True):
     """The id of the administrator acting as this user, or 0."""
     job: JobIdentity | None = None
     """Set if the token of a job authenticated the caller, who then is never an administrator."""
+    deploy_token: DeployTokenIdentity | None = None
+    """Set if a deploy token authenticated the caller, who then is anonymous elsewhere."""
     bot: bool = False
     """Whether the user is the bot of a project or group access token, which changes nothing outside of it."""
 

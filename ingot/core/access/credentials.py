@@ -9,6 +9,9 @@ class Credentials(msgspec.Struct, frozen=True):
     token: str | None = None
     """A private, personal access, impersonation or OAuth token; its type is determined by the lookup."""
     job_token: str | None = None
+    secret: str | None = None
+    """A token of any kind, from a client of packages, with which it may send a username."""
+    username: str | None = None
     session: str | None = None
     csrf: str | None = None
     sudo: str | None = None

@@ -1,7 +1,7 @@
 """Request handling in the specified order of checks: route, credentials, caller, parameters, subject, permission."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -15,6 +15,13 @@ from ingot.core.access.scopes import has_any_scope
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner
 from ingot.core.api.paging import page_headers
 from ingot.core.api.ranges import content_response
+from ingot.core.api.request_credentials import (
+    NO_CREDENTIALS,
+    header_params,
+    read_client_credentials,
+    read_credentials,
+    runner_token,
+)
 from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body, parse_query
 from ingot.core.api.responses import (
     ApiResponse,
@@ -55,9 +62,9 @@ _EMBEDDED_THREADS = 1, 4
 """Threads for writes and for other calls: a file has one writer at a time."""
 _SERVER_THREADS = 4, 8
 """Threads where each call mostly waits for a server, and reads too if it is far away."""
-_NO_CREDENTIALS = Credentials()
 _EMPTY_TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 """Type of the empty body for an object that no longer exists, where the deleted object would be JSON."""
+PACKAGE_CHALLENGE: Header = (b"www-authenticate", b'Basic realm="GitLab Packages Registry"')
 _JSON_ONLY: list[Header] = [(b"content-type", b"application/json")]
 
 
@@ -76,7 +83,7 @@ class _RequestCall(EndpointCall, kw_only=True):
     """A call that arrived as an HTTP request."""
 
     request: Request
-    credentials: Credentials = _NO_CREDENTIALS
+    credentials: Credentials = NO_CREDENTIALS
 
 
 class Kernel:
@@ -125,6 +132,8 @@ class Kernel:
                 response = self.indirect_response(call, error)
             if response is None:
                 raise
+            if response.status == 401 and call is not None and call.endpoint.package_client:
+                response.headers.append(PACKAGE_CHALLENGE)
             return response, call
 
     def indirect_response(self, call: EndpointCall | None, error: Exception) -> ApiResponse | None:
@@ -161,9 +170,9 @@ class Kernel:
         endpoint, request = call.endpoint, call.request
         call.sent = parse_query(request.query)
         if endpoint.runner_call:
-            call.sent = _runner_token(request.headers) | call.sent
+            call.sent = runner_token(request.headers) | call.sent
         if endpoint.header_params:
-            call.sent = _header_params(request.headers, endpoint.header_params) | call.sent
+            call.sent = header_params(request.headers, endpoint.header_params) | call.sent
         call.credentials = self._credentials(call)
         limited = endpoint.rate_limited and self._limits.active
         if not (endpoint.writes or endpoint.heavy or endpoint.staged or limited):
@@ -206,7 +215,7 @@ class Kernel:
         if initial.token is not None:
             await self._authorize(call)
             charge.anonymous = not call.actor.known
-        elif initial is not _NO_CREDENTIALS:
+        elif initial is not NO_CREDENTIALS:
             charge.anonymous = not await self._database.read_async(partial(self._is_known, initial), self.pool)
         try:
             call.sent |= await self._body(call, charge)
@@ -229,12 +238,15 @@ class Kernel:
             charge,
             call.undo,
             partial(self._run_in, self.pool),
+            call.actor,
         )
 
     def _credentials(self, call: _RequestCall) -> Credentials:
         endpoint = call.endpoint
         if endpoint.runner_call or endpoint.header_params:
-            return _NO_CREDENTIALS
+            return NO_CREDENTIALS
+        if endpoint.package_client:
+            return read_client_credentials(call.request.headers, call.sent, endpoint.writes)
         return read_credentials(call.request.headers, call.sent, endpoint.writes, job_token=endpoint.job_token)
 
     async def _authorize(self, call: _RequestCall) -> None:
@@ -344,66 +356,6 @@ class Kernel:
         """Wait for running calls and accept no more."""
         self.writer.shutdown()
         self.pool.shutdown()
-
-
-def read_credentials(
-    headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool, *, job_token: bool = False
-) -> Credentials:
-    """Return the credentials of a request; a token takes precedence over a cookie.
-
-    The token of a job is ignored unless ``job_token`` is set.
-    """
-    token = _header(headers, b"private-token")
-    if b"authorization" in headers and token is None:
-        authorization = _header(headers, b"authorization") or ""
-        if authorization[:7].lower() == "bearer ":
-            token = authorization[7:].strip()
-    sudo = _header(headers, b"sudo")
-    if sent:
-        token = _scalar_text(sent.get("private_token")) or _scalar_text(sent.get("access_token")) or token
-        sudo = _scalar_text(sent.get("sudo")) or sudo
-    token_of_job = None
-    if job_token:
-        token_of_job = _scalar_text(sent.get("job_token")) or _header(headers, b"job-token")
-    session = _cookie(headers, b"_service_session") if b"cookie" in headers and not token else None
-    if token is None and token_of_job is None and session is None and sudo is None:
-        return _NO_CREDENTIALS
-    return Credentials(
-        token=token,
-        job_token=token_of_job,
-        session=session,
-        csrf=_header(headers, b"x-csrf-token"),
-        sudo=sudo,
-        writes=writes,
-    )
-
-
-def _runner_token(headers: dict[bytes, bytes]) -> dict[str, Any]:
-    token = _header(headers, b"job-token") or _header(headers, b"runner-token")
-    return {} if token is None else {"token": token}
-
-
-def _header_params(headers: dict[bytes, bytes], names: Mapping[str, str]) -> dict[str, Any]:
-    values = {parameter: _header(headers, header.encode()) for header, parameter in names.items()}
-    return {parameter: value for parameter, value in values.items() if value is not None}
-
-
-def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
-    value = headers.get(name)
-    return value.decode("latin-1").strip() or None if value else None
-
-
-def _scalar_text(value: Any) -> str | None:
-    """Return a scalar parameter as text; a list or hash is not a credential."""
-    return str(value) or None if isinstance(value, str | int) and not isinstance(value, bool) else None
-
-
-def _cookie(headers: dict[bytes, bytes], name: bytes) -> str | None:
-    for part in headers.get(b"cookie", b"").split(b";"):
-        key, _, value = part.strip().partition(b"=")
-        if key == name:
-            return value.decode("latin-1")
-    return None
 
 
 def _with_etag(response: ApiResponse, call: _RequestCall) -> ApiResponse:

@@ -67,6 +67,7 @@ class BodyContext(typing.NamedTuple):
     """Steps that revert the effect of the read body if the transaction is refused."""
     run: Callable[[Callable[[], Any]], Awaitable[Any]]
     """Runs blocking work in a thread of the pool."""
+    actor: Actor
 
 
 class StagedCall(typing.NamedTuple):
@@ -152,6 +153,7 @@ class Endpoint:
     read_body: Callable[[BodyContext], Awaitable[Any]] | None
     runner_call: bool
     job_token: bool
+    package_client: bool
     rate_limited: bool
     locks: str | PartialLock | None
     body_limit: int | Callable[[Connection], int]
@@ -247,6 +249,11 @@ class EndpointOptions(typing.TypedDict, total=False):
     """
     job_token: bool
     """Accept the token of a running job, which acts as the job's user; elsewhere such a token is ignored."""
+    package_client: bool
+    """Called by clients of packages: accept basic authentication, and tokens of any kind in all headers.
+
+    A response with status 401 asks for basic authentication.
+    """
     rate_limited: bool
     """Count the call for the rate limits; True unless declared."""
     locks: str | PartialLock | None
@@ -319,6 +326,7 @@ class Routes:
                     read_body=options.get("read_body"),
                     runner_call=options.get("runner_call", False),
                     job_token=options.get("job_token", False),
+                    package_client=options.get("package_client", False),
                     rate_limited=options.get("rate_limited", True),
                     locks=options.get("locks"),
                     body_limit=options.get("body_limit", BODY_LIMIT),

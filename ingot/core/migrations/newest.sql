@@ -1906,6 +1906,61 @@ CREATE TABLE nodes (
     expires_at TEXT NOT NULL,
     CONSTRAINT uq_nodes_name_role UNIQUE (name, role)
 );
+CREATE TABLE package_protection_rules (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    package_type TEXT NOT NULL,
+    name_pattern TEXT NOT NULL,
+    push_level BIGINT,
+    delete_level BIGINT,
+    CONSTRAINT fk_package_protection_rules_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_package_protection_rules UNIQUE (project_id, package_type, name_pattern)
+);
+CREATE TABLE packages (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    creator_id INTEGER,
+    package_type TEXT NOT NULL,
+    name TEXT NOT NULL,
+    name_key TEXT NOT NULL,
+    version TEXT NOT NULL,
+    status TEXT NOT NULL,
+    properties TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    CONSTRAINT fk_packages_creator_id FOREIGN KEY(creator_id) REFERENCES users (id) ON DELETE SET NULL,
+    CONSTRAINT fk_packages_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_packages_project_id_package_type_name_key_version UNIQUE (project_id, package_type, name_key, version)
+);
+CREATE INDEX ix_packages_creator_id ON packages (creator_id);
+CREATE INDEX ix_packages_name_key ON packages (package_type, name_key, project_id);
+CREATE INDEX ix_packages_project_id ON packages (project_id, id);
+CREATE TABLE package_files (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    package_id INTEGER NOT NULL,
+    file_name TEXT NOT NULL,
+    size BIGINT NOT NULL,
+    sha256 TEXT NOT NULL,
+    sha1 TEXT,
+    md5 TEXT,
+    storage_key TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_package_files_package_id FOREIGN KEY(package_id) REFERENCES packages (id) ON DELETE CASCADE,
+    CONSTRAINT uq_package_files_package_id_file_name UNIQUE (package_id, file_name),
+    CONSTRAINT uq_package_files_storage_key UNIQUE (storage_key)
+);
+CREATE INDEX ix_package_files_sha256 ON package_files (sha256, package_id);
+CREATE TABLE package_tags (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    package_name TEXT NOT NULL,
+    name TEXT NOT NULL,
+    package_id INTEGER NOT NULL,
+    CONSTRAINT fk_package_tags_package_id FOREIGN KEY(package_id) REFERENCES packages (id) ON DELETE CASCADE,
+    CONSTRAINT fk_package_tags_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_package_tags_project_id_package_name_name UNIQUE (project_id, package_name, name)
+);
+CREATE INDEX ix_package_tags_package_id ON package_tags (package_id);
 CREATE TABLE remote_mirrors (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     project_id INTEGER NOT NULL,

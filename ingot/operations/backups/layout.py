@@ -15,7 +15,7 @@ MANIFEST = "manifest.json"
 SETTINGS = "ingot.toml"
 TABLES = "tables"
 REPOSITORY_RECORD = "repositories.ndjson"
-FOLDERS = ("secrets", "uploads", "repositories", "lfs", "artifacts", "traces")
+FOLDERS = ("secrets", "uploads", "repositories", "lfs", "artifacts", "traces", "packages")
 BATCH_ROWS = 500
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 # Text is last because all remaining columns are text.

@@ -12,7 +12,7 @@ from ingot.errors import NotFound
 EMPTY = ""
 """Name of the snapshot of the start."""
 _DATABASE = "ingot.db"
-_FOLDERS = ("repositories", "uploads", "lfs", "artifacts", "traces", "mail")
+_FOLDERS = ("repositories", "uploads", "lfs", "artifacts", "traces", "packages", "mail")
 
 
 class DataSnapshots:

@@ -72,3 +72,9 @@ def deploy_token_by_credentials(db: Connection, username: str, token: str) -> De
     if match is None or match.username != username or match.expired(db.now):
         return None
     return match
+
+
+def deploy_token_by_secret(db: Connection, token: str) -> DeployToken | None:
+    """Return the unexpired token with this secret, for clients that send no username."""
+    match = db.first(DeployToken, _BY_DIGEST, digest=db.vault.digest(token))
+    return None if match is None or match.expired(db.now) else match

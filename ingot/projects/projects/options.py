@@ -53,7 +53,7 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         ]
         | None
     ) = None
-    packages_enabled: bool = True
+    packages_enabled: Annotated[bool, Meta(description="False disables the package registry.")] = True
     service_desk_enabled: bool = False
     forking_access_level: Annotated[
         FeatureLevel, Meta(description="Disabled prevents forks; private allows them to members only.")
@@ -67,7 +67,10 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     monitor_access_level: FeatureLevel = "enabled"
     model_experiments_access_level: FeatureLevel = "enabled"
     model_registry_access_level: FeatureLevel = "enabled"
-    package_registry_access_level: FeatureLevel = "enabled"
+    package_registry_access_level: Annotated[
+        Literal["disabled", "private", "enabled", "public"],
+        Meta(description="Disabled disables the package registry; private limits it to members."),
+    ] = "enabled"
     requirements_access_level: FeatureLevel = "enabled"
     security_and_compliance_access_level: FeatureLevel = "private"
     private_features: list[PrivateFeature] = []

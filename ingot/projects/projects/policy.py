@@ -143,6 +143,11 @@ def readable_projects(*, external: bool) -> ColumnElement[bool]:
     return and_(or_(open_code, belongs_to_scanned_project(Level.REPORTER)), has_code())
 
 
+def wiki_readable_projects(*, external: bool) -> ColumnElement[bool]:
+    """Return ``may_download_wiki`` as an SQL condition for users without administrator rights."""
+    return or_(_visible_without_membership(external), belongs_to_scanned_project(Level.REPORTER))
+
+
 def has_open_code() -> ColumnElement[bool]:
     """Return the condition that the project's visibility also applies to its code."""
     return projects.c.repository_access_level == "enabled"

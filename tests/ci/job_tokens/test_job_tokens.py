@@ -26,7 +26,7 @@ JOB_TOKEN_ROUTES = {
     ("POST", "/projects/:id/ref/:ref/trigger/pipeline"),
     ("PUT", "/projects/:id/pipelines/:pipeline_id/metadata"),
 }
-OPEN_TO_JOB_TOKENS = re.compile(r"/projects/:id/(releases|environments|deployments)(/.*)?")
+OPEN_TO_JOB_TOKENS = re.compile(r"/projects/:id/(releases|environments|deployments|packages)(/.*)?")
 
 
 class RunningJob:

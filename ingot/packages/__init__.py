@@ -1,0 +1,1 @@
+"""Packages and container images of projects, and the protocols of their clients."""

@@ -1,0 +1,1 @@
+"""Credentials of the clients of packages, and the projects and groups that they give access to."""

@@ -1,0 +1,1 @@
+"""Files of packages and container images in the storage."""

@@ -1,0 +1,1 @@
+"""Generic packages: any files, by name and version."""

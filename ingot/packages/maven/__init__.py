@@ -1,0 +1,1 @@
+"""Packages of Java, for Maven and Gradle."""

@@ -1,0 +1,1 @@
+"""Packages of Node.js, for npm, yarn and pnpm."""

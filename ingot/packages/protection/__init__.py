@@ -1,0 +1,1 @@
+"""Rules that restrict who may push or delete packages and container images."""

@@ -1,0 +1,1 @@
+"""Packages of Python, for pip and twine."""

@@ -1,0 +1,1 @@
+"""Packages and their files."""
