@@ -1,0 +1,1 @@
+"""Rows that were created for objects of a source, so that an import can be continued and repeated."""

@@ -1,0 +1,1 @@
+"""Mapping of users of a source to users of this instance, and placeholder users."""
