@@ -74,6 +74,18 @@ class PositionRecord(Transferred, frozen=True, kw_only=True):
     y: int | None = None
 
 
+class SuggestionRecord(Transferred, frozen=True, kw_only=True):
+    """Change of lines that a note on a diff suggests."""
+
+    from_content: str
+    to_content: str
+    lines_above: int = 0
+    lines_below: int = 0
+    applied: bool = False
+    outdated: bool = False
+    commit_sha: str | None = None
+
+
 class NoteRecord(Transferred, frozen=True, kw_only=True):
     """Comment, or the description of a change (``system``)."""
 
@@ -89,6 +101,11 @@ class NoteRecord(Transferred, frozen=True, kw_only=True):
     resolved_by: UserRecord | None = None
     resolved_at: str | None = None
     position: PositionRecord | None = None
+    # Position at which the note was written, if a push has moved it since.
+    original_position: PositionRecord | None = None
+    # Kind of change that a system note describes, by GitLab's names.
+    action: str | None = None
+    suggestions: list[SuggestionRecord] = []
     awards: list[AwardRecord] = []
 
 
@@ -272,6 +289,8 @@ class BoardRecord(Transferred, frozen=True, kw_only=True):
     key: str
     name: str
     lists: list[BoardListRecord] = []
+    hide_backlog_list: bool = False
+    hide_closed_list: bool = False
 
 
 class ReleaseLinkRecord(Transferred, frozen=True, kw_only=True):
@@ -282,6 +301,7 @@ class ReleaseLinkRecord(Transferred, frozen=True, kw_only=True):
     url: str
     link_type: str = "other"
     file: str | None = None
+    filepath: str | None = None
 
 
 class ReleaseRecord(Transferred, frozen=True, kw_only=True):
@@ -297,6 +317,13 @@ class ReleaseRecord(Transferred, frozen=True, kw_only=True):
     links: list[ReleaseLinkRecord] = []
 
 
+class SnippetFileRecord(Transferred, frozen=True, kw_only=True):
+    """File of a snippet."""
+
+    path: str
+    content: str
+
+
 class SnippetRecord(Transferred, frozen=True, kw_only=True):
     """Snippet of the project."""
 
@@ -309,6 +336,8 @@ class SnippetRecord(Transferred, frozen=True, kw_only=True):
     visibility: str = "private"
     created_at: str
     updated_at: str
+    # All files, if there are several; the first is ``file_name`` with ``content``.
+    files: list[SnippetFileRecord] = []
     discussions: list[DiscussionRecord] = []
     awards: list[AwardRecord] = []
 
@@ -331,6 +360,9 @@ class HookRecord(Transferred, frozen=True, kw_only=True):
     events: list[str] = []
     enable_ssl_verification: bool = True
     push_events_branch_filter: str | None = None
+    branch_filter_strategy: str | None = None
+    name: str | None = None
+    description: str | None = None
 
 
 class DeployKeyRecord(Transferred, frozen=True, kw_only=True):
@@ -376,7 +408,12 @@ class StatusRecord(Transferred, frozen=True, kw_only=True):
     target_url: str | None = None
     description: str | None = None
     coverage: float | None = None
+    # Key of the pipeline, if the source has some, so that its statuses stay together.
+    pipeline: str | None = None
+    stage: str | None = None
+    allow_failure: bool = False
     created_at: str | None = None
+    started_at: str | None = None
     finished_at: str | None = None
 
 

@@ -29,7 +29,11 @@ class RepositoryLocation(msgspec.Struct, frozen=True, kw_only=True):
     username: str | None = None
     password: str | None = None
     merge_request_refs: str | None = None
+    # Patterns of further refs whose objects are needed, such as earlier versions of merge requests.
+    further_refs: list[str] = []
     lfs: bool = False
+    # Whether ``url`` is the path of a local file, a git bundle.
+    bundle: bool = False
 
 
 class KindCount(msgspec.Struct, frozen=True):
@@ -91,6 +95,14 @@ class ProjectSource(Protocol):
 
     def close(self) -> None:
         """Close connections and files."""
+        ...
+
+
+class LfsObjectSource(Protocol):
+    """Source that holds the files of Git LFS itself; each can be opened as ``lfs-objects/<oid>``."""
+
+    def lfs_objects(self) -> Iterator[tuple[str, int]]:
+        """Yield the object id and the size of each file."""
         ...
 
 
