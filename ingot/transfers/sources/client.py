@@ -7,7 +7,7 @@ import asyncio
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import IO, Any, NamedTuple, TypeVar
 from urllib.parse import urlencode, urljoin
 
@@ -77,7 +77,7 @@ class SourceClient:
             parts = split_url(self._base)
         except RequestRefused as error:
             raise SourceError(error.reason) from error
-        self._origin = parts.scheme, parts.host, parts.port
+        self._origin = _origin(self._base)
         self._prefix = parts.target.rstrip("/")
         self._headers = list(headers.items())
         self._secrets = tuple(secrets)
@@ -169,25 +169,63 @@ class SourceClient:
 
     def lists(self, targets: Sequence[str], shape: type[_T]) -> list[list[_T]]:
         """Return all entries of each list, with a few requests at a time; a refused list is empty."""
-        limit = asyncio.Semaphore(PARALLEL_REQUESTS)
         decoder: msgspec.json.Decoder[list[_T]] = msgspec.json.Decoder(list[shape])  # type: ignore[valid-type] # Built here.
 
         async def read(target: str | None) -> list[_T]:
             collected: list[_T] = []
-            async with limit:
-                while target is not None:
-                    response = await self._get(target)
-                    if response.status in _DENIED:
-                        break
-                    self._require_success(response)
-                    collected += self._decoded(response, decoder)
-                    target = next_target(response, target)
+            while target is not None:
+                response = await self._get(target)
+                if response.status in _DENIED:
+                    break
+                self._require_success(response)
+                entries: list[_T] = self._decoded(response, decoder)
+                collected += entries
+                target = next_target(response, target)
             return collected
 
-        async def read_all() -> list[list[_T]]:
-            return list(await asyncio.gather(*map(read, targets)))
+        return self._parallel(read, targets)
 
-        return self._run(read_all())
+    def documents(self, targets: Sequence[str], shape: type[_T]) -> list[_T]:
+        """Return documents, with a few requests at a time; refused ones are left out."""
+        decoder = msgspec.json.Decoder(shape)
+
+        async def read(target: str) -> list[_T]:
+            response = await self._get(target)
+            if response.status in _DENIED:
+                return []
+            self._require_success(response)
+            return [self._decoded(response, decoder)]
+
+        return [document for found in self._parallel(read, targets) for document in found]
+
+    def _parallel(self, read: Callable[[str], Coroutine[Any, Any, list[_T]]], targets: Sequence[str]) -> list[list[_T]]:
+        limit = asyncio.Semaphore(PARALLEL_REQUESTS)
+
+        async def limited(target: str) -> list[_T]:
+            async with limit:
+                return await read(target)
+
+        async def read_all() -> list[list[_T]]:
+            async with asyncio.TaskGroup() as tasks:
+                running = [tasks.create_task(limited(target)) for target in targets]
+            return [task.result() for task in running]
+
+        try:
+            return self._run(read_all()) if targets else []
+        except ExceptionGroup as group:
+            # The other requests were cancelled; the first failure says why.
+            raise group.exceptions[0] from None
+
+    def open_file(self, url: str, headers: Mapping[str, str] | None = None) -> AbstractContextManager[IO[bytes]] | None:
+        """Open the file at an absolute URL, or return None if the source refuses it."""
+        opened = self.download(url, headers)
+        try:
+            file = opened.__enter__()
+        except StatusError as error:
+            if not error.denied:
+                raise
+            return None
+        return _reopened(opened, file)
 
     @contextmanager
     def download(self, url: str, headers: Mapping[str, str] | None = None) -> Iterator[IO[bytes]]:
@@ -282,6 +320,8 @@ class SourceClient:
             following = urljoin(url, location)
             if url.startswith("https:") and not following.startswith("https:"):
                 raise RequestRefused("The source redirects to an address that is not secure")
+            if _origin(following) != _origin(url):
+                headers = {name: value for name, value in headers.items() if name.lower() != "authorization"}
             url, body = following, None
         raise RequestFailed("The source redirects too often")
 
@@ -293,8 +333,7 @@ class SourceClient:
         sink: Callable[[int, bytes], object] | None,
     ) -> HttpResponse:
         self._guard.check_url(url)
-        parts = split_url(url)
-        origin = parts.scheme, parts.host, parts.port
+        origin = _origin(url)
         sent = list(headers.items())
         if origin == self._origin:
             sent += [(name, value) for name, value in self._headers if name not in headers]
@@ -313,7 +352,7 @@ class SourceClient:
                             sent,
                             body,
                             max_bytes=limit,
-                            target=parts.target,
+                            target=split_url(url).target,
                             sink=sink,
                         )
                     except ConnectionLost:
@@ -366,3 +405,17 @@ class SourceClient:
             raise StatusError(404, "The source has no such object, or the token may not read it")
         if not 200 <= response.status < 300:
             raise StatusError(response.status, f"The source answered with status {response.status}")
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = split_url(url)
+    return parts.scheme, parts.host, parts.port
+
+
+@contextmanager
+def _reopened(manager: AbstractContextManager[IO[bytes]], file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Yield a file that is open already, and close it afterwards."""
+    try:
+        yield file
+    finally:
+        manager.__exit__(None, None, None)

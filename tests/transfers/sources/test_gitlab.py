@@ -179,20 +179,20 @@ def test_repository_wiki_and_files(instance: Instance, make: Make, project: Proj
     assert source.open_file("/uploads/" + "0" * 32 + "/none.txt") is None
 
 
-@pytest.mark.parametrize("size", [20, 100])
+@pytest.mark.parametrize("size", [10, 100])
 def test_pages_are_complete_and_a_cursor_continues(
     make: Make, project: Project, source: ProjectSource, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(items, "PAGE_SIZE", size)
     monkeypatch.setattr(items, "BATCH_SIZE", 8)
-    for number in range(43):
+    for number in range(25):
         # Half of them share one creation time, so that the cursor must tell them apart.
         sent: dict[str, Any] = {"created_at": "2020-01-01T00:00:00Z"} if number % 2 else {}
         post(make, f"{project.url}/issues", title=f"Issue {number}", **sent)
     batches = list(source.batches("issues", None, None))
     iids: list[list[int]] = [[record.iid for record in batch.records] for batch in batches]  # type: ignore[union-attr] # Issues.
     everything = [iid for batch in iids for iid in batch]
-    assert sorted(everything) == list(range(1, 44))
+    assert sorted(everything) == list(range(1, 26))
     for index, batch in enumerate(batches):
         after = [record.iid for record in records(source, "issues", batch.cursor)]
         assert after == [iid for later in iids[index + 1 :] for iid in later]

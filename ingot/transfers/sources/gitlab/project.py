@@ -1,7 +1,7 @@
 """Project of a GitLab as a source of imports."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -162,14 +162,9 @@ class GitLabProjectSource:
     def _download(self, paths: Sequence[str]) -> AbstractContextManager[IO[bytes]] | None:
         """Return a file from the first path that has it; older versions offer uploads on their pages only."""
         for path in paths:
-            opened = self._client.download(self._client.url(path))
-            try:
-                file = opened.__enter__()
-            except StatusError as error:
-                if not error.denied:
-                    raise
-                continue
-            return _opened(opened, file)
+            opened = self._client.open_file(self._client.url(path))
+            if opened is not None:
+                return opened
         return None
 
     def _project(self) -> GitLabProject:
@@ -223,12 +218,3 @@ class GitLabProjectSource:
             created_at=project.created_at,
             archived=project.archived,
         )
-
-
-@contextmanager
-def _opened(manager: AbstractContextManager[IO[bytes]], file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """Yield a file that is open already, and close it afterwards."""
-    try:
-        yield file
-    finally:
-        manager.__exit__(None, None, None)
