@@ -277,6 +277,10 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
     artifacts = Deferred("ingot.ci.artifacts.store:artifact_store_of", settings)
     traces = Deferred("ingot.ci.traces.store:trace_store_of", settings)
     completion = _payload_completion(settings, database, log)
+    lfs = Deferred("ingot.repositories.lfs.files:lfs_files_of", settings)
+    exports = Deferred("ingot.transfers.exports.store:export_store_of", settings)
+    project_files = Deferred("ingot.transfers.exports.project_archive:ProjectFiles", store, uploads, lfs)
+    export_files = (exports, project_files, guard)
     return {
         "mail": DeferredFunction("ingot.core.mail.delivery:MailSender.deliver", settings),
         "notify": DeferredFunction("ingot.discovery.notifications.jobs:NotificationJob.notify", settings),
@@ -303,10 +307,7 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
             "ingot.collaboration.merge_requests.push_options:MergeRequestPushOptions.run", store
         ),
         "remove_source_branch": lambda database, number: _remove_leftover_branch(database, store.value, number),
-        "sweep_lfs": DeferredFunction(
-            "ingot.repositories.lfs.jobs:LfsSweepJob.sweep",
-            Deferred("ingot.repositories.lfs.files:lfs_files_of", settings),
-        ),
+        "sweep_lfs": DeferredFunction("ingot.repositories.lfs.jobs:LfsSweepJob.sweep", lfs),
         "create_pipelines": DeferredFunction("ingot.ci.pipelines.jobs:PipelineCreation.run", store),
         "start_delayed_job": DeferredFunction("ingot.ci.pipelines.maintenance:start_delayed_job"),
         "start_downstream_pipeline": DeferredFunction(
@@ -337,6 +338,9 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "delete_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.delete", traces),
         "sweep_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.sweep", traces),
         "archive_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.archive", traces),
+        "export_archive": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.write_archive", *export_files),
+        "export_relations": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.write_relations", *export_files),
+        "sweep_exports": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.sweep", *export_files),
         "move_repository": DeferredFunction("ingot.repositories.storage_moves.staged:RepositoryMover.run", store),
     }
 
@@ -367,6 +371,8 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         "ingot.ci.schedules.jobs:enqueue_overdue_schedules": frequent,
         "ingot.ci.artifacts.jobs:enqueue_artifact_sweep": daily,
         "ingot.ci.jobs.jobs:enqueue_trace_sweep": daily,
+        "ingot.transfers.exports.service:fail_lost_exports": frequent,
+        "ingot.transfers.exports.jobs:enqueue_export_sweep": hourly,
         **({"ingot.ci.jobs.jobs:enqueue_trace_archival": frequent} if "traces" in settings.kinds_in_bucket else {}),
     }
     return [
