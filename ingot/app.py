@@ -283,6 +283,10 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
     traces = Deferred("ingot.ci.traces.store:trace_store_of", settings)
     packages = Deferred("ingot.packages.files.store:package_store_of", settings)
     completion = _payload_completion(settings, database, log)
+    lfs = Deferred("ingot.repositories.lfs.files:lfs_files_of", settings)
+    exports = Deferred("ingot.transfers.exports.store:export_store_of", settings)
+    project_files = Deferred("ingot.transfers.exports.project_archive:ProjectFiles", store, uploads, lfs)
+    export_files = (exports, project_files, guard)
     return {
         "mail": DeferredFunction("ingot.core.mail.delivery:MailSender.deliver", settings),
         "notify": DeferredFunction("ingot.discovery.notifications.jobs:NotificationJob.notify", settings),
@@ -309,10 +313,7 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
             "ingot.collaboration.merge_requests.push_options:MergeRequestPushOptions.run", store
         ),
         "remove_source_branch": lambda database, number: _remove_leftover_branch(database, store.value, number),
-        "sweep_lfs": DeferredFunction(
-            "ingot.repositories.lfs.jobs:LfsSweepJob.sweep",
-            Deferred("ingot.repositories.lfs.files:lfs_files_of", settings),
-        ),
+        "sweep_lfs": DeferredFunction("ingot.repositories.lfs.jobs:LfsSweepJob.sweep", lfs),
         "update_remote_mirror": DeferredFunction("ingot.repositories.mirrors.jobs:MirrorJobs.update", store, guard),
         "update_pull_mirror": DeferredFunction("ingot.repositories.pull_mirrors.jobs:PullMirrorJobs.run", store, guard),
         "create_pipelines": DeferredFunction("ingot.ci.pipelines.jobs:PipelineCreation.run", store),
@@ -347,6 +348,9 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "archive_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.archive", traces),
         "delete_package_files": DeferredFunction("ingot.packages.records.jobs:PackageJobs.delete_files", packages),
         "sweep_packages": DeferredFunction("ingot.packages.records.jobs:PackageJobs.sweep", packages),
+        "export_archive": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.write_archive", *export_files),
+        "export_relations": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.write_relations", *export_files),
+        "sweep_exports": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.sweep", *export_files),
         "move_repository": DeferredFunction("ingot.repositories.storage_moves.staged:RepositoryMover.run", store),
     }
 
@@ -380,6 +384,8 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         "ingot.ci.artifacts.jobs:enqueue_artifact_sweep": daily,
         "ingot.ci.jobs.jobs:enqueue_trace_sweep": daily,
         "ingot.packages.records.jobs:enqueue_package_sweep": daily,
+        "ingot.transfers.exports.service:fail_lost_exports": frequent,
+        "ingot.transfers.exports.jobs:enqueue_export_sweep": hourly,
         **({"ingot.ci.jobs.jobs:enqueue_trace_archival": frequent} if "traces" in settings.kinds_in_bucket else {}),
     }
     return [

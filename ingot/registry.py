@@ -98,6 +98,7 @@ ROUTE_MODULES = (
     "ingot.integrations.webhooks.api",
     "ingot.integrations.webhooks.system.api",
     "ingot.projects.services.api",
+    "ingot.transfers.exports.api",
     "ingot.api_document",
 )
 """Modules with endpoints, each as its ``routes``."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-BUCKET_KINDS = ("lfs", "uploads", "artifacts", "packages", "traces", "backups")
+BUCKET_KINDS = ("lfs", "uploads", "artifacts", "packages", "traces", "backups", "exports")
 """Kinds of files that can be stored in a bucket; the name of each is also that of its directory."""
 _STORAGE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _SSH_ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?")

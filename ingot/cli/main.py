@@ -22,6 +22,8 @@ COMMANDS = {
     "token": "create personal access tokens",
     "backup": "write a backup of the instance to one file, while the server runs",
     "restore": "restore a backup into an empty data directory",
+    "import": "import a project or group of another server, or an archive, while the server runs",
+    "export": "write the archive of a project or group to a file, while the server runs",
     "storage": "show where files are stored, and move them, while the server runs",
     "doctor": "check an instance for problems, and repair what is safe to repair",
     "demo": "add fictional users and projects to explore",
@@ -75,4 +77,5 @@ def _reported_errors() -> tuple[type[Exception], ...]:
 
 
 def _module(command: str) -> Any:
-    return import_module(f"ingot.cli.{command.replace('-', '_')}")
+    name = "imports" if command == "import" else command.replace("-", "_")  # A module cannot have a keyword's name.
+    return import_module(f"ingot.cli.{name}")

@@ -17,6 +17,7 @@ NOUN_MODULES = {
     "highlighting": "syntax highlighting",
     "housekeeping": "git's term for repacking and pruning",
     "listing": "a directory listing",
+    "opening": "the beginning of the access to a source",
     "paging": "the noun for pages of a list",
     "processing": "the noun for the progress of a pipeline",
     "pending": "notifications that wait for their job",

@@ -48,7 +48,8 @@ _SECONDARY_HOLDER = (
 _BY_EMAIL = select(users).where(
     or_(users.c.email == bindparam("email"), users.c.id == _SECONDARY_HOLDER.scalar_subquery())
 )
-_PLACEHOLDER = select(users).where(users.c.placeholder)
+# Created before any placeholder of an import.
+_PLACEHOLDER = select(users).where(users.c.placeholder).order_by(users.c.id).limit(1)
 _IDENTITIES = select(identities).where(in_list(identities.c.user_id, "users")).order_by(identities.c.id)
 _IDENTITY_OWNER = select(identities.c.user_id).where(
     identities.c.provider == bindparam("provider"), identities.c.extern_uid == bindparam("extern_uid")

@@ -177,6 +177,11 @@ def _following(db: Connection, columns: dict[str, Any]) -> Timestamp:
     return timestamp(following)
 
 
+def validate_schedule(db: Connection, columns: dict[str, Any]) -> None:
+    """Raise Invalid with the errors of each field if a schedule cannot have these columns."""
+    _following(db, columns)
+
+
 def _set_next_run(db: Connection, schedule_id: int, following: Timestamp | None) -> None:
     db.update(pipeline_schedules, schedule_id, next_run_at=following)
     if following is not None:

@@ -1,7 +1,7 @@
 """State changes of issues."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -292,6 +292,11 @@ def _update_counts(db: Connection, before: Issue | None, after: Issue | None) ->
     for issue, by in ((before, -1), (after, 1)):
         if issue is not None:
             changes[issue.project_id, issue.state, issue.confidential] += by
+    add_to_issue_counts(db, changes)
+
+
+def add_to_issue_counts(db: Connection, changes: Mapping[tuple[int, str, bool], int]) -> None:
+    """Add to the counts by project, state and confidentiality, and to the number of open issues of the projects."""
     # A fixed order prevents deadlocks between transactions that close one issue and reopen another.
     for (project_id, state, confidential), by in sorted(changes.items()):
         if by:

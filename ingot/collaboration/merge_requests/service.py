@@ -1,6 +1,6 @@
 """State changes of merge requests."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -219,6 +219,11 @@ def update_counts(db: Connection, before: MergeRequest | None, after: MergeReque
         if merge_request is not None:
             key = merge_request.target_project_id, merge_request.state
             changes[key] = changes.get(key, 0) + by
+    add_to_merge_request_counts(db, changes)
+
+
+def add_to_merge_request_counts(db: Connection, changes: Mapping[tuple[int, str], int]) -> None:
+    """Add to the counts by project and state."""
     # A fixed order prevents deadlocks between transactions that close one merge request and reopen another.
     for (project_id, state), by in sorted(changes.items()):
         if by:

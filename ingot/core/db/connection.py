@@ -349,6 +349,13 @@ class Connection:
         affected: int = self._execute(compiled, {**values, "row_id": row_id}).rowcount
         return affected
 
+    def update_many(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Set columns of rows, which have their ``row_id`` and all the same columns, in one round trip."""
+        if rows:
+            columns = tuple(name for name in rows[0] if name != "row_id")
+            compiled = self._statements.writing("update", table, columns)
+            self._raw.executemany(compiled.text, [{**compiled.carried, **row} for row in rows])
+
     def delete(self, table: Table, row_id: int) -> int:
         """Delete the row with this id; return the number of affected rows."""
         compiled = self._statements.writing("delete", table, ())

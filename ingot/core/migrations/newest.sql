@@ -351,7 +351,7 @@ CREATE TABLE projects (
     last_activity_at TEXT NOT NULL,
     full_path_key TEXT NOT NULL,
     name_key TEXT NOT NULL,
-    path_key TEXT NOT NULL, generation BIGINT DEFAULT '0' NOT NULL, merge_method TEXT DEFAULT 'merge' NOT NULL, squash_option TEXT DEFAULT 'default_off' NOT NULL, remove_source_branch_after_merge BOOLEAN DEFAULT 1 NOT NULL, repository_access_level TEXT DEFAULT 'enabled' NOT NULL, options_document TEXT DEFAULT '{}' NOT NULL,
+    path_key TEXT NOT NULL, generation BIGINT DEFAULT '0' NOT NULL, merge_method TEXT DEFAULT 'merge' NOT NULL, squash_option TEXT DEFAULT 'default_off' NOT NULL, remove_source_branch_after_merge BOOLEAN DEFAULT 1 NOT NULL, repository_access_level TEXT DEFAULT 'enabled' NOT NULL, options_document TEXT DEFAULT '{}' NOT NULL, import_type TEXT,
     CONSTRAINT fk_projects_avatar_id FOREIGN KEY(avatar_id) REFERENCES avatars (id) ON DELETE SET NULL,
     CONSTRAINT fk_projects_creator_id FOREIGN KEY(creator_id) REFERENCES users (id) ON DELETE SET NULL,
     CONSTRAINT fk_projects_forked_from_id FOREIGN KEY(forked_from_id) REFERENCES projects (id) ON DELETE SET NULL,
@@ -1906,6 +1906,139 @@ CREATE TABLE nodes (
     expires_at TEXT NOT NULL,
     CONSTRAINT uq_nodes_name_role UNIQUE (name, role)
 );
+CREATE TABLE import_runs (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    source_type TEXT NOT NULL,
+    source_url TEXT NOT NULL,
+    status TEXT NOT NULL,
+    sealed_credentials BLOB,
+    options_document TEXT DEFAULT '{}' NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    finished_at TEXT,
+    CONSTRAINT fk_import_runs_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_import_runs_user_id ON import_runs (user_id);
+CREATE TABLE source_users (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    namespace_id INTEGER NOT NULL,
+    source_host TEXT NOT NULL,
+    source_key TEXT NOT NULL,
+    source_username TEXT NOT NULL,
+    source_name TEXT NOT NULL,
+    source_email TEXT,
+    user_id INTEGER NOT NULL,
+    placeholder BOOLEAN NOT NULL,
+    status TEXT NOT NULL,
+    reassign_to_user_id INTEGER,
+    reassigned_by_user_id INTEGER,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    CONSTRAINT fk_source_users_namespace_id FOREIGN KEY(namespace_id) REFERENCES namespaces (id) ON DELETE CASCADE,
+    CONSTRAINT fk_source_users_reassign_to_user_id FOREIGN KEY(reassign_to_user_id) REFERENCES users (id) ON DELETE SET NULL,
+    CONSTRAINT fk_source_users_reassigned_by_user_id FOREIGN KEY(reassigned_by_user_id) REFERENCES users (id) ON DELETE SET NULL,
+    CONSTRAINT fk_source_users_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_source_users_namespace_id_source_host_source_key UNIQUE (namespace_id, source_host, source_key)
+);
+CREATE INDEX ix_source_users_reassign_to_user_id ON source_users (reassign_to_user_id);
+CREATE INDEX ix_source_users_reassigned_by_user_id ON source_users (reassigned_by_user_id);
+CREATE INDEX ix_source_users_source_email ON source_users (source_email);
+CREATE INDEX ix_source_users_user_id ON source_users (user_id);
+CREATE TABLE imported_sources (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER,
+    group_id INTEGER,
+    source_type TEXT NOT NULL,
+    source_host TEXT NOT NULL,
+    source_key TEXT NOT NULL,
+    complete_since TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    CONSTRAINT fk_imported_sources_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT fk_imported_sources_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE,
+    CONSTRAINT uq_imported_sources_project_id_source_host_source_key UNIQUE (project_id, source_host, source_key),
+    CONSTRAINT uq_imported_sources_group_id_source_host_source_key UNIQUE (group_id, source_host, source_key)
+);
+CREATE TABLE import_entities (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    run_id INTEGER NOT NULL,
+    parent_id INTEGER,
+    entity_type TEXT NOT NULL,
+    source_key TEXT NOT NULL,
+    source_full_path TEXT NOT NULL,
+    destination_namespace TEXT NOT NULL,
+    destination_name TEXT NOT NULL,
+    destination_slug TEXT NOT NULL,
+    namespace_id INTEGER,
+    project_id INTEGER,
+    import_id INTEGER,
+    status TEXT NOT NULL,
+    step TEXT,
+    cursor TEXT,
+    inventory_document TEXT,
+    progress_document TEXT DEFAULT '{}' NOT NULL,
+    error TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    finished_at TEXT,
+    CONSTRAINT fk_import_entities_import_id FOREIGN KEY(import_id) REFERENCES imported_sources (id) ON DELETE SET NULL,
+    CONSTRAINT fk_import_entities_namespace_id FOREIGN KEY(namespace_id) REFERENCES namespaces (id) ON DELETE SET NULL,
+    CONSTRAINT fk_import_entities_parent_id FOREIGN KEY(parent_id) REFERENCES import_entities (id) ON DELETE CASCADE,
+    CONSTRAINT fk_import_entities_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE SET NULL,
+    CONSTRAINT fk_import_entities_run_id FOREIGN KEY(run_id) REFERENCES import_runs (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_import_entities_import_id ON import_entities (import_id);
+CREATE INDEX ix_import_entities_namespace_id ON import_entities (namespace_id);
+CREATE INDEX ix_import_entities_parent_id ON import_entities (parent_id);
+CREATE INDEX ix_import_entities_project_id ON import_entities (project_id);
+CREATE INDEX ix_import_entities_run_id ON import_entities (run_id);
+CREATE TABLE import_links (
+    import_id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    local_id BIGINT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    CONSTRAINT pk_import_links PRIMARY KEY (import_id, kind, "key"),
+    CONSTRAINT fk_import_links_import_id FOREIGN KEY(import_id) REFERENCES imported_sources (id) ON DELETE CASCADE
+);
+CREATE TABLE import_failures (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    entity_id INTEGER NOT NULL,
+    relation TEXT NOT NULL,
+    source_key TEXT,
+    reason TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_import_failures_entity_id FOREIGN KEY(entity_id) REFERENCES import_entities (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_import_failures_entity_id ON import_failures (entity_id);
+CREATE TABLE exports (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER,
+    group_id INTEGER,
+    user_id INTEGER NOT NULL,
+    relation TEXT NOT NULL,
+    status TEXT NOT NULL,
+    description TEXT,
+    sealed_upload BLOB,
+    storage_key TEXT,
+    file_name TEXT,
+    size BIGINT,
+    objects_count BIGINT DEFAULT '0' NOT NULL,
+    batched BOOLEAN DEFAULT 0 NOT NULL,
+    error TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    expires_at TEXT,
+    CONSTRAINT fk_exports_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT fk_exports_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE,
+    CONSTRAINT fk_exports_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_exports_storage_key UNIQUE (storage_key)
+);
+CREATE INDEX ix_exports_expires_at ON exports (expires_at);
+CREATE INDEX ix_exports_user_id ON exports (user_id);
+CREATE UNIQUE INDEX uq_exports_project_id_user_id_relation ON exports (project_id, user_id, relation);
+CREATE UNIQUE INDEX uq_exports_group_id_user_id_relation ON exports (group_id, user_id, relation);
 CREATE TABLE package_protection_rules (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     project_id INTEGER NOT NULL,

@@ -6,7 +6,7 @@ decodes no content encoding, and reads a bounded part of a response.
 
 import asyncio
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -37,6 +37,13 @@ class HttpResponse(NamedTuple):
     def header(self, name: str) -> str | None:
         """Return the first header of this name."""
         return next((value for each, value in self.headers if each == name), None)
+
+
+class BodyStream(NamedTuple):
+    """Body of a request that is sent while it is read; its length is known."""
+
+    length: int
+    pieces: AsyncIterator[bytes]
 
 
 class PinnedConnection:
@@ -71,16 +78,26 @@ class PinnedConnection:
         return self._connection.is_idle() and not self._stream.ended
 
     async def request(
-        self, method: str, headers: Headers = (), body: bytes | None = None, *, max_bytes: int
+        self,
+        method: str,
+        headers: Headers = (),
+        body: bytes | BodyStream | None = None,
+        *,
+        max_bytes: int,
+        target: str | None = None,
+        sink: Callable[[int, bytes], object] | None = None,
     ) -> HttpResponse:
         """Send a request and read at most ``max_bytes`` of the body; the caller sets the deadline.
+
+        ``target`` replaces path and query of the URL. ``sink`` gets the status and each part of the body, which is
+        then absent from the response.
 
         Raise ``ConnectionLost`` if the server closed the connection without a response, and ``RequestFailed`` for
         every other failure.
         """
         self._stream.received = self._stream.ended = False
         try:
-            response = await self._exchange(self._request(method, headers, body), max_bytes)
+            response = await self._exchange(self._request(method, headers, body, target), max_bytes, sink)
         except httpcore.LocalProtocolError as error:
             raise RequestFailed("A header of the request is not valid") from error
         except (httpcore.NetworkError, httpcore.RemoteProtocolError) as error:
@@ -96,22 +113,29 @@ class PinnedConnection:
         """Close the connection without reading the rest of a response."""
         await self._connection.aclose()
 
-    def _request(self, method: str, headers: Headers, body: bytes | None) -> httpcore.Request:
+    def _request(
+        self, method: str, headers: Headers, body: bytes | BodyStream | None, target: str | None
+    ) -> httpcore.Request:
         own = [("Host", self._host), ("User-Agent", USER_AGENT), ("Accept-Encoding", "identity")]
         if not any(name.lower() == "accept" for name, _ in headers):
             own.append(("Accept", "*/*"))
+        content: bytes | AsyncIterator[bytes] | None = None
         if body is not None:
-            own.append(("Content-Length", str(len(body))))
+            length, content = body if isinstance(body, BodyStream) else (len(body), body)
+            own.append(("Content-Length", str(length)))
         encoded = [(name.encode(), value.strip().encode()) for name, value in (*own, *headers)]
-        return httpcore.Request(method, self._url, headers=encoded, content=body)
+        url = self._url if target is None else _with_target(self._url, target)
+        return httpcore.Request(method, url, headers=encoded, content=content)
 
-    async def _exchange(self, request: httpcore.Request, max_bytes: int) -> HttpResponse:
+    async def _exchange(
+        self, request: httpcore.Request, max_bytes: int, sink: Callable[[int, bytes], object] | None
+    ) -> HttpResponse:
         response = await self._connection.handle_async_request(request)
         try:
             if response.extensions["http_version"] not in _HTTP_VERSIONS:
                 raise RequestFailed(_INVALID)
             headers = _decoded(response.headers)
-            body, truncated = await _read_limited(response, max_bytes)
+            body, truncated = await _read_limited(response, max_bytes, sink)
         finally:
             await response.aclose()
         return HttpResponse(response.status, headers, body, truncated)
@@ -194,12 +218,25 @@ def _decoded(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers]
 
 
-async def _read_limited(response: httpcore.Response, max_bytes: int) -> tuple[bytes, bool]:
+def _with_target(url: httpcore.URL, target: str) -> httpcore.URL:
+    return httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=target)
+
+
+async def _read_limited(
+    response: httpcore.Response, max_bytes: int, sink: Callable[[int, bytes], object] | None
+) -> tuple[bytes, bool]:
     """Return at most ``max_bytes`` of the body, and whether there is more; 0 means not to wait for a body."""
     if max_bytes == 0:
         return b"", True
     body = bytearray()
+    length = 0
     async for chunk in response.aiter_stream():
+        length += len(chunk)
+        if sink is not None:
+            if length > max_bytes:
+                return b"", True
+            sink(response.status, chunk)
+            continue
         body += chunk
         if len(body) > max_bytes:
             return bytes(body[:max_bytes]), True

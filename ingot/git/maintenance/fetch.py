@@ -1,4 +1,4 @@
-"""Import of all branches and tags of a remote repository into an empty one.
+"""Import of all branches and tags of a remote repository into an empty one, and of refs into an existing one.
 
 The caller has resolved and checked the address. git is configured to connect to it only, to follow no redirects and to
 ask for no input. Credentials are passed in the environment, so neither the process list nor the repository's
@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Protocol
@@ -34,6 +34,7 @@ _URL = re.compile(r"https?://[^\s@\\?#\x00-\x1f\x7f]+")
 _PROGRESS = re.compile(rb"(?:Receiving|Resolving) (?:objects|deltas): +\d+%")
 _SYMREF = re.compile(rb"^ref: (refs/heads/\S+)\tHEAD$", re.MULTILINE)
 _DEFAULT_BRANCHES = (b"refs/heads/main", b"refs/heads/master")
+BRANCHES_AND_TAGS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 
 # git's messages may quote the server and are never passed on; these texts are. The first match counts.
 NO_SPACE = "The server has no free disk space"
@@ -93,22 +94,26 @@ def fetch_into(
     on_tick: Callable[[], None] | None = None,
     *,
     max_bytes: int | None = None,
+    refspecs: Sequence[str] = BRANCHES_AND_TAGS,
+    into_empty: bool = True,
 ) -> str | None:
     """Fetch branches, tags and HEAD; return None, or the reason of a failure.
 
-    ``path`` must contain nothing but the result of an earlier run: after a failure the repository is empty. ``url``
-    contains no credentials and is the target of all redirects. ``on_progress`` receives git's progress lines;
-    ``on_tick`` is called four times a second, and an exception from it aborts the import.
+    ``path`` must contain nothing but the result of an earlier run: after a failure the repository is empty. Unless
+    ``into_empty``, a repository in use gets only the refs of ``refspecs``, HEAD is not changed, and it stays after a
+    failure. ``url`` contains no credentials and is the target of all redirects. ``on_progress`` receives git's progress
+    lines; ``on_tick`` is called four times a second, and an exception from it aborts the import.
     """
     if not _URL.fullmatch(url):
         raise ValueError("Only http and https can be imported from, without credentials, query or fragment")
     remote = _Remote(path, url, pinned, username, password, timeout)
     try:
-        head = remote.head(on_tick)
+        head = remote.head(on_tick) if into_empty else None
         transfer = TransferMonitor(path, max_bytes, on_progress, on_tick)
-        remote.fetch(transfer.tick, transfer.report)
-        _remove_ambiguous_refs(path)
-        _point_head(path, head)
+        remote.fetch(refspecs, transfer.tick, transfer.report)
+        if into_empty:
+            remove_ambiguous_refs(path)
+            point_head(path, head)
     except ImportTooLarge:
         reason = "The repository is too large"
     except ImportTooSlow:
@@ -120,11 +125,13 @@ def fetch_into(
     except GitError as error:
         reason = failure_reason(error)
     except BaseException:
-        empty_repository(path)
+        if into_empty:
+            empty_repository(path)
         raise
     else:
         return None
-    empty_repository(path)
+    if into_empty:
+        empty_repository(path)
     return reason
 
 
@@ -175,8 +182,8 @@ class _Remote:
         match = _SYMREF.search(result.out)
         return match[1] if match else None
 
-    def fetch(self, on_tick: Callable[[], None], on_stderr: Callable[[bytes], None]) -> None:
-        """Fetch all branches and tags, or none."""
+    def fetch(self, refspecs: Sequence[str], on_tick: Callable[[], None], on_stderr: Callable[[bytes], None]) -> None:
+        """Fetch all refs of the refspecs, or none."""
         run_git(
             [
                 "fetch",
@@ -191,7 +198,7 @@ class _Remote:
                 "--",
             ],
             self._path,
-            operands=[self._url, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"],
+            operands=[self._url, *refspecs],
             timeout=self._remaining(),
             env=self._env,
             config=self._config,
@@ -275,7 +282,7 @@ class TransferMonitor:
             self._on_progress(lines[-1].decode(errors="replace").strip())
 
 
-def _remove_ambiguous_refs(path: Path) -> None:
+def remove_ambiguous_refs(path: Path) -> None:
     """Delete refs with names that our API rejects, since they would be ambiguous."""
     ambiguous = [
         name
@@ -287,7 +294,8 @@ def _remove_ambiguous_refs(path: Path) -> None:
         run_git(["update-ref", "--stdin", "-z"], path, commands)
 
 
-def _point_head(path: Path, remote_head: bytes | None) -> None:
+def point_head(path: Path, remote_head: bytes | None) -> None:
+    """Make HEAD point at a branch of the remote repository, or at another one if that does not exist."""
     branches = read_refs(path, (HEADS,))
     for name in (remote_head, read_head(path), *_DEFAULT_BRANCHES, *branches):
         if name is not None and name in branches:

@@ -1,10 +1,14 @@
 """Notes, discussions and award emoji."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from ingot.collaboration.emoji.queries import awards_by_subject
+from ingot.collaboration.emoji.views import AwardView, award_views
 from ingot.collaboration.issues.views import IssueView
 from ingot.collaboration.notes.views import DiscussionView, NoteView
+from ingot.core.db.connection import Connection
 from ingot.core.markup.emoji import emoji_by_name
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
@@ -259,20 +263,38 @@ def position_refs(_: QueryContext, position: dict[str, Any]) -> dict[str, Any]:
     return position
 
 
-@resolvers.single("Issue.awardEmoji", "MergeRequest.awardEmoji")
-def list_awards(context: QueryContext, subject: Any, arguments: Arguments) -> ConnectionPage:
-    """Return a page of the award emoji of an issue or merge request."""
-    place = subject_path(subject)
-    return listed(context, f"GET {place.route}/award_emoji", arguments, **place.path)
+@resolvers.batch("Issue.awardEmoji")
+def list_issue_awards(context: QueryContext, issues: Sequence[IssueView], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the award emoji of issues."""
+    return _awards(context, "issue", [issue.id for issue in issues], arguments)
 
 
-@resolvers.single("Note.awardEmoji")
-def list_note_awards(context: QueryContext, note: NoteView, arguments: Arguments) -> ConnectionPage | None:
-    """Return a page of the award emoji of a note."""
-    place = place_of_note(note)
-    if place is None:
-        return None
-    return listed(context, f"GET {place.route}/notes/:note_id/award_emoji", arguments, **place.path, note_id=note.id)
+@resolvers.batch("MergeRequest.awardEmoji")
+def list_merge_request_awards(
+    context: QueryContext, merge_requests: Sequence[Any], arguments: Arguments
+) -> list[ConnectionPage]:
+    """Return the award emoji of merge requests."""
+    return _awards(context, "merge_request", [each.id for each in merge_requests], arguments)
+
+
+@resolvers.batch("Note.awardEmoji")
+def list_note_awards(context: QueryContext, notes: Sequence[NoteView], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the award emoji of notes."""
+    return _awards(context, "note", [note.id for note in notes], arguments)
+
+
+def _awards(context: QueryContext, kind: str, ids: Sequence[int], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the award emoji of subjects that the caller can see, with one statement for all."""
+
+    def read(db: Connection) -> dict[int, list[AwardView]]:
+        found: defaultdict[int, list[AwardView]] = defaultdict(list)
+        awards = [award for given in awards_by_subject(db, kind, ids).values() for award in given]
+        for view in award_views(db, awards, context.origin.base):
+            found[view.awardable_id].append(view)
+        return found
+
+    by_id = context.read(read)
+    return [connection_of(by_id.get(each, []), arguments) for each in ids]
 
 
 @resolvers.value("AwardEmoji.emoji", "AwardEmoji.unicode")

@@ -33,7 +33,7 @@ def import_view(project: Project, *, in_full: bool) -> ImportView:
         project.full_path,
         project.created_at,
         project.import_status,
-        "git" if project.import_url is not None else None,
+        project.import_type or ("git" if project.import_url is not None else None),
         project.import_error if in_full else None,
         project.import_progress if in_full else None,
     )

@@ -68,6 +68,8 @@ projects = Table(
     text("path_key"),
     # JSON document of ``ProjectOptions`` and ``ProjectCiOptions``; values that equal the default are omitted.
     text("options_document", server_default="{}"),
+    # Kind of the source of an import with issues and merge requests; one of a repository alone has a URL.
+    text("import_type", nullable=True),
     # Deleted projects have no namespace, so they do not conflict with others.
     UniqueConstraint("namespace_id", "name"),
     Index("ix_projects_namespace_id", "namespace_id", "id"),
@@ -198,6 +200,7 @@ class Project(Record, frozen=True):
     name_key: str
     path_key: str
     options_document: str
+    import_type: str | None
     space_kind: str
     space_name: str
     space_path: str

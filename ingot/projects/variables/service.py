@@ -31,7 +31,7 @@ def create_variable(db: Connection, owner: VariableOwner, params: CreateVariable
         "masked": params.masked or params.masked_and_hidden,
         "hidden": params.masked_and_hidden,
     }
-    errors = key_errors(key) | _variable_errors(columns, params.value)
+    errors = key_errors(key) | variable_errors(columns, params.value)
     if not errors and variable_or_none(db, owner, key, ScopeFilter(scope)) is not None:
         errors = {"key": [f"({key}) has already been taken"]}
     if errors:
@@ -57,7 +57,7 @@ def edit_variable(db: Connection, owner: VariableOwner, variable: Variable, para
         name: getattr(variable, name) for name in ("masked", "raw", "hidden", "environment_scope", "description")
     }
     value = db.vault.unseal(variable.sealed_value) if params.value is UNSET else params.value
-    errors = _variable_errors(current | columns, value)
+    errors = variable_errors(current | columns, value)
     scope = columns.get("environment_scope", variable.environment_scope)
     moved = scope != variable.environment_scope
     if moved and not errors and variable_or_none(db, owner, variable.key, ScopeFilter(scope)) is not None:
@@ -84,7 +84,7 @@ def key_errors(key: str) -> dict[str, list[str]]:
     return {} if _KEY.fullmatch(key) else {"key": ["can contain only letters, digits and '_'."]}
 
 
-def _variable_errors(columns: dict[str, Any], value: str) -> dict[str, list[str]]:
+def variable_errors(columns: dict[str, Any], value: str) -> dict[str, list[str]]:
     """Return the errors of a variable's fields, given the values that would be stored."""
     errors: dict[str, list[str]] = {}
     scope = columns["environment_scope"]

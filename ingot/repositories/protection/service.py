@@ -130,7 +130,7 @@ def add_branch_rule(
     db: Connection, project: Project, name: str, push_level: int, merge_level: int, *, allow_force_push: bool
 ) -> ProtectedBranch:
     """Create a rule for branches; raise Conflict if the name has one. The name may contain ``*``."""
-    _validate_name(name)
+    validate_rule_name(name)
     if branch_rule_or_none(db, project.id, name) is not None:
         raise Conflict(f"Protected branch '{name}' already exists")
     _check_rule_limit(len(branch_rules(db, project.id)))
@@ -142,7 +142,7 @@ def add_branch_rule(
 
 def add_tag_rule(db: Connection, project: Project, name: str, create_level: int) -> ProtectedTag:
     """Create a rule for tags; raise Conflict if the name has one. The name may contain ``*``."""
-    _validate_name(name)
+    validate_rule_name(name)
     if tag_rule_or_none(db, project.id, name) is not None:
         raise Conflict(f"Protected tag '{name}' already exists")
     _check_rule_limit(len(tag_rules(db, project.id)))
@@ -157,7 +157,8 @@ def unprotect_tag(db: Connection, project_id: int, name: str) -> None:
         db.delete(protected_tags, rule.id)
 
 
-def _validate_name(name: str) -> None:
+def validate_rule_name(name: str) -> None:
+    """Raise Invalid if no rule can have this name."""
     if not name.strip():
         raise Invalid(name=["can't be blank"])
     if len(name.encode()) > MAX_BYTES:

@@ -70,13 +70,13 @@ def _validate(name: str, ref: str | None, details: dict[str, Any]) -> None:
     ):
         if len(value) > limit:
             errors[field] = [too_long_message(limit)]
-    if "target_url" in details and "target_url" not in errors and not _is_web_url(details["target_url"]):
+    if "target_url" in details and "target_url" not in errors and not is_web_url(details["target_url"]):
         errors["target_url"] = ["must be a valid URL"]
     if errors:
         raise Invalid(**errors)
 
 
-def _is_web_url(url: str) -> bool:
+def is_web_url(url: str) -> bool:
     """Return whether pages may show the URL as a link."""
     if not _WEB_URL.fullmatch(url):
         return False

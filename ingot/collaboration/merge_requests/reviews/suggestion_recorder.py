@@ -51,7 +51,7 @@ class SuggestionRecorder:
             return
         applied = {to_content for (to_content,) in db.rows(_APPLIED_TEXTS, note=note.id)}
         for order, block in enumerate(blocks):
-            row = _row(block, note.new_line, lines)
+            row = suggestion_columns(block, note.new_line, lines)
             if row["to_content"] not in applied:
                 db.insert(suggestions, note_id=note.id, relative_order=order, **row, applied=False, outdated=False)
 
@@ -67,7 +67,8 @@ class SuggestionRecorder:
             return None
 
 
-def _row(block: SuggestionBlock, line: int, lines: list[str]) -> dict[str, object]:
+def suggestion_columns(block: SuggestionBlock, line: int, lines: list[str]) -> dict[str, object]:
+    """Return the columns of a suggestion on a line of a file, with the lines that it replaces."""
     above, below = min(block.above, line - 1), min(block.below, len(lines) - line)
     replaced = lines[line - 1 - above : line + below]
     last = replaced[-1]

@@ -1,0 +1,1 @@
+"""Import of projects and groups from other servers and from archives, and their export."""

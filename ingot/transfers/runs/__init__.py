@@ -1,0 +1,1 @@
+"""Imports as resumable jobs, with their plan, progress and report."""

@@ -1,0 +1,1 @@
+"""Servers and archives that projects are imported from."""

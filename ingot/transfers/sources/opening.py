@@ -1,0 +1,45 @@
+"""Opening of the projects and groups of other servers by the kind of server."""
+
+from typing import Literal
+
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.transfers.source import GroupSource, ProjectSource, SourceError
+from ingot.transfers.sources.client import SourceClient
+from ingot.transfers.sources.github.repository import GitHubOrganizationSource, GitHubProjectSource, api_url
+from ingot.transfers.sources.gitlab.group import GitLabGroupSource
+from ingot.transfers.sources.gitlab.project import GitLabProjectSource
+
+SourceKind = Literal["gitlab", "github", "gitea"]
+SOURCE_KINDS: tuple[SourceKind, ...] = ("gitlab", "github", "gitea")
+
+
+def open_source(kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfGuard) -> ProjectSource:
+    """Return a project of another server; nothing is requested yet."""
+    if kind == "gitlab":
+        return GitLabProjectSource(_gitlab_client(guard, url, token), url, token, key)
+    if kind == "github":
+        return GitHubProjectSource(_github_client(guard, url, token), guard, url, token, key)
+    raise SourceError(f"Imports from {kind} are not supported")
+
+
+def open_group(kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfGuard) -> GroupSource:
+    """Return a group or an organization of another server; nothing is requested yet."""
+    if kind == "gitlab":
+        return GitLabGroupSource(_gitlab_client(guard, url, token), key)
+    if kind == "github":
+        return GitHubOrganizationSource(_github_client(guard, url, token), key)
+    raise SourceError(f"Imports from {kind} are not supported")
+
+
+def _gitlab_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
+    # A personal, group or project token, or an OAuth token: GitLab accepts all of them as a bearer.
+    return SourceClient(guard, url, {"Authorization": f"Bearer {token}"}, secrets=[token])
+
+
+def _github_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/vnd.github+json",
+        "X-GitHub-Api-Version": "2022-11-28",
+    }
+    return SourceClient(guard, api_url(url), headers, secrets=[token])

@@ -1,0 +1,1 @@
+"""Tests of exports and of the archives that they write."""
