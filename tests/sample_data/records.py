@@ -33,8 +33,10 @@ compile: {stage: build, script: [make], allow_failure: true, artifacts: {paths: 
 ship: {stage: deploy, script: [make ship], when: manual}
 """
 TOKEN_EXPIRY = (date.today() + timedelta(days=30)).isoformat()
-_TEMPLATES = ("issues_template", "merge_requests_template", "merge_commit_template", "squash_commit_template")
-_TEMPLATES += ("suggestion_commit_message", "merge_request_title_regex_description")
+_TEMPLATES = [
+    *("issues_template", "merge_requests_template", "merge_commit_template", "squash_commit_template"),
+    *("suggestion_commit_message", "merge_request_title_regex_description"),
+]
 _CODE = 'def tide(hours: int) -> str:\n    """High or low."""\n    return "high" if hours % 12 < 6 else "low"\n'
 _README = (
     "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
