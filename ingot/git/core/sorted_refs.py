@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ingot.cache import BoundedCache, declare_cache
+from ingot.git.core.errors import MissingRepository
 from ingot.git.core.refs import read_refs
 from ingot.git.core.repository import Repository
 from ingot.offload import require_blocking_allowed
@@ -39,6 +40,8 @@ def sorted_refs(repository: Repository, folder: bytes, generation: int) -> list[
     require_blocking_allowed()
     prefix_length = len(folder)
     oids_by_name = read_refs(repository.path, (folder,))
+    if not oids_by_name and not repository.path.exists():
+        raise MissingRepository(f"The repository {repository.path.name} was removed")
     # Bypass the constructor of NamedTuple, which would take a third of the total time.
     refs = [tuple.__new__(NamedRef, (name[prefix_length:], oid)) for name, oid in oids_by_name.items()]
     _ref_cache.put(key, (state, refs), 500 + sum(map(len, oids_by_name)) + (_REF_BYTES - prefix_length) * len(refs))
