@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ingot.ci.runner_protocol.polls import RunnerPolls
     from ingot.graphql.component import GraphqlComponent
     from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+    from ingot.packages.containers.registry_http import RegistryHttp
     from ingot.transport.authorization import HttpAuthorization
     from ingot.transport.git_http import GitHttp
     from ingot.transport.lfs_http import LfsHttp
@@ -73,6 +74,7 @@ _LEGACY_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 # Requests with other paths do not cause the modules of a component to be imported.
 _RUNNER_PATHS = re.compile(rb"/api/v4/jobs/.+")
 _GRAPHQL_PATHS = re.compile(rb"/api/graphql/?")
+_REGISTRY_PATHS = re.compile(rb"/v2(?:/.*)?|/jwt/auth")
 _LFS_PATHS = re.compile(rb"/.+\.git/.+")
 _GIT_PATHS = re.compile(rb"/.+(?:\.git/.+|/(?:info/refs|git-upload-pack|git-receive-pack)/?)")
 _actor_by_job_token = DeferredFunction("ingot.ci.job_tokens.authentication:actor_by_job_token")
@@ -132,6 +134,7 @@ class App:
             DeferredComponent(lambda: self.graphql, _GRAPHQL_PATHS),
             # Clients that probe for other APIs get a 404 in JSON.
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
+            DeferredComponent(lambda: self.registry, _REGISTRY_PATHS),
             DeferredComponent(lambda: self.lfs, _LFS_PATHS),
             DeferredComponent(lambda: self.git, _GIT_PATHS),
             DeferredComponent(DeferredFunction("ingot.web.files.static:StaticFiles")),
@@ -174,6 +177,13 @@ class App:
         from ingot.transport.lfs_http import LfsHttp
 
         return LfsHttp(self._settings, self.database, self.kernel.pool, self._git_authorization, self._bodies)
+
+    @cached_property
+    def registry(self) -> "RegistryHttp":
+        """The container registry."""
+        from ingot.packages.containers.registry_http import RegistryHttp
+
+        return RegistryHttp(self._settings, self.database, self.kernel.pool, self._bodies)
 
     @cached_property
     def _git_authorization(self) -> "HttpAuthorization":
@@ -346,8 +356,8 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "delete_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.delete", traces),
         "sweep_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.sweep", traces),
         "archive_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.archive", traces),
-        "delete_package_files": DeferredFunction("ingot.packages.records.jobs:PackageJobs.delete_files", packages),
-        "sweep_packages": DeferredFunction("ingot.packages.records.jobs:PackageJobs.sweep", packages),
+        "delete_package_files": DeferredFunction("ingot.packages.cleanup:PackageJobs.delete_files", packages),
+        "sweep_packages": DeferredFunction("ingot.packages.cleanup:PackageJobs.sweep", packages),
         "export_archive": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.write_archive", *export_files),
         "export_relations": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.write_relations", *export_files),
         "sweep_exports": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.sweep", *export_files),
@@ -383,7 +393,7 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         "ingot.ci.schedules.jobs:enqueue_overdue_schedules": frequent,
         "ingot.ci.artifacts.jobs:enqueue_artifact_sweep": daily,
         "ingot.ci.jobs.jobs:enqueue_trace_sweep": daily,
-        "ingot.packages.records.jobs:enqueue_package_sweep": daily,
+        "ingot.packages.cleanup:enqueue_package_sweep": daily,
         "ingot.transfers.exports.service:fail_lost_exports": frequent,
         "ingot.transfers.exports.jobs:enqueue_export_sweep": hourly,
         **({"ingot.ci.jobs.jobs:enqueue_trace_archival": frequent} if "traces" in settings.kinds_in_bucket else {}),

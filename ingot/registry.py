@@ -65,6 +65,7 @@ ROUTE_MODULES = (
     "ingot.packages.npm.api",
     "ingot.packages.maven.api",
     "ingot.packages.protection.api",
+    "ingot.packages.containers.api",
     "ingot.packages.records.api",
     "ingot.accounts.instance.api",
     "ingot.accounts.features.api",

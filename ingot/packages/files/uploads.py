@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ingot.ci.artifacts.store import ArtifactTooLarge
 from ingot.core.api.multipart import MalformedBody, parse_multipart
@@ -26,7 +26,14 @@ def size_limit(setting: int) -> int:
     return setting if setting > 0 else _UNLIMITED
 
 
-async def write_pieces(incoming: IncomingPackageFile, pieces: AsyncIterable[bytes]) -> None:
+class PieceWriter(Protocol):
+    """File to which a body is written."""
+
+    def write(self, piece: bytes, /) -> int:
+        """Append bytes."""
+
+
+async def write_pieces(incoming: PieceWriter, pieces: AsyncIterable[bytes]) -> None:
     """Write all pieces of a body; raise ArtifactTooLarge beyond the limit."""
     buffer = bytearray()
     writing: asyncio.Task[int] | None = None

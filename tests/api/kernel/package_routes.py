@@ -47,3 +47,17 @@ PACKAGES |= {
         "/packages/maven/:path/:file_name",
     )
 }
+PACKAGES |= {
+    "GET /groups/:id/registry/repositories": (ANYONE, READ),
+    "GET /registry/repositories/:repository_id": (ANYONE, READ),
+    "GET /projects/:id/registry/repositories": (ANYONE, READ),
+    "DELETE /projects/:id/registry/repositories/:repository_id": (USER, WRITE),
+    "GET /projects/:id/registry/repositories/:repository_id/tags": (ANYONE, READ),
+    "DELETE /projects/:id/registry/repositories/:repository_id/tags": (USER, WRITE),
+    "GET /projects/:id/registry/repositories/:repository_id/tags/:tag_name": (ANYONE, READ),
+    "DELETE /projects/:id/registry/repositories/:repository_id/tags/:tag_name": (USER, WRITE),
+    "GET /projects/:id/registry/protection/repository/rules": (USER, READ),
+    "POST /projects/:id/registry/protection/repository/rules": (USER, WRITE),
+    "PATCH /projects/:id/registry/protection/repository/rules/:protection_rule_id": (USER, WRITE),
+    "DELETE /projects/:id/registry/protection/repository/rules/:protection_rule_id": (USER, WRITE),
+}

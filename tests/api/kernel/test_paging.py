@@ -192,6 +192,7 @@ COUNTED_ELSEWHERE |= {
 COUNTED_ELSEWHERE |= {"issues", "labels", "milestones", "boards", "snippets", "todos", "events", "search"}
 COUNTED_ELSEWHERE |= {"merge_requests", "merging"}
 COUNTED_ELSEWHERE |= {"access_tokens", "repository_storage_moves", "feature_flags", "mirrors", "packages"}
+COUNTED_ELSEWHERE |= {"container_registry"}
 COUNTED_ELSEWHERE |= {"hooks", "system hooks", "services"}
 COUNTED_ELSEWHERE |= {"wikis", "runner_protocol", "jobs", "job_token_scope", "pipeline_schedules", "pipelines"}
 

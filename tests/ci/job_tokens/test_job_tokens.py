@@ -18,6 +18,7 @@ from tests.factories import Group, Project, make_group, make_project
 
 JOB_TOKEN_ROUTES = {
     ("GET", "/job"),
+    ("GET", "/registry/repositories/:repository_id"),
     ("GET", "/projects/:id/jobs/:job_id/artifacts"),
     ("GET", "/projects/:id/jobs/:job_id/artifacts/:artifact_path"),
     ("GET", "/projects/:id/jobs/artifacts/:ref_name/download"),
@@ -26,7 +27,7 @@ JOB_TOKEN_ROUTES = {
     ("POST", "/projects/:id/ref/:ref/trigger/pipeline"),
     ("PUT", "/projects/:id/pipelines/:pipeline_id/metadata"),
 }
-OPEN_TO_JOB_TOKENS = re.compile(r"/projects/:id/(releases|environments|deployments|packages)(/.*)?")
+OPEN_TO_JOB_TOKENS = re.compile(r"/projects/:id/(releases|environments|deployments|packages|registry)(/.*)?")
 
 
 class RunningJob:

@@ -1,0 +1,1 @@
+"""Container images: the registry protocol and the API of its repositories."""
