@@ -1,6 +1,7 @@
 """Callers and token scopes of every route; a new route must be added here."""
 
 from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, USER, USERS, WRITE
+from tests.api.kernel.export_routes import EXPORTS
 from tests.api.kernel.merge_request_routes import MERGE_REQUESTS
 from tests.api.kernel.operations_routes import OPERATIONS
 from tests.api.kernel.project_routes import PROJECTS
