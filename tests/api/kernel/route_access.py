@@ -242,6 +242,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
 }
 TABLE |= PROJECTS
 TABLE |= OPERATIONS
+TABLE |= EXPORTS
 TABLE |= {route: (USER, READ if route.startswith("GET") else WRITE) for route in MERGE_REQUESTS}
 
 # Hooks of projects, groups and the instance have the same access.
