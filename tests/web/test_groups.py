@@ -14,7 +14,7 @@ from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
 HOSTILE = "\"'><script>alert(1)</script>"
-SETTINGS = ["edit", "hooks", "settings/ci_cd", "settings/repository", "settings/badges"]
+SETTINGS = ["edit", "hooks", "settings/ci_cd", "settings/repository", "settings/badges", "settings/export"]
 
 
 @pytest.fixture

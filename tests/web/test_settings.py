@@ -12,7 +12,7 @@ from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
 READS = ["edit", "settings/repository", "settings/integrations", "settings/integrations/slack", "settings/ci_cd"]
-READS += ["settings/badges", "hooks"]
+READS += ["settings/badges", "settings/export", "hooks"]
 HOSTILE = "\"'><script>alert(1)</script>"
 
 

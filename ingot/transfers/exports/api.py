@@ -20,8 +20,10 @@ from ingot.transfers.exports.store import export_store_of
 from ingot.transfers.exports.tables import Export
 from ingot.transfers.exports.views import (
     AcceptedView,
+    GroupExportView,
     ProjectExportView,
     RelationExportView,
+    group_export_view,
     project_export_view,
     relation_export_views,
 )
@@ -62,6 +64,12 @@ def export_group(call: Call, group: Namespace) -> AcceptedView:
     """Start the export of a group and its subgroups, without their projects, to an archive."""
     service.start_export(call.db, call.actor, group, ExportProject())
     return AcceptedView()
+
+
+@routes.get("/groups/:id/export", on=group_in_path, may=may_admin_group, returns=GroupExportView)
+def get_group_export(call: Call, group: Namespace) -> GroupExportView:
+    """Get the status of the caller's export of a group."""
+    return group_export_view(group, exports_of_user(call.db, group, call.actor.user_id).get(""))
 
 
 @routes.get(

@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType, field
 
 from ingot.core.api.views import View
 from ingot.core.db.times import Timestamp
+from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project
 from ingot.transfers.exports.tables import Export
 
@@ -21,7 +22,7 @@ class ExportLinks(View):
 
 
 class ProjectExportView(View):
-    """Status of a project's export."""
+    """Status of a project's export; what follows ``export_status`` describes the file that can be downloaded."""
 
     id: int
     description: str | None
@@ -31,7 +32,24 @@ class ProjectExportView(View):
     path_with_namespace: str
     created_at: Timestamp
     export_status: ShownStatus
+    export_error: str | None
+    export_size: int | None
+    export_updated_at: Timestamp | None
+    export_expires_at: Timestamp | None
     links: ExportLinks | UnsetType = field(default=UNSET, name="_links")
+
+
+class GroupExportView(View):
+    """Status of a group's export."""
+
+    id: int
+    name: str
+    full_path: str
+    export_status: ShownStatus
+    export_error: str | None
+    export_size: int | None
+    export_updated_at: Timestamp | None
+    export_expires_at: Timestamp | None
 
 
 class AcceptedView(View):
@@ -76,7 +94,7 @@ def project_export_view(project: Project, export: Export | None, base: str) -> P
     """Return the status of a project's export, with the addresses of the file if there is one."""
     status = shown_status(export)
     links = ExportLinks(
-        f"{base}/api/v4/projects/{project.id}/export/download", f"{base}/{project.full_path}/download_export"
+        f"{base}/api/v4/projects/{project.id}/export/download", f"{base}/{project.full_path}/-/settings/export/download"
     )
     return ProjectExportView(
         project.id,
@@ -86,9 +104,20 @@ def project_export_view(project: Project, export: Export | None, base: str) -> P
         project.path,
         project.full_path,
         project.created_at,
-        status,
+        *_details(export),
         links if status in ("finished", "regeneration_in_progress") else UNSET,
     )
+
+
+def group_export_view(group: Namespace, export: Export | None) -> GroupExportView:
+    """Return the status of a group's export."""
+    return GroupExportView(group.id, group.name, group.full_path, *_details(export))
+
+
+def _details(export: Export | None) -> tuple[ShownStatus, str | None, int | None, Timestamp | None, Timestamp | None]:
+    if export is None:
+        return "none", None, None, None, None
+    return shown_status(export), export.error, export.size, export.updated_at, export.expires_at
 
 
 def relation_export_views(exports: Iterable[Export]) -> list[RelationExportView]:

@@ -3,8 +3,9 @@
 from typing import Literal
 
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.transfers.source import GroupSource, ProjectSource, SourceError
+from ingot.transfers.source import GroupSource, ProjectSource
 from ingot.transfers.sources.client import SourceClient
+from ingot.transfers.sources.gitea.repository import GiteaOrganizationSource, GiteaProjectSource
 from ingot.transfers.sources.github.repository import GitHubOrganizationSource, GitHubProjectSource, api_url
 from ingot.transfers.sources.gitlab.group import GitLabGroupSource
 from ingot.transfers.sources.gitlab.project import GitLabProjectSource
@@ -19,7 +20,7 @@ def open_source(kind: SourceKind, url: str, token: str, key: str, *, guard: Ssrf
         return GitLabProjectSource(_gitlab_client(guard, url, token), url, token, key)
     if kind == "github":
         return GitHubProjectSource(_github_client(guard, url, token), guard, url, token, key)
-    raise SourceError(f"Imports from {kind} are not supported")
+    return GiteaProjectSource(_gitea_client(guard, url, token), guard, url, token, key)
 
 
 def open_group(kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfGuard) -> GroupSource:
@@ -28,7 +29,7 @@ def open_group(kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfG
         return GitLabGroupSource(_gitlab_client(guard, url, token), key)
     if kind == "github":
         return GitHubOrganizationSource(_github_client(guard, url, token), key)
-    raise SourceError(f"Imports from {kind} are not supported")
+    return GiteaOrganizationSource(_gitea_client(guard, url, token), key)
 
 
 def _gitlab_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
@@ -43,3 +44,7 @@ def _github_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
         "X-GitHub-Api-Version": "2022-11-28",
     }
     return SourceClient(guard, api_url(url), headers, secrets=[token])
+
+
+def _gitea_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
+    return SourceClient(guard, url, {"Authorization": f"token {token}"}, secrets=[token])

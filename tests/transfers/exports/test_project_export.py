@@ -110,6 +110,8 @@ def test_group_export(instance: Instance, make: Make) -> None:
     make.api.post(f"{child.url}/labels", owner, name="below", color="#112233")
     assert make.api.post(f"{group.url}/export", maintainer).status_code == 403
     assert make.api.get(f"{group.url}/export/download", maintainer).status_code == 403
+    assert make.api.get(f"{group.url}/export", maintainer).status_code == 403
+    assert make.api.get(f"{group.url}/export", owner).json()["export_status"] == "none"
     assert make.api.get(f"{group.url}/export/download", owner).status_code == 404
     assert make.api.post(f"{group.url}/export", owner).status_code == 202
     assert make.api.get(f"{group.url}/export/download", owner).status_code == 404

@@ -5,9 +5,7 @@ from contextlib import AbstractContextManager
 from typing import IO
 from urllib.parse import quote, urlsplit
 
-from ingot.core.outgoing.errors import OutgoingError
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.core.outgoing.remotes import find_repository
 from ingot.transfers.records import (
     DeployKeyRecord,
     GroupRecord,
@@ -23,8 +21,8 @@ from ingot.transfers.records import (
     SettingsRecord,
     VariableRecord,
 )
-from ingot.transfers.source import Batch, Inventory, KindCount, RepositoryLocation, SourceError
-from ingot.transfers.sources.client import INTERRUPTION_SECONDS, SourceClient, StatusError
+from ingot.transfers.source import Batch, Inventory, KindCount, RepositoryLocation
+from ingot.transfers.sources.client import SourceClient, StatusError
 from ingot.transfers.sources.github.attachments import attachment_url
 from ingot.transfers.sources.github.items import GitHubItems
 from ingot.transfers.sources.github.shapes import (
@@ -42,6 +40,7 @@ from ingot.transfers.sources.github.shapes import (
 )
 from ingot.transfers.sources.github.timeline import Timeline
 from ingot.transfers.sources.github.users import GitHubUsers
+from ingot.transfers.sources.wikis import repository_exists
 
 PULL_REQUEST_REFS = "refs/pull/*/head"
 _GIT_USERNAME = "x-access-token"
@@ -136,14 +135,8 @@ class GitHubProjectSource:
 
     def wiki(self) -> RepositoryLocation | None:
         """Return the URL of the wiki's repository if there is one; GitHub creates it with the first page."""
-        if not self._repository().has_wiki:
-            return None
         url = self._clone_url("wiki.git")
-        try:
-            find_repository(self._guard, url, _GIT_USERNAME, self._token)
-        except OutgoingError as error:
-            if error.temporary:
-                raise SourceError(error.reason, retry_after=INTERRUPTION_SECONDS) from error
+        if not self._repository().has_wiki or not repository_exists(self._guard, url, _GIT_USERNAME, self._token):
             return None
         return RepositoryLocation(url=url, username=_GIT_USERNAME, password=self._token)
 

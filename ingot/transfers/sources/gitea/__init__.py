@@ -1,0 +1,1 @@
+"""Source of repositories and organizations of Gitea and Forgejo."""
