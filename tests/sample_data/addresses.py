@@ -45,6 +45,8 @@ FILES = {
     "/:path/-/badges/:ref/coverage.svg",
     "/:path/-/jobs/:id/raw",
     "/:path/-/jobs/:id/artifacts/download",
+    "/:path/-/settings/export/download",
+    "/groups/:path/-/settings/export/download",
     "/:path/-/jobs/:id/artifacts/raw/:rest",
     "/:path/-/archive/:rest",
     "/:path/-/repository/:file",
