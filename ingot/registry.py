@@ -89,6 +89,7 @@ ROUTE_MODULES = (
     "ingot.repositories.wikis.api",
     "ingot.repositories.snapshots.api",
     "ingot.repositories.mirrors.api",
+    "ingot.repositories.push_rules.api",
     "ingot.repositories.changelogs.api",
     "ingot.repositories.pull_mirrors.api",
     "ingot.discovery.activity.api",

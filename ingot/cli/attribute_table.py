@@ -10,7 +10,7 @@ from msgspec import NODEFAULT
 from ingot.accounts.instance.all_settings import AllSettings
 from ingot.accounts.instance.settings import InstanceSettings
 from ingot.accounts.users.details import UserDetails
-from ingot.projects.namespaces.group_options import GroupOptions
+from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, GroupOptions
 from ingot.projects.projects.options import INTERNAL, ProjectCiOptions, ProjectOptions
 
 _OPENING = """# Attributes that clients of GitLab send
@@ -28,7 +28,7 @@ Templates of commit messages know the variables `%{source_branch}`, `%{target_br
 `%{issues}`, `%{reference}`, `%{local_reference}` and `%{source_project_id}`; the message of suggestions knows
 `%{suggestions_count}`, `%{files_count}`, `%{branch_name}`, `%{project_path}` and `%{project_name}`.
 
-Not included: approval rules, push rules, protected branches of groups and merge trains, for which GitLab requires a
+Not included: approval rules, protected branches of groups and merge trains, for which GitLab requires a
 licence.
 """
 _HEAD = "| Attribute | Type | Default | Effect |\n|---|---|---|---|"
@@ -39,7 +39,7 @@ def attribute_table() -> str:
     sections = (
         ("Projects", ProjectOptions, INTERNAL),
         ("Projects: CI, for administrators of the project", ProjectCiOptions, ()),
-        ("Groups", GroupOptions, ()),
+        ("Groups", GroupOptions, INTERNAL_OPTIONS),
         ("Users, for administrators", UserDetails, ()),
         ("Application settings", AllSettings, InstanceSettings.__struct_fields__),
     )

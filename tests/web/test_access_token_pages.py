@@ -72,6 +72,21 @@ def test_feature_flags_are_managed_on_a_page(api: Api, make: Make, browser: Brow
     assert browser.submit(page, f"{lists}/1", does="delete").status_code == 302
 
 
+def test_push_rules_are_managed_on_a_page(api: Api, make: Make, browser: Browser, person: User) -> None:
+    browser.signed_in_as(person)
+    project = make_project(make, person)
+    page = f"/{project.path}/-/settings/push_rules"
+    fields = {"rule[commit_message_regex]": "^[A-Z]", "rule[max_file_size]": "", "rule[prevent_secrets]": "1"}
+    for expected in ("^[A-Z]", "^[a-z]"):
+        fields["rule[commit_message_regex]"] = expected
+        assert browser.submit(page, page, does="put", fields=fields).status_code == 302
+        rule = api.get(f"{project.url}/push_rule", person).json()
+        assert (rule["commit_message_regex"], rule["prevent_secrets"]) == (expected, True)
+        assert expected in browser.get(page).text
+    refused = browser.submit(page, page, does="put", fields={"rule[file_name_regex]": "("})
+    assert refused.status_code == 422 and 'role="alert"' in refused.text
+
+
 def test_mirrors_are_managed_on_a_page(api: Api, make: Make, browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     project = make_project(make, person)

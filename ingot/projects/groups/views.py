@@ -15,7 +15,12 @@ from ingot.core.db.times import Date, Timestamp
 from ingot.projects.groups import policy
 from ingot.projects.groups.params import ListGroups
 from ingot.projects.groups.queries import find_group, list_groups
-from ingot.projects.namespaces.group_options import PROTECTION, GroupOptions, shown_group_options
+from ingot.projects.namespaces.group_options import (
+    INTERNAL_OPTIONS,
+    PROTECTION,
+    GroupOptions,
+    shown_group_options,
+)
 from ingot.projects.namespaces.tables import Namespace
 
 FULL_PROTECTION = 2
@@ -58,7 +63,7 @@ class _GroupId(View):
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _OptionsView = _GroupId
 else:
-    _OptionsView = view_of(_GroupId, GroupOptions, (PROTECTION,))
+    _OptionsView = view_of(_GroupId, GroupOptions, (PROTECTION, *INTERNAL_OPTIONS))
 
 
 class GroupView(_OptionsView):

@@ -10,8 +10,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from ingot.projects.namespaces.push_rule import PushRule
+
 PROTECTION = "default_branch_protection"
 """Option that the view shows with the default of the instance."""
+INTERNAL_OPTIONS = ("push_rule",)
+"""Options that are neither parameters nor shown under their names."""
 _Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
@@ -45,6 +49,7 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     wiki_access_level: Literal["disabled", "private", "enabled"] = "enabled"
     enabled_git_access_protocol: Literal["ssh", "http", "all"] | None = None
     max_artifacts_size: _Count | None = None
+    push_rule: PushRule | None = None
 
 
 _decode = msgspec.json.Decoder(GroupOptions).decode
@@ -60,7 +65,9 @@ def group_options(document: str) -> GroupOptions:
 def shown_group_options(document: str) -> tuple[Any, ...]:
     """Return the values of the options in the order of the view's fields."""
     options = group_options(document)
-    return tuple(getattr(options, name) for name in GroupOptions.__struct_fields__ if name != PROTECTION)
+    return tuple(
+        getattr(options, name) for name in GroupOptions.__struct_fields__ if name not in (PROTECTION, *INTERNAL_OPTIONS)
+    )
 
 
 def edited_group_options(document: str, given: dict[str, Any]) -> str:

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, field
 
+from ingot.projects.namespaces.push_rule import PushRule
+
 FeatureLevel = Literal["disabled", "private", "enabled"]
 PrivateFeature = Literal["issues", "merge_requests", "builds", "wiki", "snippets", "container_registry"]
 """Feature with a switch of its own, whose level is private."""
@@ -74,6 +76,7 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     requirements_access_level: FeatureLevel = "enabled"
     security_and_compliance_access_level: FeatureLevel = "private"
     private_features: list[PrivateFeature] = []
+    push_rule: PushRule | None = None
 
 
 class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -109,7 +112,7 @@ class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ) = None
 
 
-INTERNAL = ("private_features",)
+INTERNAL = ("private_features", "push_rule")
 """Fields that are neither parameters nor shown under their names."""
 _decode_options = msgspec.json.Decoder(ProjectOptions).decode
 _decode_ci_options = msgspec.json.Decoder(ProjectCiOptions).decode

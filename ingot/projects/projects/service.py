@@ -45,6 +45,7 @@ from ingot.projects.projects.events import (
     ProjectMirrorEdited,
     ProjectMoved,
 )
+from ingot.projects.projects.options import edited_options
 from ingot.projects.projects.params import CreateProject, EditProject, ProjectAttributes
 from ingot.projects.projects.ports import BranchDeletions
 from ingot.projects.projects.queries import existing_project, member_source, more_open_forks
@@ -81,7 +82,7 @@ def create_project(
     check_projects_limit(db, actor, namespace)
     validate_project(name, path, columns)
     check_visibility(db, actor, columns["visibility"], namespace)
-    columns["options_document"] = options_from_params(params, "{}", columns["visibility"])
+    columns["options_document"] = options_from_params(params, _first_options(db, namespace), columns["visibility"])
     full_path = f"{namespace.full_path}/{path}"
     require_available_name(db, namespace, name, path)
     delete_redirect(db, namespace, path)
@@ -138,6 +139,16 @@ def edit_project(db: Connection, actor: Actor, project: Project, params: EditPro
         emit(db, ProjectEdited(project.id))
     lower_fork_visibility(db, project.id, visibility)
     return existing_project(db, project.id)
+
+
+def _first_options(db: Connection, namespace: Namespace) -> str:
+    """Return the options with which a project begins: the push rule of the nearest group that has one."""
+    group: Namespace | None = namespace
+    while group is not None and group.kind == "group":
+        if group.options.push_rule is not None:
+            return edited_options("{}", {"push_rule": group.options.push_rule})
+        group = namespace_by_id(db, group.parent_id) if group.parent_id is not None else None
+    return "{}"
 
 
 def _set_ci_settings(db: Connection, project: Project, params: ProjectAttributes) -> None:

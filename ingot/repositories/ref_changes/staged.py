@@ -34,6 +34,7 @@ from ingot.log import log_failure
 from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules, rule_ids_of_deploy_key, tag_rules
+from ingot.repositories.push_rules.checks import check_push_rule
 from ingot.repositories.ref_changes.moves import require_current_place
 from ingot.repositories.ref_changes.policy import DEFAULT_BRANCH_REFUSAL, MAX_REFS, RefUpdateContext, ref_update_refusal
 from ingot.repositories.ref_changes.ports import MergeRequestHeads, PipelineConfigurations
@@ -151,6 +152,18 @@ def begin_ref_updates(
         )
         if refusal is not None:
             raise Denied(refusal if len(updates) == 1 else f"{update.ref}: {refusal}")
+    rule = context.project.options.push_rule
+    if rule is not None:
+        check_push_rule(
+            database,
+            repository,
+            actor,
+            context.project,
+            rule,
+            updates,
+            env,
+            from_git_client=context.from_git_client,
+        )
     reconcile_predecessors(database, repository, context.project.id, updates)
     break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None

@@ -8,6 +8,7 @@ from ingot.web.projects import (
     mirrors,
     namespaces,
     new,
+    push_rules,
     repository_settings,
     settings,
 )
@@ -22,4 +23,5 @@ PAGES = (
     repository_settings.pages,
     integrations.pages,
     mirrors.pages,
+    push_rules.pages,
 )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from ingot.projects.namespaces.group_options import GroupOptions
+from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, GroupOptions
 from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 
@@ -27,7 +27,7 @@ VIEW = {
     "parent_id",
     "created_at",
     "emails_disabled",
-    *GroupOptions.__struct_fields__,
+    *(name for name in GroupOptions.__struct_fields__ if name not in INTERNAL_OPTIONS),
 }
 
 

@@ -43,6 +43,13 @@ for _list, _item in (
         f"PUT {_list}/{_item}": (USER, WRITE),
         f"DELETE {_list}/{_item}": (USER, WRITE),
     }
+for _place in ("/groups/:id/push_rule", "/projects/:id/push_rule"):
+    OPERATIONS |= {
+        f"GET {_place}": (USER, READ),
+        f"POST {_place}": (USER, WRITE),
+        f"PUT {_place}": (USER, WRITE),
+        f"DELETE {_place}": (USER, WRITE),
+    }
 for _place in ("/groups/:id/access_tokens", "/projects/:id/access_tokens"):
     OPERATIONS |= {
         f"GET {_place}": (USER, READ),
