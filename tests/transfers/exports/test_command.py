@@ -31,7 +31,10 @@ def test_export_of_a_project_and_a_group(
     export("--group", str(sample.group.id), str(group))
     attributes = files_of(group.read_bytes())[f"tree/groups/{sample.group.id}.json"]
     assert json.loads(attributes)["path"] == sample.group.path
-    for arguments, message in (((sample.project.path, str(project)), "already exists"), (("no/project", "x"), "there is no project")):
+    for arguments, message in (
+        ((sample.project.path, str(project)), "already exists"),
+        (("no/project", "x"), "there is no project"),
+    ):
         with pytest.raises(SystemExit, match=message):
             export(*arguments)
     assert not list(tmp_path.glob("export-*"))
