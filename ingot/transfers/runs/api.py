@@ -61,7 +61,7 @@ def entity_in_path(call: Call) -> tuple[Access, ImportEntity]:
 
 
 def may_see_import(actor: object, access: Access, subject: object) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Everybody who finds it: only the user who started an import does."""
+    """All callers who find it: only the user who started an import does."""
     return True
 
 

@@ -240,7 +240,7 @@ class ProjectImporter:
     ) -> tuple[dict[str, str], list[str]]:
         monitor = FetchMonitor(self._report_progress, self._check_wanted)
         known = self._database.read(lambda db: imported_refs(db, import_id, kind))
-        # Until the first import is complete, nobody else writes to the repository.
+        # Until the first import is complete, no other process writes to the repository.
         if self._is_first or location.bundle:
             return fetch_repository(repository.path, location, self._guard, monitor), []
         return update_repository(repository, location, self._guard, monitor, known)

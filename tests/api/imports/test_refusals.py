@@ -71,6 +71,19 @@ def test_local_addresses_are_refused(api: Api, make: Make) -> None:
     assert remote.status_code == 400, remote.text
 
 
+def test_refused_imports_of_single_projects(api: Api, make: Make) -> None:
+    """Servers on loopback, projects without an import, and archives without a file."""
+    user = make.user()
+    project = api.post("/projects", user, name=make.name("plain")).json()
+    gitea = {"gitea_host_url": "http://127.0.0.1:1", "repository": "a/b", "target_namespace": user.username}
+    assert api.post("/import/gitea", user, **gitea).status_code == 400
+    for path in ("/import/github/cancel", "/import/gitea/cancel"):
+        assert api.post(path, user, project_id=project["id"]).status_code == 400
+    assert api.post("/projects/import", user, path="archive").status_code == 400
+    for path in ("/placeholder_users/1/reject", "/placeholder_users/1/assign"):
+        assert api.post(path, user).status_code == 404
+
+
 def test_an_import_is_seen_by_its_user_only(importing: ImportingInstance, source_project: SourceProject) -> None:
     """Others, also administrators, find nothing; a canceled import stays canceled."""
     owner, other = importing.make.user(), importing.make.user()
