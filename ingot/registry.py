@@ -101,6 +101,8 @@ ROUTE_MODULES = (
     "ingot.integrations.webhooks.system.api",
     "ingot.projects.services.api",
     "ingot.transfers.exports.api",
+    "ingot.transfers.runs.api",
+    "ingot.transfers.placeholders.api",
     "ingot.api_document",
 )
 """Modules with endpoints, each as its ``routes``."""

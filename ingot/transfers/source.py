@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import IO, Protocol
+from typing import IO, Protocol, runtime_checkable
 
 import msgspec
 
@@ -98,6 +98,7 @@ class ProjectSource(Protocol):
         ...
 
 
+@runtime_checkable
 class LfsObjectSource(Protocol):
     """Source that holds the files of Git LFS itself; each can be opened as ``lfs-objects/<oid>``."""
 

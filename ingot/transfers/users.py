@@ -12,7 +12,6 @@ from sqlalchemy import (
     Executable,
     Table,
     UniqueConstraint,
-    and_,
     bindparam,
     delete,
     exists,
@@ -50,6 +49,11 @@ _BY_USERNAMES = (
         in_list(func.lower(source_users.c.source_username), "names"),
     )
 )
+_PLACEHOLDERS = select(source_users).where(
+    source_users.c.namespace_id == bindparam("namespace"),
+    source_users.c.source_host == bindparam("host"),
+    source_users.c.placeholder,
+)
 _OF_PLACEHOLDER = select(source_users).where(source_users.c.user_id == bindparam("user"), source_users.c.placeholder)
 _FOREIGN_TO_USERNAMES = re.compile(r"[^a-z0-9_.-]+")
 _MAX_NAME_LENGTH = 255
@@ -84,6 +88,34 @@ class UserMapping:
         self._importer = importer
         self.importer_id = importer.user_id
         self._chosen = {name.casefold(): username for name, username in chosen.items()}
+
+    def apply_chosen(self, db: Connection) -> None:
+        """Assign placeholders of earlier imports that the table now names, or propose them to their users."""
+        db.lock(NAMESPACES)
+        placeholders = db.all(SourceUser, _PLACEHOLDERS, namespace=self._namespace_id, host=self._host)
+        for known in placeholders:
+            record = UserRecord(
+                key=known.source_key,
+                username=known.source_username,
+                name=known.source_name,
+                email=known.source_email,
+            )
+            mapped = self._chosen_user(db, record)
+            if mapped is not None and mapped.user_id is not None:
+                assign(db, known.user_id, mapped.user_id)
+            elif mapped is not None and mapped.proposed_id != known.reassign_to_user_id:
+                columns = {"status": "awaiting_approval", "reassign_to_user_id": mapped.proposed_id}
+                db.update(source_users, known.id, **columns, reassigned_by_user_id=self.importer_id, updated_at=db.now)
+
+    @property
+    def has_chosen(self) -> bool:
+        """Whether the importing user has given a table."""
+        return bool(self._chosen)
+
+    def has_unknown(self, db: Connection, users: Collection[UserRecord]) -> bool:
+        """Return whether ``resolve`` would have to add some of the users."""
+        keys = {user.key for user in users}
+        return len(db.rows(_BY_KEYS, namespace=self._namespace_id, host=self._host, keys=list(keys))) < len(keys)
 
     def resolve(self, db: Connection, users: Collection[UserRecord]) -> dict[str, int]:
         """Return the local user of each source user by its key; unknown ones become placeholder users."""
@@ -128,13 +160,19 @@ class UserMapping:
         )
         return user_id
 
-    def _mapped(self, db: Connection, user: UserRecord) -> _Mapped:
+    def _chosen_user(self, db: Connection, user: UserRecord) -> _Mapped | None:
         for name in filter(None, (user.username, user.key, user.email)):
             username = self._chosen.get(name.casefold())
             found = user_by_username_or_none(db, username) if username else None
             if found is not None and not found.placeholder:
                 permitted = self._importer.admin or found.id == self._importer.user_id
                 return _Mapped(found.id) if permitted else _Mapped(None, found.id)
+        return None
+
+    def _mapped(self, db: Connection, user: UserRecord) -> _Mapped:
+        chosen = self._chosen_user(db, user)
+        if chosen is not None:
+            return chosen
         for claim in claims_to_address(db, user.email.lower()) if user.email else ():
             permitted = self._importer.admin or claim.user_id == self._importer.user_id
             if claim.in_use and permitted and not find_user(db, claim.user_id).placeholder:
@@ -230,7 +268,7 @@ def _reassignments(column: Column[int]) -> tuple[Executable, ...]:
             column == bindparam("old"),
             exists().where(
                 other.c[column.name] == bindparam("new"),
-                and_(*(other.c[name] == mine.c[name] for name in names if name != column.name)),
+                *(other.c[name] == mine.c[name] for name in names if name != column.name),
             ),
         )
         for names in _unique_columns(mine)

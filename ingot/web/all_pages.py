@@ -21,6 +21,7 @@ PAGE_MODULES = tuple(
         "webhooks",
         "snippets",
         "wikis",
+        "imports",
         "profile",
         "oauth",
         "admin",

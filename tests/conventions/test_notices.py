@@ -15,6 +15,7 @@ EXCEPTIONS = {
     "POST /users": SESSION,
     "POST /users/confirmation/new": MESSAGE,
     "POST /users/password": MESSAGE,
+    "POST /import/plan": MESSAGE,
     "POST /sent_notifications/:key/unsubscribe": MESSAGE,
     "DELETE /:path/-/edit": MESSAGE,
     "DELETE /groups/:path/-/edit": MESSAGE,

@@ -108,6 +108,7 @@ STATES = {
     "/:path/-/wikis/:slug": ["new"],
     "/:path/-/compare/:rest": ["master...done", "master...master"],
     "/dashboard/todos": ["?state=done"],
+    "/import/new": ["?source=gitlab"],
     "/admin/users": ["?search=nobody-is-called-this"],
     "/admin/jobs": ["?state=failed"],
 }
@@ -135,6 +136,8 @@ REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
         "/profile/gpg_keys": {"gpg_key[key]": "no key"},
         "/profile/password": {"user[password]": "short"},
         "/profile/personal_access_tokens": {"personal_access_token[name]": ""},
+        "/import/plan": {"import[source_type]": "gitlab", "import[url]": "no address", "import[path]": "kept"},
+        "/import/archive": {"import[path]": "kept"},
         "/oauth/applications": {"doorkeeper_application[name]": "", "doorkeeper_application[redirect_uri]": "kept"},
         "/:path/-/issues": {"issue[title]": "", "issue[description]": "Kept"},
         "/:path/-/labels": {"label[name]": "", "label[color]": "no colour"},
@@ -300,6 +303,7 @@ def _rest(samples: SampleData, route: str) -> str:
 
 def _id(samples: SampleData, route: str) -> str:
     kinds = {"/pipelines/": "pipeline", "/jobs/": "job", "/:path/-/snippets/": "snippet", "/-/snippets/": "own snippet"}
+    kinds |= {"/import/:id": "import"}
     kinds |= {"/oauth/applications/": "own application", "/admin/applications/": "instance application"}
     kind = next((kind for start, kind in kinds.items() if start in route), None)
     return samples.named[kind] if kind else str(samples.owner.id)

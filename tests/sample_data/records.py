@@ -387,6 +387,15 @@ def _make_link(samples: SampleData, purpose: str, db: Connection) -> None:
     )
 
 
+def _started_import(samples: SampleData) -> str:
+    """Start an import from a server that does not exist; return its number."""
+    owner = samples.owner
+    entity = {"source_type": "project_entity", "source_full_path": "a/b", "destination_namespace": owner.username}
+    source = {"url": "https://source.example", "access_token": "secret"}
+    started = samples.post("/bulk_imports", owner, configuration=source, entities=[entity])
+    return str(started["id"])
+
+
 def _fill_instance(samples: SampleData) -> None:
     words, plain, root = samples.words, samples.words.plain, samples.make.root
     vault = samples.instance.app.database.vault
@@ -396,6 +405,7 @@ def _fill_instance(samples: SampleData) -> None:
         "/hooks", root, url=words.address("https://ci.example.org/all"), name=plain("All"), description=plain("x")
     )
     samples.named["system hook"] = str(hook["id"])
+    samples.named["import"] = _started_import(samples)
     topic = samples.post(
         "/topics",
         root,

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import Text, bindparam, cast, exists, literal, select
+from sqlalchemy import Text, bindparam, cast, exists, literal, or_, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
+from ingot.core.db.times import add_duration
 from ingot.core.jobs.tables import jobs
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project
@@ -25,7 +26,8 @@ _KEYS = select(exports.c.storage_key).where(in_list(exports.c.storage_key, "keys
 _KEY = literal(JOB_KEY) + cast(exports.c.id, Text)
 _LOST = select(exports).where(
     one_of(exports.c.status, "queued", "started"),
-    exports.c.relation == "",
+    # One job writes all relations of a project; it never takes a day.
+    or_(exports.c.relation == "", exports.c.updated_at < bindparam("yesterday")),
     ~exists().where(jobs.c.unique_key == _KEY, one_of(jobs.c.state, "waiting", "running")),
 )
 
@@ -53,7 +55,7 @@ def expired_exports(db: Connection) -> list[Export]:
 
 def lost_exports(db: Connection) -> list[Export]:
     """Return the exports that wait for a job that no longer exists."""
-    return db.all(Export, _LOST)
+    return db.all(Export, _LOST, yesterday=add_duration(db.now, days=-1))
 
 
 def existing_keys(db: Connection, keys: Collection[str]) -> set[str]:

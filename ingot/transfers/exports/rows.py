@@ -41,6 +41,8 @@ class RowReader:
 
     def by_ids(self, table: Table, ids: Sequence[int]) -> dict[int, Row]:
         """Return rows by their ids."""
+        if not ids:
+            return {}
         return {row["id"]: row for row in self.rows(table, _ids_statement(table, "id"), ids=sorted(set(ids)))}
 
     def children(self, table: Table, column: str, ids: Sequence[int]) -> defaultdict[int, list[Row]]:

@@ -1,1 +1,1 @@
-"""Imports as resumable jobs, with their plan, progress and report."""
+"""Imports as resumable background jobs, with their plan, progress and report."""

@@ -1,8 +1,9 @@
 """Storage of webhooks of projects and groups, without the secrets, which no source reveals."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
+from ingot.core.db.connection import Connection
 from ingot.core.outgoing.errors import RequestRefused
 from ingot.core.outgoing.urls import strip_credentials
 from ingot.integrations.webhooks.branch_patterns import PatternError, compile_pattern
@@ -27,47 +28,54 @@ def store_hooks(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
     inserted: dict[str, dict[str, Any]] = {}
     updated: list[tuple[int, dict[str, Any]]] = []
     for change in changes[:MAX_HOOKS]:
-        columns = _columns(context, change.record)
+        columns = hook_columns(db, change.record, context.problem)
         if columns is None:
             ids[change.key] = None
         elif change.local_id in known:
             ids[change.key] = change.local_id
             updated.append((change.local_id or 0, columns))
         else:
-            inserted[change.key] = {**_new_hook(context), **columns}
-            context.problem(f"The webhook {columns['url']} was imported without its secret token and custom headers.")
+            inserted[change.key] = {**new_hook(db, "project", context.project.id), **columns}
+            context.problem(missing_secret(columns["url"]))
     update_rows(db, hooks, updated)
     return ids | dict(zip(inserted, insert_rows(db, hooks, list(inserted.values())), strict=True))
 
 
-def _new_hook(context: StoreContext) -> dict[str, Any]:
+def missing_secret(url: str) -> str:
+    """Return the sentence of the report about a new webhook."""
+    return f"The webhook {url} was imported without its secret token and custom headers."
+
+
+def new_hook(db: Connection, kind: Literal["project", "group"], owner_id: int) -> dict[str, Any]:
+    """Return the columns of a new webhook that its record does not set."""
     return {
-        "kind": "project",
-        "project_id": context.project.id,
-        "group_id": None,
+        "kind": kind,
+        "project_id": owner_id if kind == "project" else None,
+        "group_id": owner_id if kind == "group" else None,
         "failures": 0,
-        "created_at": context.db.now,
+        "created_at": db.now,
     }
 
 
-def _columns(context: StoreContext, record: HookRecord) -> dict[str, Any] | None:
+def hook_columns(db: Connection, record: HookRecord, problem: Callable[[str], None]) -> dict[str, Any] | None:
+    """Return the columns of a webhook, or None if it cannot be called."""
     try:
         url, username, password = strip_credentials(record.url)
     except RequestRefused as error:
-        context.problem(f"A webhook was omitted: {error.reason}.")
+        problem(f"A webhook was omitted: {error.reason}.")
         return None
     if "{" in url:
-        context.problem(f"The webhook {url} was omitted: the values of the variables in its URL are not known.")
+        problem(f"The webhook {url} was omitted: the values of the variables in its URL are not known.")
         return None
     strategy = record.branch_filter_strategy if record.branch_filter_strategy in _STRATEGIES else "wildcard"
     branches = limited(record.push_events_branch_filter or "", _MAX_TEXT) or None
     if strategy == "regex" and branches and not _is_pattern(branches):
-        context.problem(f"The branch filter of the webhook {url} is not supported, so it is called for all branches.")
+        problem(f"The branch filter of the webhook {url} is not supported, so it is called for all branches.")
         branches = None
     events = {_EVENT_ALIASES.get(name, name) for name in record.events}
     return {
         "url": url,
-        "credentials": context.db.vault.seal(f"{username}:{password}") if username or password else None,
+        "credentials": db.vault.seal(f"{username}:{password}") if username or password else None,
         "name": limited(record.name or "", _MAX_TEXT) or None,
         "description": limited(record.description or "", _MAX_DESCRIPTION) or None,
         "enable_ssl_verification": record.enable_ssl_verification,

@@ -167,8 +167,8 @@ def _columns(
     if note.system and labels:
         body = _LABEL.sub(lambda match: f"~{labels.get(match[1], match[1])}", body)
     on_merge_request = change.subject.kind == "merge_request"
-    position = _position(note.position, change.subject.commits.missing) if on_merge_request else None
-    original = _position(note.original_position, change.subject.commits.missing) if on_merge_request else None
+    position = _position(note.position, change.subject.commits) if on_merge_request else None
+    original = _position(note.original_position, change.subject.commits) if on_merge_request else None
     columns = dict(_NO_POSITION)
     if position is not None:
         columns |= _position_columns(position, note.position)
@@ -223,17 +223,22 @@ def _action(note: NoteRecord) -> str | None:
     return next((action for start, action in _ACTIONS.items() if note.body.startswith(start)), None)
 
 
-def _position(record: PositionRecord | None, missing: frozenset[str]) -> DiffPosition | None:
+def _position(record: PositionRecord | None, commits: PreparedMergeRequest) -> DiffPosition | None:
     if record is None or not record.new_path:
         return None
+    base_sha = record.base_sha
+    if base_sha == record.start_sha:
+        # Some sources know only the commit of the target branch; lines are counted from the merge base.
+        bases = {version.head_oid: version.base_oid for version in commits.versions}
+        base_sha = bases.get(record.head_sha) or base_sha
     try:
         line_range = msgspec.convert(record.line_range, LineRange) if record.line_range else None
     except msgspec.ValidationError:
         line_range = None
     kind = record.position_type if record.position_type in ("text", "image", "file") else "text"
     return DiffPosition(
-        base_sha=None if record.base_sha in missing else record.base_sha,
-        start_sha=None if record.start_sha in missing else record.start_sha,
+        base_sha=None if base_sha in commits.missing else base_sha,
+        start_sha=None if record.start_sha in commits.missing else record.start_sha,
         head_sha=record.head_sha,
         old_path=record.old_path or record.new_path,
         new_path=record.new_path,

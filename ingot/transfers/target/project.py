@@ -77,7 +77,7 @@ _FAMILIES: Mapping[Kind, RecordFamily] = {
 }
 
 
-class Target:
+class ProjectTarget:
     """Project of this instance into which the records of one project of a source are stored.
 
     ``source_url`` is the address of the project's page at the source, if it has one.
@@ -181,6 +181,9 @@ class Target:
         )
         context.problems += copied.problems
         return context
+
+
+Target = ProjectTarget
 
 
 def _prepared(

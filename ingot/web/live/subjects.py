@@ -13,6 +13,8 @@ from ingot.integrations.webhooks import api as webhooks_api
 from ingot.integrations.webhooks.delivery.claims import hook_topic
 from ingot.integrations.webhooks.system import api as system_hooks_api
 from ingot.repositories.statuses import api as statuses_api
+from ingot.transfers.runs import api as imports_api
+from ingot.transfers.runs.service import run_topic
 from ingot.web.client import PageClient
 
 STREAM_PATH = "/-/live"
@@ -91,6 +93,10 @@ def _group_hook(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
     return (hook_topic(client.ask(webhooks_api.get_hook, None, path, "groups").id),)
 
 
+def _import(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    return (run_topic(client.find(imports_api.get_import, {"import_id": subject.number}).id),)
+
+
 def _system_hook(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
     return (hook_topic(client.ask(system_hooks_api.get_system_hook, None, {"id": subject.number}).id),)
 
@@ -104,4 +110,5 @@ _FINDERS: Mapping[str, Callable[[PageClient, LiveSubject], tuple[str, ...]]] = {
     "project_hook": _project_hook,
     "group_hook": _group_hook,
     "system_hook": _system_hook,
+    "import": _import,
 }

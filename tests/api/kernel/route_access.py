@@ -2,6 +2,7 @@
 
 from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, USER, USERS, WRITE
 from tests.api.kernel.export_routes import EXPORTS
+from tests.api.kernel.import_routes import IMPORTS
 from tests.api.kernel.merge_request_routes import MERGE_REQUESTS
 from tests.api.kernel.operations_routes import OPERATIONS
 from tests.api.kernel.package_routes import PACKAGES
@@ -242,7 +243,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /version": (USER, READ),
 }
 TABLE |= PROJECTS
-TABLE |= OPERATIONS | PACKAGES | EXPORTS
+TABLE |= OPERATIONS | PACKAGES | EXPORTS | IMPORTS
 TABLE |= {route: (USER, READ if route.startswith("GET") else WRITE) for route in MERGE_REQUESTS}
 
 # Hooks of projects, groups and the instance have the same access.

@@ -42,6 +42,8 @@ BATCH_RECORDS = 100
 BATCH_BYTES = 4 * 2**20
 """Size of the rows of a batch, beyond which it ends early."""
 MAX_ATTRIBUTES_BYTES = 2**20
+_ALL = "all"
+"""Cursor after the last record."""
 T = TypeVar("T")
 _RELATIONS: dict[Kind, str] = {
     "members": "project_members",
@@ -106,17 +108,13 @@ class ArchiveProject:
 
     def batches(self, kind: Kind, cursor: str | None, since: str | None) -> Iterator[Batch]:  # noqa: ARG002 - An archive cannot tell what has changed.
         """Yield the records of a kind; a cursor is the position in the file of the relation."""
-        position, index = _parsed_cursor(cursor)
-        if cursor is None and kind in ("settings", "labels", "milestones"):
-            first: list[ProjectRecord] = {
-                "settings": self._settings,
-                "labels": self._group_labels,
-                "milestones": self._group_milestones,
-            }[kind]()
-            if first:
-                yield Batch(first, "0 0")
+        if cursor == _ALL:
+            return
+        if kind == "settings":
+            yield Batch(self._settings(), _ALL)
         if kind not in _RELATIONS:
             return
+        position, index = _parsed_cursor(cursor)
         name = f"tree/project/{_RELATIONS[kind]}.ndjson"
         records: list[ProjectRecord] = []
         size = 0
@@ -126,8 +124,13 @@ class ArchiveProject:
             if len(records) >= BATCH_RECORDS or size >= BATCH_BYTES:
                 yield Batch(records, f"{end} {index}")
                 records, size = [], 0
+        # Those of groups come last, so that those of the project get their own numbers.
+        if kind == "labels":
+            records.extend(self._group_labels())
+        if kind == "milestones":
+            records.extend(self._group_milestones())
         if records:
-            yield Batch(records, f"{position} {index}")
+            yield Batch(records, _ALL)
 
     def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:
         """Open an upload by its link in a text, or another file by its name in the archive."""

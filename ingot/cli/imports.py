@@ -1,0 +1,204 @@
+"""``ingot import``: import a project or group of another server, or an archive, whether or not the server runs."""
+
+import argparse
+import csv
+import os
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import get_args
+from urllib.parse import urlsplit
+
+from ingot.accounts.users.actors import active_actor
+from ingot.accounts.users.queries import user_by_login_or_none
+from ingot.app import open_database
+from ingot.cli.options import add_instance_options, prepare_instance, require_instance, settings_from_arguments
+from ingot.cli.progress import show_progress
+from ingot.composition import outgoing_guard
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.jobs.handlers import RetryLater
+from ingot.errors import Failure, NotFound, Unavailable
+from ingot.projects.projects.api import repository_store
+from ingot.settings import Settings
+from ingot.transfers.runs.documents import progress_of
+from ingot.transfers.runs.jobs import ImportRunJob
+from ingot.transfers.runs.opening import store_archive
+from ingot.transfers.runs.params import RequestedEntity, Server, SourceConfiguration, StartImport
+from ingot.transfers.runs.queries import entities_of, run_or_none
+from ingot.transfers.runs.report import report_of, report_text
+from ingot.transfers.runs.requests import ImportRequests, ServerProject
+from ingot.transfers.runs.service import cancel_run, finish_own_job
+from ingot.transfers.tables import ImportEntity, ImportRun
+
+TOKEN_VARIABLE = "INGOT_IMPORT_TOKEN"  # noqa: S105 - The name of a variable.
+_COLUMNS = 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "source", metavar="SOURCE", help="URL of a project or group, or the path of an archive or bundle"
+    )
+    parser.add_argument("--from", dest="server", choices=get_args(Server), help="kind of server (default: by its name)")
+    parser.add_argument("--group", action="store_true", help="import a group or organization with its projects")
+    parser.add_argument("--into", metavar="PATH", help="full path here (default: the name at the source, for --as)")
+    parser.add_argument("--as", dest="username", metavar="USER", default="root", help="importing user (default: root)")
+    parser.add_argument("--users", metavar="FILE", help="table with two columns: user of the source, username here")
+    parser.add_argument("--token-file", metavar="FILE", help="file with the access token of the source")
+    parser.add_argument("--token-env", metavar="NAME", default=TOKEN_VARIABLE, help=f"its variable ({TOKEN_VARIABLE})")
+    parser.add_argument("--plan", action="store_true", help="count what would be imported, and exit")
+    parser.add_argument("--progress", action="store_true", help="show the progress")
+    parser.add_argument("--report", metavar="FILE", help="write the report to a file instead of printing it")
+    parser.epilog = (
+        "A repeated command imports what was changed at the source meanwhile; docs/migration.md explains it."
+    )
+    add_instance_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Import in this process; exit with status 1 if something was not imported, with a one-line message on failure."""
+    settings = require_instance(settings_from_arguments(arguments))
+    prepare_instance(settings)
+    database = open_database(settings)
+    try:
+        actor = database.read(partial(_actor, username=arguments.username))
+        command = _ImportCommand(database, settings, arguments, actor)
+        if arguments.plan:
+            command.print_plan()
+        elif not command.execute():
+            sys.exit(1)
+    except (Failure, Unavailable, OSError) as error:
+        sys.exit(f"ingot: {error}")
+    finally:
+        database.close()
+
+
+def _actor(db: Connection, username: str) -> Actor:
+    user = user_by_login_or_none(db, username)
+    actor = None if user is None else active_actor(db, user.id)
+    if actor is None:
+        raise NotFound(f"There is no active user {username}")
+    return actor
+
+
+class _ImportCommand:
+    """One import with its arguments."""
+
+    def __init__(self, database: Database, settings: Settings, arguments: argparse.Namespace, actor: Actor) -> None:
+        self._database = database
+        self._settings = settings
+        self._arguments = arguments
+        self._actor = actor
+        self._store = repository_store(settings)
+        self._requests = ImportRequests(database, settings, actor, self._store)
+
+    def print_plan(self) -> None:
+        """Print what the source contains, and what cannot be imported."""
+        source = self._server_source()
+        keys = [source.key]
+        if self._arguments.group:
+            groups, projects = self._requests.project_paths(source)
+            print(f"Groups: {', '.join(groups)}")
+            keys = [key for key, _ in projects]
+        for key in keys:
+            inventory = self._requests.inventory(source._replace(key=key))
+            print(f"{inventory.full_path}: {inventory.name}")
+            for each in inventory.counts:
+                print(f"  {each.kind:20} {'' if each.exact else 'about '}{each.count}")
+            print(f"  {'requests':20} about {inventory.requests}")
+            for reason in inventory.omitted:
+                print(f"  Not imported: {reason}")
+
+    def execute(self) -> bool:
+        """Import, print the report, and return whether everything was imported."""
+        import_run = self._start()
+        job = ImportRunJob(self._settings, self._store, outgoing_guard(self._settings), on_progress=self._show)
+        try:
+            while True:
+                try:
+                    job.run(self._database, {"run_id": import_run.id})
+                    break
+                except RetryLater as wait:
+                    print(f"Waiting {wait.seconds:.0f} seconds for the source", file=sys.stderr)
+                    time.sleep(wait.seconds)
+        except KeyboardInterrupt:
+            self._database.write(partial(cancel_run, run=import_run))
+            raise
+        self._database.write(partial(finish_own_job, run_id=import_run.id))
+        return self._print_report(import_run)
+
+    def _print_report(self, import_run: ImportRun) -> bool:
+        def read(db: Connection) -> tuple[str, bool]:
+            ended = run_or_none(db, import_run.id) or import_run
+            failed = any(entity.status != "finished" for entity in entities_of(db, import_run.id))
+            return report_text(report_of(db, ended)), not failed
+
+        if self._arguments.progress and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+        text, complete = self._database.read(read)
+        if self._arguments.report:
+            Path(self._arguments.report).write_text(text)
+        else:
+            print(text, end="")
+        return complete
+
+    def _start(self) -> ImportRun:
+        namespace, slug = self._destination()
+        if self._is_file:
+            with Path(self._arguments.source).open("rb") as file:
+                archive = store_archive(self._settings, file)
+            path = slug or Path(self._arguments.source).name.partition(".")[0]
+            return self._requests.start_archive(archive, None, namespace, path, None, None, by_job=False)[1]
+        source = self._server_source()
+        entity = RequestedEntity(
+            source_type="group_entity" if self._arguments.group else "project_entity",
+            source_full_path=source.key,
+            destination_namespace=namespace,
+            destination_slug=slug or None,
+        )
+        configuration = SourceConfiguration(url=source.url, access_token=source.token, source_type=source.kind)
+        params = StartImport(configuration=configuration, entities=[entity], user_mapping=self._users())
+        return self._requests.start(params, by_job=False)
+
+    @property
+    def _is_file(self) -> bool:
+        return "://" not in self._arguments.source
+
+    def _destination(self) -> tuple[str, str]:
+        if not self._arguments.into:
+            return ("" if self._arguments.group else self._actor.username), ""
+        namespace, _, slug = self._arguments.into.strip("/").rpartition("/")
+        if not namespace and not self._arguments.group:
+            namespace = self._actor.username
+        return namespace, slug
+
+    def _server_source(self) -> ServerProject:
+        if self._is_file:
+            raise NotFound("A plan needs the URL of a server")
+        parts = urlsplit(self._arguments.source)
+        kind: Server = self._arguments.server or ("github" if parts.hostname == "github.com" else "gitlab")
+        path = parts.path.strip("/").removesuffix(".git")
+        return ServerProject(kind, f"{parts.scheme}://{parts.netloc}", self._token(), path)
+
+    def _token(self) -> str:
+        if self._arguments.token_file:
+            return Path(self._arguments.token_file).read_text().strip()
+        return os.environ.get(self._arguments.token_env, "")
+
+    def _users(self) -> dict[str, str]:
+        if not self._arguments.users:
+            return {}
+        with Path(self._arguments.users).open(newline="") as file:
+            rows = [[cell.strip() for cell in row] for row in csv.reader(file)]
+        return {row[0]: row[1] for row in rows if len(row) >= _COLUMNS and row[0] and row[1]}
+
+    def _show(self, entity: ImportEntity) -> None:
+        if not self._arguments.progress:
+            return
+        progress = progress_of(entity)
+        done = sum(numbers.fetched for numbers in progress.kinds.values())
+        total = sum(numbers.source for numbers in progress.kinds.values())
+        show_progress(f"{entity.source_full_path}: {entity.step or 'plan'} {progress.message or ''}", done, total)

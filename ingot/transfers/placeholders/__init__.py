@@ -1,0 +1,1 @@
+"""Placeholder users of imports, and their assignment to real users."""

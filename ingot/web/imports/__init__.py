@@ -1,0 +1,1 @@
+"""Pages of imports: source, plan, progress, report and placeholder users."""
