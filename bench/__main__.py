@@ -18,6 +18,7 @@ from bench.issues import ISSUES, fill_issues, measure_issues
 from bench.load import get, requests_per_second
 from bench.merge_requests import REQUESTS, fill_merge_requests, measure_merge_requests
 from bench.namespace_data import fill_namespaces
+from bench.packages import measure_packages
 from bench.pages import PASSWORD, fill_pages, measure_pages
 from bench.pipelines import measure_pipelines
 from bench.process import first_visit_ratio, idle_figures, start_seconds
@@ -64,7 +65,8 @@ def main() -> None:
     parser.add_argument(
         "part",
         nargs="*",
-        help="calls, projects, repositories, issues, merge_requests, pages, hooks, writes, grow, ci, process; or all",
+        help="calls, projects, repositories, issues, merge_requests, pages, hooks, writes, grow, ci, packages, "
+        "process; or all",
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -87,6 +89,7 @@ def main() -> None:
             parts["hooks"] = lambda: _measure_hooks(Path(folder))
             parts["grow"] = lambda: _measure_growth(Path(folder))
             parts["ci"] = lambda: _measure_ci(Path(folder), arguments.seconds)
+            parts["packages"] = lambda: _measure_packages(Path(folder))
             parts["writes"] = lambda: _measure_writes(Path(folder), arguments.seconds)
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
@@ -221,6 +224,14 @@ def _measure_ci(folder: Path, seconds: float) -> None:
             *measure_held_polls(port),
             *measure_artifacts(port, pid, start_job(port), folder, seconds),
         ):
+            _line(*finding)
+
+
+def _measure_packages(folder: Path) -> None:
+    settings = Settings(data=folder / "packages", root_token=TOKEN, root_password="-" * 9)
+    initialize_instance(settings)
+    with _server("app", settings.data, "") as port:
+        for finding in measure_packages(port):
             _line(*finding)
 
 

@@ -1,22 +1,28 @@
 """Servers under measurement: a bare ASGI response (F0), and the app with an endpoint of the same bytes (F1)."""
 
 import asyncio
+import hashlib
 import os
 import sys
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 
 import uvicorn
 from sqlalchemy import Column, Integer, MetaData, Table, Text, text
 
+from bench.packages import FILE_BYTES
 from ingot.app import App, open_database
 from ingot.cli.web import http_server, run_server
 from ingot.core.access.rules import anyone
+from ingot.core.api.request_fields import read_body
 from ingot.core.api.route_table import imported_table
-from ingot.core.api.routes import Call, RawResponse, Routes
+from ingot.core.api.routes import BodyContext, Call, RawResponse, Routes, StreamedResponse
 from ingot.core.http.protocol import HeadLimitProtocol
+from ingot.core.storage.drivers import CHUNK_BYTES
 from ingot.log import Log
 from ingot.operations.supervisor import open_socket
+from ingot.packages.files.uploads import write_pieces
 from ingot.registry import all_endpoints
 from ingot.settings import Settings
 
@@ -36,6 +42,37 @@ def insert_one_row(call: Call) -> RawResponse:
     """Insert one row and return the same bytes."""
     call.db.insert(ROWS, at=call.db.now)
     return RawResponse(BODY, "application/json")
+
+
+class _DigestWriter:
+    """Computes the digest of a body, as an upload must."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+
+    def write(self, piece: bytes) -> int:
+        """Add bytes."""
+        self._digest.update(piece)
+        return len(piece)
+
+
+async def _discard(context: BodyContext) -> None:
+    """Read a body without storing it."""
+    context.charge.anonymous = False
+    await write_pieces(_DigestWriter(), read_body(context.receive, context.headers, 2**40, streamed=True))
+
+
+@routes.post("/bench/transfer", may=anyone, returns=RawResponse, read_body=_discard)
+def receive_content(call: Call, received: None) -> RawResponse:
+    """Receive a body."""
+    return RawResponse(b"")
+
+
+@routes.get("/bench/transfer", may=anyone, returns=StreamedResponse)
+def send_content(call: Call) -> StreamedResponse:
+    """Send as many bytes as a large package has."""
+    pieces = FILE_BYTES // CHUNK_BYTES
+    return StreamedResponse(repeat(bytes(CHUNK_BYTES), pieces), "application/octet-stream", length=pieces * CHUNK_BYTES)
 
 
 async def bare(scope, receive, send):  # type: ignore[no-untyped-def] # The types of ASGI are Any in all three places.

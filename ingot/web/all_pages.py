@@ -13,6 +13,7 @@ PAGE_MODULES = tuple(
         "projects",
         "code",
         "ci",
+        "packages",
         "discussions",
         "sidebar",
         "issues",

@@ -275,6 +275,8 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
         ":runner": named["group runner" if group else "runner"],
         ":schedule": named["schedule"],
         ":environment": named["environment"],
+        ":package": named["package"],
+        ":repository": named["repository"],
         ":deletion": named["farewell"],
         ":rest": _rest(samples, route),
         ":id": _id(samples, route),

@@ -10,10 +10,14 @@ from urllib.parse import quote
 
 from ingot.accounts.oauth.service import create_application
 from ingot.accounts.sessions.tables import one_time_links
+from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
+from ingot.packages.containers.manifests import IMAGE_INDEX, parse_manifest
+from ingot.packages.containers.service import find_or_create_repository, put_manifest
+from ingot.projects.projects.queries import find_project
 from ingot.projects.services.registry import REGISTRY
 from ingot.web.projects.deletion import DeletionToken
 from ingot.web.signed_values import sign_value
@@ -122,6 +126,7 @@ def _build(instance: Instance, make: Make, words: SampleTexts) -> SampleData:
     samples.empty = make_project(make, owner, visibility="public")
     make.api.post(f"{samples.project.url}/members", owner, user_id=colleague.id, access_level=int(Level.DEVELOPER))
     _fill_code(samples)
+    _fill_packages(samples)
     _fill_plans(samples)
     _fill_discussions(samples)
     _fill_merge_requests(samples)
@@ -197,6 +202,22 @@ def _fill_jobs(samples: SampleData) -> None:
     (environment, *_) = samples.make.api.get(f"{here}/environments", samples.owner).json()
     samples.named |= {"job": str(job.id), "runner": str(runner.id), "group runner": str(of_group["id"])}
     samples.named |= {"schedule": str(schedule["id"]), "environment": str(environment["id"])}
+
+
+def _fill_packages(samples: SampleData) -> None:
+    api, here = samples.make.api, samples.project.url
+    uploaded = api.request("PUT", f"{here}/packages/generic/crane/1.0/crane.tar.gz", samples.owner, content=b"text")
+    assert uploaded.status_code == 201, uploaded.text
+    (package,) = api.get(f"{here}/packages", samples.owner).json()
+
+    def push(db: Connection) -> int:
+        _, project = find_project(db, Actor(admin=True), samples.project.id)
+        repository = find_or_create_repository(db, project, "harbour")
+        index = b'{"schemaVersion": 2, "manifests": []}'
+        put_manifest(db, repository, parse_manifest(index, IMAGE_INDEX), "latest")
+        return repository.id
+
+    samples.named |= {"package": str(package["id"]), "repository": str(samples.make.database.write(push))}
 
 
 def _fill_plans(samples: SampleData) -> None:

@@ -13,6 +13,8 @@ from ingot.collaboration.merge_requests.views import open_merge_requests_total
 from ingot.collaboration.snippets import api as snippets_api
 from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.errors import NotFound
+from ingot.packages.containers import api as containers_api
+from ingot.packages.records import api as packages_api
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView
 from ingot.repositories.protection import api as protection_api
@@ -88,6 +90,10 @@ def _tabs(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
         tabs.append(("merge_requests", f"{url}/-/merge_requests", "Merge requests", _open_merge_requests(parent)))
     if parent.project.jobs_enabled and parent.may(statuses_api.list_pipelines):
         tabs.append(("pipelines", f"{url}/-/pipelines", "Pipelines", None))
+    if parent.may(packages_api.list_packages):
+        tabs.append(("packages", f"{url}/-/packages", "Packages", None))
+    elif parent.may(containers_api.list_container_repositories):
+        tabs.append(("packages", f"{url}/-/container_registry", "Packages", None))
     if parent.may(wikis_api.list_pages):
         tabs.append(("wiki", f"{url}/-/wikis", "Wiki", None))
     if parent.may(snippets_api.list_project_snippets):

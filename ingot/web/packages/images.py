@@ -1,0 +1,83 @@
+"""Pages of the container images of a project."""
+
+from ingot.core.api.params import number_or_none
+from ingot.errors import NotFound
+from ingot.packages.containers import api as containers_api
+from ingot.packages.containers.views import registry_host
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
+from ingot.web.packages.sections import packages_page
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext, project_context
+
+pages = PageRoutes()
+
+
+@pages.get("/:path/-/container_registry")
+def show_repositories(visit: Visit) -> PageResponse:
+    """List the container repositories."""
+    parent = project_context(visit)
+    params = {"tags_count": True, "page": visit.request.page, "per_page": 20}
+    repositories = parent.ask(containers_api.list_container_repositories, params)
+    host = registry_host(visit.request.origin.base)
+    image = f"{host}/{parent.project.path_with_namespace.lower()}"
+    commands = f"docker login {host}\ndocker build -t {image} .\ndocker push {image}"
+    context = {"repositories": repositories, "commands": commands}
+    return packages_page(parent, "packages/repositories.html", "container_registry", context)
+
+
+@pages.get("/:path/-/container_registry/:repository")
+def show_repository(visit: Visit) -> PageResponse:
+    """Show the tags of a container repository."""
+    return _page(project_context(visit))
+
+
+@pages.delete("/:path/-/container_registry/:repository", notice="Repository deleted.")
+def delete_repository(visit: Visit) -> PageResponse:
+    """Delete a container repository."""
+    parent = project_context(visit)
+    try:
+        parent.ask(containers_api.delete_container_repository, repository_id=_repository_id(visit))
+    except REQUEST_ERRORS as error:
+        return _page(parent, error_messages(error))
+    return LocalRedirect(f"{parent.url}/-/container_registry")
+
+
+@pages.delete("/:path/-/container_registry/:repository/tags/:tag", notice="Tag deleted.")
+def delete_tag(visit: Visit) -> PageResponse:
+    """Delete a tag of a container repository."""
+    parent = project_context(visit)
+    number = _repository_id(visit)
+    try:
+        parent.ask(containers_api.delete_container_tag, repository_id=number, tag_name=visit.request.path["tag"])
+    except REQUEST_ERRORS as error:
+        return _page(parent, error_messages(error))
+    return LocalRedirect(f"{parent.url}/-/container_registry/{number}")
+
+
+def _repository_id(visit: Visit) -> str:
+    number = visit.request.path["repository"]
+    if number_or_none(number) is None:
+        raise NotFound("Repository")
+    return number
+
+
+def _page(parent: ProjectContext, errors: list[str] | None = None) -> TemplateResponse:
+    number, visit = _repository_id(parent.visit), parent.visit
+    tags = parent.ask(
+        containers_api.list_container_tags, {"page": visit.request.page, "per_page": 20}, repository_id=number
+    )
+    repository = visit.client.ask(
+        containers_api.get_container_repository, {"size": True}, {"repository_id": number}, "registry"
+    )
+    details = [
+        parent.ask(containers_api.get_container_tag, repository_id=number, tag_name=tag.name) for tag in tags.items
+    ]
+    context = {
+        "repository": repository,
+        "tags": tags,
+        "rows": details,
+        "may_delete": parent.may(containers_api.delete_container_repository, repository_id=number),
+        "may_delete_tags": parent.may(containers_api.delete_container_tag, repository_id=number, tag_name="x"),
+        "errors": errors or [],
+    }
+    return packages_page(parent, "packages/repository.html", "container_registry", context, 422 if errors else 200)

@@ -1,0 +1,23 @@
+"""Layout of the pages of packages and container images: links between the two."""
+
+from typing import Any
+
+from ingot.packages.containers import api as containers_api
+from ingot.packages.records import api as packages_api
+from ingot.web.page_routes import TemplateResponse
+from ingot.web.projects.context import ProjectContext
+
+_SECTIONS = (
+    ("packages", "Packages", packages_api.list_packages),
+    ("container_registry", "Container registry", containers_api.list_container_repositories),
+)
+
+
+def packages_page(
+    parent: ProjectContext, template: str, section: str, context: dict[str, Any], status: int = 200
+) -> TemplateResponse:
+    """Render a page with links to the other pages that the user has permission to see."""
+    sections = [
+        (f"{parent.url}/-/{key}", name, key == section) for key, name, endpoint in _SECTIONS if parent.may(endpoint)
+    ]
+    return parent.page(template, "packages", {**context, "sections": sections}, status)
