@@ -11,7 +11,7 @@ from tests.transfers.exports.sample_project import SampleProject
 
 def test_export_and_import(instance: Instance, make: Make, sample: SampleProject, tmp_path: Path) -> None:
     """The documented calls start an export, wait for it, download it in chunks and import the file."""
-    with gitlab.Gitlab(instance.url, private_token=sample.owner.token) as client:
+    with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         _export_and_import(client, instance, make.name("imported"), sample, tmp_path / "export.tgz")
 
 
