@@ -33,7 +33,8 @@ INTERRUPTION_SECONDS = 60.0
 MAX_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 _SPOOLED_BYTES = 1024 * 1024
-_DENIED = frozenset({401, 403, 404, 405, 409, 410, 451, 501})
+_ABSENT = frozenset({403, 404, 405, 409, 410, 451, 501})
+_DENIED = _ABSENT | {401}
 _T = TypeVar("_T")
 Parameters = Mapping[str, str | int | Sequence[str]]
 
@@ -80,6 +81,8 @@ class SourceClient:
         self._origin = _origin(self._base)
         self._prefix = parts.target.rstrip("/")
         self._headers = list(headers.items())
+        # Without a token 401 is the answer to everything that is not public.
+        self._absent = _ABSENT if headers.get("Authorization") else _DENIED
         self._secrets = tuple(secrets)
         self._sleep = sleep
         self._runner = asyncio.Runner()
@@ -168,14 +171,17 @@ class SourceClient:
             raise
 
     def lists(self, targets: Sequence[str], shape: type[_T]) -> list[list[_T]]:
-        """Return all entries of each list, with a few requests at a time; a refused list is empty."""
+        """Return all entries of each list, with a few requests at a time.
+
+        The list of an object that does not exist is empty. A token that was revoked meanwhile is an error.
+        """
         decoder: msgspec.json.Decoder[list[_T]] = msgspec.json.Decoder(list[shape])  # type: ignore[valid-type] # Built here.
 
         async def read(target: str | None) -> list[_T]:
             collected: list[_T] = []
             while target is not None:
                 response = await self._get(target)
-                if response.status in _DENIED:
+                if response.status in self._absent:
                     break
                 self._require_success(response)
                 entries: list[_T] = self._decoded(response, decoder)
@@ -186,12 +192,12 @@ class SourceClient:
         return self._parallel(read, targets)
 
     def documents(self, targets: Sequence[str], shape: type[_T]) -> list[_T]:
-        """Return documents, with a few requests at a time; refused ones are left out."""
+        """Return documents, with a few requests at a time, without those that do not exist."""
         decoder = msgspec.json.Decoder(shape)
 
         async def read(target: str) -> list[_T]:
             response = await self._get(target)
-            if response.status in _DENIED:
+            if response.status in self._absent:
                 return []
             self._require_success(response)
             return [self._decoded(response, decoder)]

@@ -34,17 +34,19 @@ def open_group(kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfG
 
 def _gitlab_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
     # A personal, group or project token, or an OAuth token: GitLab accepts all of them as a bearer.
-    return SourceClient(guard, url, {"Authorization": f"Bearer {token}"}, secrets=[token])
+    return SourceClient(guard, url, _authorization("Bearer", token), secrets=[token])
 
 
 def _github_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
-    headers = {
-        "Authorization": f"Bearer {token}",
-        "Accept": "application/vnd.github+json",
-        "X-GitHub-Api-Version": "2022-11-28",
-    }
+    headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
+    headers |= _authorization("Bearer", token)
     return SourceClient(guard, api_url(url), headers, secrets=[token])
 
 
 def _gitea_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
-    return SourceClient(guard, url, {"Authorization": f"token {token}"}, secrets=[token])
+    return SourceClient(guard, url, _authorization("token", token), secrets=[token])
+
+
+def _authorization(scheme: str, token: str) -> dict[str, str]:
+    """Return the header with the token; public projects can be read without one."""
+    return {"Authorization": f"{scheme} {token}"} if token else {}

@@ -162,7 +162,7 @@ def _store_labels(db: Connection, group_id: int, record: GroupRecord) -> None:
 
 def _store_milestones(db: Connection, group_id: int, records: Sequence[MilestoneRecord]) -> None:
     owner = ("group_id", group_id)
-    rows = {}
+    rows: dict[str, tuple[MilestoneRecord, dict[str, Any]]] = {}
     for record in records:
         columns = milestone_columns(record, clean(record.description or ""), db.now)
         rows.setdefault(columns["title"], (record, columns))
@@ -170,7 +170,7 @@ def _store_milestones(db: Connection, group_id: int, records: Sequence[Milestone
     update_rows(db, milestones, [(row_id, rows[title][1]) for title, (row_id,) in stored.items()])
     new = [rows[title] for title in rows if title not in stored]
     taken = set(rows_by_values(db, milestones, owner, "iid", [record.iid for record, _ in new], "id"))
-    inserted = []
+    inserted: list[dict[str, Any]] = []
     free = [record.iid for record, _ in new if is_number(record.iid) and record.iid not in taken]
     if free:
         raise_last_iid(db, "group", group_id, "milestone", max(free))

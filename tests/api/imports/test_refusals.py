@@ -80,7 +80,7 @@ def test_refused_imports_of_single_projects(api: Api, make: Make) -> None:
     for path in ("/import/github/cancel", "/import/gitea/cancel"):
         assert api.post(path, user, project_id=project["id"]).status_code == 400
     assert api.post("/projects/import", user, path="archive").status_code == 400
-    for path in ("/placeholder_users/1/reject", "/placeholder_users/1/assign"):
+    for path in ("/placeholder_users/1/accept", "/placeholder_users/1/reject", "/placeholder_users/1/assign"):
         assert api.post(path, user).status_code == 404
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from ingot.transfers.source import ProjectSource
 from ingot.transfers.sources.github import items
-from ingot.transfers.sources.github.reviews import DiffLine, last_line
+from ingot.transfers.sources.github.reviews import HunkLine, last_line
 from ingot.transfers.sources.opening import open_group, open_source
 from tests.transfers.sources import forge_server
 from tests.transfers.sources.forge_server import ForgeServer
@@ -192,9 +192,9 @@ def test_pull_requests_have_reviews_with_positions(forge: ForgeServer, source: P
 
 
 def test_the_line_of_a_comment_follows_from_its_hunk() -> None:
-    assert last_line("@@ -1,3 +1,4 @@\n one\n-two") == DiffLine(2, None)
-    assert last_line("@@ -10,3 +20,4 @@ def\n one\n-two\n three") == DiffLine(12, 21)
-    assert last_line("@@ -0,0 +1 @@\n+new\n\\ No newline at end of file") == DiffLine(None, 1)
+    assert last_line("@@ -1,3 +1,4 @@\n one\n-two") == HunkLine(2, None)
+    assert last_line("@@ -10,3 +20,4 @@ def\n one\n-two\n three") == HunkLine(12, 21)
+    assert last_line("@@ -0,0 +1 @@\n+new\n\\ No newline at end of file") == HunkLine(None, 1)
     assert last_line("") is None
 
 

@@ -219,6 +219,9 @@ def test_missing_permissions_are_reported(instance: Instance, make: Make) -> Non
     assert "Webhooks: " in omitted and "Variables: " in omitted and "Deploy keys: " in omitted
     assert records(source, "hooks") == [] and records(source, "issues") == []
     source.close()
+    anonymous = open_source("gitlab", instance.url, "", project.path, guard=GUARD)
+    assert records(anonymous, "hooks") == [] and len(records(anonymous, "settings")) == 1
+    anonymous.close()
     refused = open_source("gitlab", instance.url, "glpat-wrong-token", project.path, guard=GUARD)
     with pytest.raises(SourceError, match="refused the token") as error:
         refused.inventory()

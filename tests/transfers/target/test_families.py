@@ -169,9 +169,9 @@ def test_families(instance: Instance, make: Make) -> None:
     make.api.post(f"{project.url}/repository/tags", make.root, tag_name="v1", ref="master")
     imported = ImportedProject(instance, make, project, files={"/avatar.png": PNG, "/file": b"\x7fELF"})
     before = emitted(instance)
-    records = {**RECORDS, "statuses": _statuses(oid)}
+    records: dict[Kind, list[ProjectRecord]] = {**RECORDS, "statuses": [*_statuses(oid)]}
     for kind, given in records.items():
-        stored = imported.store(kind, *given)  # type: ignore[arg-type] # The keys are kinds.
+        stored = imported.store(kind, *given)
         assert len(stored.problems) == PROBLEMS.get(kind, 1 if kind == "statuses" else 0), (kind, stored.problems)
     after = emitted(instance)
     # HEAD of the repository follows the default branch by a job.
@@ -187,7 +187,7 @@ def test_families(instance: Instance, make: Make) -> None:
     rows = contents(instance)
     with recorded_statements(instance.app.database) as statements:
         for kind, given in records.items():
-            assert imported.store(kind, *given).unchanged == len(given), kind  # type: ignore[arg-type] # As above.
+            assert imported.store(kind, *given).unchanged == len(given), kind
     assert [each for each in statements if not each.lstrip().upper().startswith("SELECT")] == []
     assert contents(instance) == rows
 

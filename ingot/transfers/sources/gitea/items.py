@@ -1,7 +1,6 @@
 """Issues and pull requests of a Gitea repository as issues and merge requests with the same numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from ingot.transfers.records import IssueLinkRecord, IssueRecord, MergeRequestRecord, TimelogRecord
@@ -23,6 +22,7 @@ from ingot.transfers.sources.gitea.shapes import (
 )
 from ingot.transfers.sources.gitea.timeline import GiteaTimelineParts, award_records, timeline_parts
 from ingot.transfers.sources.gitea.users import user_record, user_records
+from ingot.transfers.sources.times import changed_since
 
 PAGE_SIZE = 50
 """Largest page that Gitea serves by default."""
@@ -68,7 +68,7 @@ class GiteaItems:
         sort = "oldest" if since is None else "recentupdate"
         first = self._client.target(f"{self._path}/pulls", {"state": "all", "sort": sort, "limit": PAGE_SIZE})
         for part, following in self._client.parts(first, GiteaPullRequest, cursor, BATCH_SIZE):
-            pulls = [pull for pull in part if since is None or _later(pull.updated_at, since)]
+            pulls = [pull for pull in part if changed_since(pull.updated_at, since)]
             fields = self._fields(pulls)
             reviews = self._lists(pulls, "pulls/{}/reviews", GiteaReview)
             comments = self._review_comments(pulls, reviews)
@@ -202,8 +202,3 @@ class GiteaItems:
 def _timelog(time: GiteaTime) -> TimelogRecord:
     user = user_record(GiteaUser(time.user_id, time.user_name))
     return TimelogRecord(key=str(time.id), user=user, seconds=time.time, spent_at=time.created)
-
-
-def _later(first: str, second: str) -> bool:
-    """Compare times, which may have different zones."""
-    return datetime.fromisoformat(first) >= datetime.fromisoformat(second)

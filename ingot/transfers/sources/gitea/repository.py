@@ -116,8 +116,8 @@ class GiteaProjectSource:
             return None
         return RepositoryLocation(
             url=f"{self._url}/{repository.full_name}.git",
-            username=_GIT_USERNAME,
-            password=self._token,
+            username=_GIT_USERNAME if self._token else None,
+            password=self._token or None,
             merge_request_refs=PULL_REQUEST_REFS,
             lfs=True,
         )
@@ -126,9 +126,10 @@ class GiteaProjectSource:
         """Return the URL of the wiki's repository if it has a page."""
         repository = self._repository()
         url = f"{self._url}/{repository.full_name}.wiki.git"
-        if not repository.has_wiki or not repository_exists(self._guard, url, _GIT_USERNAME, self._token):
+        username = _GIT_USERNAME if self._token else ""
+        if not repository.has_wiki or not repository_exists(self._guard, url, username, self._token):
             return None
-        return RepositoryLocation(url=url, username=_GIT_USERNAME, password=self._token)
+        return RepositoryLocation(url=url, username=username or None, password=self._token or None)
 
     def batches(self, kind: Kind, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the records of a kind."""
@@ -145,6 +146,8 @@ class GiteaProjectSource:
                     yield Batch(self._records(kind), "done")
         except StatusError as error:
             # The feature is disabled or needs a higher role; the inventory says so. A refused token is an error.
+            if error.status == 401 and not self._token:
+                return
             if error.status not in (403, 404):
                 raise
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ingot.transfers.records import ApprovalRecord, DiscussionRecord, NoteRecord, PositionRecord
 from ingot.transfers.sources.gitea.shapes import GiteaPullRequest, GiteaReview, GiteaReviewComment
 from ingot.transfers.sources.gitea.users import user_record
-from ingot.transfers.sources.github.reviews import DiffLine, last_line
+from ingot.transfers.sources.github.reviews import HunkLine, last_line
 
 _TEXTS = {"APPROVED": "approved this merge request", "REQUEST_CHANGES": "requested changes"}
 
@@ -72,7 +72,7 @@ def _note(pull: GiteaPullRequest, comment: GiteaReviewComment, thread: Sequence[
 
 
 def _position(pull: GiteaPullRequest, comment: GiteaReviewComment) -> PositionRecord | None:
-    line = DiffLine(comment.original_position or None, comment.position or None)
+    line = HunkLine(comment.original_position or None, comment.position or None)
     from_hunk = last_line(comment.diff_hunk)
     if from_hunk is not None and (
         (line.new is not None and from_hunk.new == line.new) or (line.old is not None and from_hunk.old == line.old)
@@ -80,7 +80,7 @@ def _position(pull: GiteaPullRequest, comment: GiteaReviewComment) -> PositionRe
         line = from_hunk  # An unchanged line has two numbers, of which the API names one.
     base = pull.merge_base or pull.base.sha
     head = comment.original_commit_id or comment.commit_id or pull.head.sha
-    if line == DiffLine(None, None) or not (base and head):
+    if line == HunkLine(None, None) or not (base and head):
         return None
     return PositionRecord(
         base_sha=base,

@@ -127,8 +127,8 @@ class GitHubProjectSource:
             return None
         return RepositoryLocation(
             url=self._clone_url("git"),
-            username=_GIT_USERNAME,
-            password=self._token,
+            username=_GIT_USERNAME if self._token else None,
+            password=self._token or None,
             merge_request_refs=PULL_REQUEST_REFS,
             lfs=True,
         )
@@ -136,9 +136,10 @@ class GitHubProjectSource:
     def wiki(self) -> RepositoryLocation | None:
         """Return the URL of the wiki's repository if there is one; GitHub creates it with the first page."""
         url = self._clone_url("wiki.git")
-        if not self._repository().has_wiki or not repository_exists(self._guard, url, _GIT_USERNAME, self._token):
+        username = _GIT_USERNAME if self._token else ""
+        if not self._repository().has_wiki or not repository_exists(self._guard, url, username, self._token):
             return None
-        return RepositoryLocation(url=url, username=_GIT_USERNAME, password=self._token)
+        return RepositoryLocation(url=url, username=username or None, password=self._token or None)
 
     def batches(self, kind: Kind, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the records of a kind."""
@@ -151,6 +152,8 @@ class GitHubProjectSource:
                 yield Batch(self._records(kind), "done")
         except StatusError as error:
             # The feature is disabled or needs a higher role; the inventory says so. A refused token is an error.
+            if error.status == 401 and not self._token:
+                return
             if error.status not in (403, 404, 410):
                 raise
 
@@ -163,7 +166,7 @@ class GitHubProjectSource:
             return None
         # Attachments of private repositories are on the server of the pages, not of the API.
         own = url.startswith(f"{self._url}/")
-        return self._client.open_file(url, {"Authorization": f"Bearer {self._token}"} if own else None)
+        return self._client.open_file(url, {"Authorization": f"Bearer {self._token}"} if own and self._token else None)
 
     def request_count(self) -> int:
         """Return the number of requests sent."""

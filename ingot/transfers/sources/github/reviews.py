@@ -12,30 +12,30 @@ from ingot.transfers.sources.github.users import GitHubUsers
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@")
 
 
-class DiffLine(NamedTuple):
+class HunkLine(NamedTuple):
     """Numbers of a line before and after the change; an unchanged line has both."""
 
     old: int | None
     new: int | None
 
 
-def last_line(hunk: str) -> DiffLine | None:
+def last_line(hunk: str) -> HunkLine | None:
     """Return the last line of a hunk, which is the commented one; None if it is not a hunk."""
     head, *lines = hunk.split("\n")
     match = _HUNK.match(head)
     if match is None or not lines:
         return None
     old, new = int(match[1]), int(match[2])
-    found = DiffLine(old, new)
+    found = HunkLine(old, new)
     for line in lines:
         if line.startswith("\\"):
             continue  # "No newline at end of file" is not a line.
         if line.startswith("+"):
-            found, new = DiffLine(None, new), new + 1
+            found, new = HunkLine(None, new), new + 1
         elif line.startswith("-"):
-            found, old = DiffLine(old, None), old + 1
+            found, old = HunkLine(old, None), old + 1
         else:
-            found, old, new = DiffLine(old, new), old + 1, new + 1
+            found, old, new = HunkLine(old, new), old + 1, new + 1
     return found
 
 
@@ -88,7 +88,7 @@ def _position(comment: GitHubReviewComment, base_sha: str, old_paths: Mapping[st
     line = last_line(comment.diff_hunk)
     if line is None and comment.original_line is not None:
         left = comment.side == "LEFT"
-        line = DiffLine(comment.original_line, None) if left else DiffLine(None, comment.original_line)
+        line = HunkLine(comment.original_line, None) if left else HunkLine(None, comment.original_line)
     if not head:
         return None
     on_file = comment.subject_type == "file" or line is None

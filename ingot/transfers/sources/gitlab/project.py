@@ -27,6 +27,7 @@ from ingot.transfers.sources.gitlab.shapes import (
     GitLabVariable,
 )
 from ingot.transfers.sources.gitlab.users import GitLabUsers
+from ingot.transfers.sources.times import changed_since
 
 MERGE_REQUEST_REFS = "refs/merge-requests/*/head"
 _GIT_USERNAME = "oauth2"
@@ -100,8 +101,8 @@ class GitLabProjectSource:
             return None
         return RepositoryLocation(
             url=f"{self._url}/{project.path_with_namespace}.git",
-            username=_GIT_USERNAME,
-            password=self._token,
+            username=_GIT_USERNAME if self._token else None,
+            password=self._token or None,
             merge_request_refs=MERGE_REQUEST_REFS,
             lfs=project.lfs_enabled,
         )
@@ -114,7 +115,8 @@ class GitLabProjectSource:
         if not self._client.get_or_none(f"{self._path}/wikis", list[dict[str, Any]]):
             return None
         url = f"{self._url}/{project.path_with_namespace}.wiki.git"
-        return RepositoryLocation(url=url, username=_GIT_USERNAME, password=self._token)
+        username = _GIT_USERNAME if self._token else None
+        return RepositoryLocation(url=url, username=username, password=self._token or None)
 
     def batches(self, kind: Kind, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the records of a kind."""
@@ -136,7 +138,7 @@ class GitLabProjectSource:
                     yield Batch(self._records(kind, since), "done")
         except StatusError as error:
             # The feature is disabled or needs a higher role; the inventory says so. A refused token is an error.
-            if error.status not in (403, 404):
+            if error.status not in (403, 404) and (self._token or error.status != 401):
                 raise
 
     def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:
@@ -192,7 +194,7 @@ class GitLabProjectSource:
             "snippets": lambda: [
                 resources.snippet_record(self._client, self._users, f"{self._path}/snippets", snippet)
                 for snippet in self._list("snippets", GitLabSnippet)
-                if since is None or snippet.updated_at >= since
+                if changed_since(snippet.updated_at, since)
             ],
             "protected_branches": lambda: access.protected_ref_records(
                 self._list("protected_branches", GitLabProtectedRef)
