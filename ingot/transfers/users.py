@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple, cast
 
 import msgspec
@@ -223,7 +223,7 @@ def _collect(value: object, found: dict[str, UserRecord]) -> None:
             _collect(item, found)
 
 
-@cache
+@lru_cache(1024)
 def _nested_fields(record: type[Transferred]) -> tuple[str, ...]:
     """Return the fields of a record that can hold records, so that texts are not searched."""
     plain = (msgspec.inspect.StrType, msgspec.inspect.IntType, msgspec.inspect.BoolType, msgspec.inspect.DictType)
@@ -258,7 +258,7 @@ def _references_to_users() -> tuple[Column[int], ...]:
     )
 
 
-@cache
+@lru_cache(1024)
 def _reassignments(column: Column[int]) -> tuple[Executable, ...]:
     """Return the statements that replace a user; rows that the other user has already are deleted first."""
     mine = column.table

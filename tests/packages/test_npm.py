@@ -73,6 +73,8 @@ def test_versions_are_published_installed_and_tagged(
         assert send("GET", tarball, roles.reporter).content == large
         assert send("GET", path, roles.stranger).status_code == 404
         assert send("GET", path, None).status_code == 401
+    missing = send("GET", f"{project.url}/packages/npm/{encoded}/-/tool-9.0.0.tgz", roles.reporter)
+    assert missing.status_code == 404
     tags = f"{project.url}/packages/npm/-/package/{encoded}/dist-tags"
     stable = f"{project.url}/packages/npm/-/package/{name}/dist-tags/stable"
     assert send("PUT", stable, roles.developer, content=b'"1.0.0"').status_code == 204

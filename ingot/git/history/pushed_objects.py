@@ -11,7 +11,7 @@ _TIMEOUT_SECONDS = 60.0
 _PERSON = re.compile(rb"^(author|committer) (.*?) ?<([^>\n]*)>", re.MULTILINE)
 
 
-class PushedCommit(NamedTuple):
+class CheckedCommit(NamedTuple):
     """Commit that no branch or tag contains yet."""
 
     oid: str
@@ -31,7 +31,7 @@ class PushedFile(NamedTuple):
 
 def pushed_commits(
     repository: Repository, tips: Sequence[str], env: Mapping[str, str] | None, limit: int
-) -> list[PushedCommit]:
+) -> list[CheckedCommit]:
     """Return the new commits, at most ``limit``; ``env`` makes the objects of the push available."""
     oids = _rev_list(repository, [f"--max-count={limit}"], tips, env).split()
     if not oids:
@@ -49,7 +49,7 @@ def pushed_commits(
     return commits
 
 
-def pushed_paths(repository: Repository, commits: Sequence[PushedCommit], env: Mapping[str, str] | None) -> list[str]:
+def pushed_paths(repository: Repository, commits: Sequence[CheckedCommit], env: Mapping[str, str] | None) -> list[str]:
     """Return the paths that commits add or change; a merge commit counts with what differs from all of its parents."""
     args = ["diff-tree", "--stdin", "--root", "-r", "-c", "--no-commit-id", "--name-only", "--diff-filter=d", "-z"]
     asked = "".join(f"{commit.oid}\n" for commit in commits).encode()
@@ -86,11 +86,11 @@ def _rev_list(
     return run_git(args, repository.path, timeout=_TIMEOUT_SECONDS, env=env).out
 
 
-def _parse_commit(oid: str, raw: bytes) -> PushedCommit:
+def _parse_commit(oid: str, raw: bytes) -> CheckedCommit:
     head, _, message = raw.partition(b"\n\n")
     people = {role: (name, email) for role, name, email in _PERSON.findall(head)}
     none = (b"", b"")
-    return PushedCommit(
+    return CheckedCommit(
         oid,
         people.get(b"author", none)[1].decode(errors="replace"),
         people.get(b"committer", none)[0].decode(errors="replace"),

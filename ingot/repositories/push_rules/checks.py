@@ -8,7 +8,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.database import Database
 from ingot.errors import Denied
 from ingot.git.core.repository import Repository
-from ingot.git.history.pushed_objects import PushedCommit, pushed_commits, pushed_files, pushed_paths
+from ingot.git.history.pushed_objects import CheckedCommit, pushed_commits, pushed_files, pushed_paths
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.projects.namespaces.push_rule import PushRule
 from ingot.projects.projects.tables import Project
@@ -67,7 +67,7 @@ def _is_misnamed(project: Project, rule: PushRule, update: RefUpdate) -> bool:
 
 
 def _commit_refusals(
-    database: Database, actor: Actor, rule: PushRule, commit: PushedCommit, *, from_git_client: bool
+    database: Database, actor: Actor, rule: PushRule, commit: CheckedCommit, *, from_git_client: bool
 ) -> Iterator[str]:
     if rule.commit_message_regex and not matches(commit.message, rule.commit_message_regex):
         yield f"Commit message does not follow the pattern '{rule.commit_message_regex}'"
@@ -88,7 +88,7 @@ def _commit_refusals(
         yield from _committer_refusals(database, actor, rule, commit)
 
 
-def _committer_refusals(database: Database, actor: Actor, rule: PushRule, commit: PushedCommit) -> Iterator[str]:
+def _committer_refusals(database: Database, actor: Actor, rule: PushRule, commit: CheckedCommit) -> Iterator[str]:
     if rule.commit_committer_check:
         owner = database.read(lambda db: user_by_email_or_none(db, commit.committer_email))
         if owner is None or owner.id != actor.user_id:

@@ -13,7 +13,7 @@ from ingot.transfers.tables import ImportEntity, ImportProblem, ImportRun
 
 SECONDS_PER_REQUEST = 0.05
 SECONDS_PER_RECORD = 0.01
-"""Measured with another server on the same machine; distant servers take longer for each request."""
+"""Rough figures for another server in the same network; distant servers take longer for each request."""
 _ENTITY_TYPES = {"group_entity": "group", "project_entity": "project"}
 
 
