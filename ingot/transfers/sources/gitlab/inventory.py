@@ -51,8 +51,9 @@ def take_inventory(client: SourceClient, path: str, project: GitLabProject) -> I
             title = _TITLES.get(kind, kind.capitalize())
             omitted.append(f"{title}: disabled at the source, or the token may not read them.")
             continue
-        # GitLab counts no list of more than 10,000 entries.
-        counts.append(KindCount(kind, 10_000 if total is None else total, exact=total is not None))
+        # GitLab counts no list of more than 10,000 entries. No list has the external statuses, only the jobs.
+        exact = total is not None and kind != "statuses"
+        counts.append(KindCount(kind, 10_000 if total is None else total, exact=exact))
         requests += max(1, -(-counts[-1].count // _PAGE_SIZE)) + counts[-1].count * _REQUESTS_PER_ITEM.get(kind, 0)
     _add_variables(client, path, counts, omitted)
     return Inventory(
