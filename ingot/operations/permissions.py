@@ -16,6 +16,8 @@ _PRIVATE_DIRECTORIES = (
     "artifacts",
     "traces",
     "packages",
+    "exports",
+    "imports",
     "mail",
     "run",
     "runner",

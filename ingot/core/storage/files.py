@@ -63,9 +63,14 @@ class FileStorage:
 
     def incoming_path(self) -> Path:
         """Return the path for a new upload, until it is published."""
+        return self.incoming_folder() / secrets.token_hex(16)
+
+    def incoming_folder(self) -> Path:
+        """Return the folder for incomplete files; create it with its parent, which only this user may read."""
         folder = self.root / INCOMING_FOLDER
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder / secrets.token_hex(16)
+        for each in (self.root, folder):
+            each.mkdir(mode=0o700, exist_ok=True)
+        return folder
 
     def publish(self, key: str, path: Path) -> None:
         """Store a complete local file durably under a key; the local name disappears."""

@@ -34,8 +34,7 @@ class PartialBlob:
 
     def create(self) -> None:
         """Create the empty file."""
-        folder = self.path.parent
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._store.storage.incoming_folder()
         os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
     def size(self) -> int | None:

@@ -40,7 +40,7 @@ class ExportStore:
     @property
     def scratch(self) -> Path:
         """Folder for files that are parts of an archive, on the disk of the storage."""
-        return self.storage.incoming_path().parent
+        return self.storage.incoming_folder()
 
     def write(self, write: Callable[[BinaryIO], int]) -> WrittenFile:
         """Store what a function writes, when it has returned; delete it if the function raises."""
