@@ -136,7 +136,6 @@ REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
         "/profile/gpg_keys": {"gpg_key[key]": "no key"},
         "/profile/password": {"user[password]": "short"},
         "/profile/personal_access_tokens": {"personal_access_token[name]": ""},
-        "/import/plan": {"import[source_type]": "gitlab", "import[url]": "no address", "import[path]": "kept"},
         "/import/archive": {"import[path]": "kept"},
         "/oauth/applications": {"doorkeeper_application[name]": "", "doorkeeper_application[redirect_uri]": "kept"},
         "/:path/-/issues": {"issue[title]": "", "issue[description]": "Kept"},

@@ -23,6 +23,11 @@ _SECRET = {"password", "approval_password", "token", "signing_token", "import_ur
 _CHECKED = {"color", "font", "email", "public_email", "notification_email", "username", "path", "slug", "key", "scopes"}
 _CHECKED |= {"duration", "recipients", "branches_to_be_notified", "environment_scope", "redirect_uri", "login"}
 NOT_FREE = _ALREADY_THERE | _SECRET | _CHECKED
+_CHANGELOG = ("branch", "config_file", "config_file_ref", "file", "from", "message", "to", "trailer", "version")
+_PUSH_RULES = (
+    *("author_email_regex", "branch_name_regex", "commit_message_negative_regex", "commit_message_regex"),
+    "file_name_regex",
+)
 ELSEWHERE = {
     ("award_emoji", "name"): "one of a list",
     ("status", "emoji"): "one of a list",
@@ -43,6 +48,17 @@ ELSEWHERE = {
     ("register", "instance_id"): "a token",
     ("metrics", "app_name"): "stored nowhere",
     ("metrics", "instance_id"): "a token",
+    **{("changelog", name): "a branch, file, commit or trailer" for name in _CHANGELOG},
+    **{("push_rule", name): "a regular expression" for name in _PUSH_RULES},
+    ("projects", "mirror_branch_regex"): "a regular expression",
+    ("pull", "mirror_branch_regex"): "a regular expression",
+    ("pull", "auth_user"): "never shown",
+    ("pull", "auth_password"): "never shown",
+    ("pull", "url"): "a URL that is checked",
+    ("remote_mirrors", "url"): "a URL that is checked",
+    ("export", "description"): "written into the archive only",
+    ("rules", "package_name_pattern"): "no page shows any",
+    ("rules", "repository_path_pattern"): "no page shows any",
     ("attachments", "branch"): "never used",
     ("environments", "name"): "letters, digits and a few signs",
     ("deployments", "environment"): "the same",

@@ -126,11 +126,14 @@ def test_no_read_contains_a_secret(api: Api, make: Make, owner: User, path: str)
         answer = api.request("GET", re.sub(r":\w+", str(owner.id), path), caller)
         assert [secret for secret in secrets if secret in answer.text] == []
         allowed = {"private_token"} if (caller, path) == (make.root, "/user") else set()
-        found = {key for key in _keys(answer.json()) if SECRET_KEYS.search(key)} if answer.content else set()
+        # Package managers read pages and files, which have no keys.
+        is_json = answer.headers.get("content-type", "").startswith("application/json")
+        keys = set(_keys(answer.json())) if answer.content and is_json else set()
+        found = {key for key in keys if SECRET_KEYS.search(key)}
         assert found - allowed == set()
         if caller is not make.root and not own:
             assert owner.email not in answer.text
-            assert "email" not in set(_keys(answer.json()))
+            assert "email" not in keys
 
 
 def test_the_private_token_is_shown_to_administrators_with_sudo(api: Api, make: Make, owner: User) -> None:
