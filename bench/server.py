@@ -13,6 +13,7 @@ from sqlalchemy import Column, Integer, MetaData, Table, Text, text
 
 from bench.packages import FILE_BYTES
 from ingot.app import App, open_database
+from ingot.ci.packages.files.uploads import write_pieces
 from ingot.cli.web import http_server, run_server
 from ingot.core.access.rules import anyone
 from ingot.core.api.request_fields import read_body
@@ -22,7 +23,6 @@ from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.core.storage.drivers import CHUNK_BYTES
 from ingot.log import Log
 from ingot.operations.supervisor import open_socket
-from ingot.packages.files.uploads import write_pieces
 from ingot.registry import all_endpoints
 from ingot.settings import Settings
 

@@ -53,10 +53,10 @@ from ingot.registry import endpoint_table, subscription_index
 from ingot.settings import Settings
 
 if TYPE_CHECKING:
+    from ingot.ci.packages.containers.registry_http import RegistryHttp
     from ingot.ci.runner_protocol.polls import RunnerPolls
     from ingot.graphql.component import GraphqlComponent
     from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
-    from ingot.packages.containers.registry_http import RegistryHttp
     from ingot.transport.authorization import HttpAuthorization
     from ingot.transport.git_http import GitHttp
     from ingot.transport.lfs_http import LfsHttp
@@ -78,7 +78,7 @@ _REGISTRY_PATHS = re.compile(rb"/v2(?:/.*)?|/jwt/auth")
 _LFS_PATHS = re.compile(rb"/.+\.git/.+")
 _GIT_PATHS = re.compile(rb"/.+(?:\.git/.+|/(?:info/refs|git-upload-pack|git-receive-pack)/?)")
 _actor_by_job_token = DeferredFunction("ingot.ci.job_tokens.authentication:actor_by_job_token")
-_actor_by_client_secret = DeferredFunction("ingot.packages.access.authentication:actor_by_client_secret")
+_actor_by_client_secret = DeferredFunction("ingot.ci.packages.access.authentication:actor_by_client_secret")
 _reconcile_all = DeferredFunction("ingot.repositories.ref_changes.staged:reconcile_all")
 _run_auto_merge = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:run_auto_merge")
 _remove_leftover_branch = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:remove_leftover_branch")
@@ -181,7 +181,7 @@ class App:
     @cached_property
     def registry(self) -> "RegistryHttp":
         """The container registry."""
-        from ingot.packages.containers.registry_http import RegistryHttp
+        from ingot.ci.packages.containers.registry_http import RegistryHttp
 
         return RegistryHttp(self._settings, self.database, self.kernel.pool, self._bodies)
 
@@ -291,11 +291,11 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
     uploads = Deferred("ingot.projects.uploads.files:upload_files", settings)
     artifacts = Deferred("ingot.ci.artifacts.store:artifact_store_of", settings)
     traces = Deferred("ingot.ci.traces.store:trace_store_of", settings)
-    packages = Deferred("ingot.packages.files.store:package_store_of", settings)
+    packages = Deferred("ingot.ci.packages.files.store:package_store_of", settings)
     completion = _payload_completion(settings, database, log)
     lfs = Deferred("ingot.repositories.lfs.files:lfs_files_of", settings)
-    exports = Deferred("ingot.transfers.exports.store:export_store_of", settings)
-    project_files = Deferred("ingot.transfers.exports.project_archive:ProjectFiles", store, uploads, lfs)
+    exports = Deferred("ingot.integrations.transfers.exports.store:export_store_of", settings)
+    project_files = Deferred("ingot.integrations.transfers.exports.project_archive:ProjectFiles", store, uploads, lfs)
     export_files = (exports, project_files, guard)
     return {
         "mail": DeferredFunction("ingot.core.mail.delivery:MailSender.deliver", settings),
@@ -313,7 +313,9 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "sweep_repositories": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.sweep", store, uploads),
         "reconcile_ref_changes": lambda database, _: _reconcile_all(database, store.value),
         "copy_fork": DeferredFunction("ingot.projects.forks.jobs:ForkJobs.run", store),
-        "run_import": DeferredFunction("ingot.transfers.runs.jobs:ImportRunJob.run", settings, store, guard),
+        "run_import": DeferredFunction(
+            "ingot.integrations.transfers.runs.jobs:ImportRunJob.run", settings, store, guard
+        ),
         "import_project": DeferredFunction("ingot.projects.imports.jobs:ImportJobs.run", store, guard),
         "sweep_uploads": DeferredFunction("ingot.projects.uploads.jobs:UploadJobs.sweep", uploads),
         "complete_diff_versions": DeferredFunction(
@@ -357,11 +359,15 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "delete_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.delete", traces),
         "sweep_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.sweep", traces),
         "archive_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.archive", traces),
-        "delete_package_files": DeferredFunction("ingot.packages.cleanup:PackageJobs.delete_files", packages),
-        "sweep_packages": DeferredFunction("ingot.packages.cleanup:PackageJobs.sweep", packages),
-        "export_archive": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.write_archive", *export_files),
-        "export_relations": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.write_relations", *export_files),
-        "sweep_exports": DeferredFunction("ingot.transfers.exports.jobs:ExportJobs.sweep", *export_files),
+        "delete_package_files": DeferredFunction("ingot.ci.packages.cleanup:PackageJobs.delete_files", packages),
+        "sweep_packages": DeferredFunction("ingot.ci.packages.cleanup:PackageJobs.sweep", packages),
+        "export_archive": DeferredFunction(
+            "ingot.integrations.transfers.exports.jobs:ExportJobs.write_archive", *export_files
+        ),
+        "export_relations": DeferredFunction(
+            "ingot.integrations.transfers.exports.jobs:ExportJobs.write_relations", *export_files
+        ),
+        "sweep_exports": DeferredFunction("ingot.integrations.transfers.exports.jobs:ExportJobs.sweep", *export_files),
         "move_repository": DeferredFunction("ingot.repositories.storage_moves.staged:RepositoryMover.run", store),
     }
 
@@ -384,7 +390,7 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         **({directory_check: hourly} if settings.ldap_url else {}),
         "ingot.projects.imports.service:fail_lost_imports": frequent,
         "ingot.projects.forks.service:fail_lost_copies": frequent,
-        "ingot.transfers.runs.service:fail_lost_runs": frequent,
+        "ingot.integrations.transfers.runs.service:fail_lost_runs": frequent,
         "ingot.repositories.ref_changes.staged:enqueue_reconciliation": minutely,
         "ingot.ci.pipelines.maintenance:enqueue_stuck_job_search": minutely,
         "ingot.ci.pipelines.auto_stop:enqueue_environment_stops": minutely,
@@ -395,9 +401,9 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         "ingot.ci.schedules.jobs:enqueue_overdue_schedules": frequent,
         "ingot.ci.artifacts.jobs:enqueue_artifact_sweep": daily,
         "ingot.ci.jobs.jobs:enqueue_trace_sweep": daily,
-        "ingot.packages.cleanup:enqueue_package_sweep": daily,
-        "ingot.transfers.exports.service:fail_lost_exports": frequent,
-        "ingot.transfers.exports.jobs:enqueue_export_sweep": hourly,
+        "ingot.ci.packages.cleanup:enqueue_package_sweep": daily,
+        "ingot.integrations.transfers.exports.service:fail_lost_exports": frequent,
+        "ingot.integrations.transfers.exports.jobs:enqueue_export_sweep": hourly,
         **({"ingot.ci.jobs.jobs:enqueue_trace_archival": frequent} if "traces" in settings.kinds_in_bucket else {}),
     }
     return [

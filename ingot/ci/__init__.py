@@ -1,1 +1,1 @@
-"""Runners and pipeline triggers."""
+"""Continuous integration: pipelines, jobs, runners, artifacts, and the registries of packages and images."""

@@ -21,17 +21,17 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.handlers import RetryLater
 from ingot.errors import Failure, NotFound, Unavailable
+from ingot.integrations.transfers.runs.documents import progress_of
+from ingot.integrations.transfers.runs.jobs import ImportRunJob
+from ingot.integrations.transfers.runs.opening import store_archive
+from ingot.integrations.transfers.runs.params import RequestedEntity, Server, SourceConfiguration, StartImport
+from ingot.integrations.transfers.runs.queries import entities_of, run_or_none
+from ingot.integrations.transfers.runs.report import report_of, report_text
+from ingot.integrations.transfers.runs.requests import ImportRequests, ServerProject
+from ingot.integrations.transfers.runs.service import cancel_run, finish_own_job
+from ingot.integrations.transfers.tables import ImportEntity, ImportRun
 from ingot.projects.projects.api import repository_store
 from ingot.settings import Settings
-from ingot.transfers.runs.documents import progress_of
-from ingot.transfers.runs.jobs import ImportRunJob
-from ingot.transfers.runs.opening import store_archive
-from ingot.transfers.runs.params import RequestedEntity, Server, SourceConfiguration, StartImport
-from ingot.transfers.runs.queries import entities_of, run_or_none
-from ingot.transfers.runs.report import report_of, report_text
-from ingot.transfers.runs.requests import ImportRequests, ServerProject
-from ingot.transfers.runs.service import cancel_run, finish_own_job
-from ingot.transfers.tables import ImportEntity, ImportRun
 
 TOKEN_VARIABLE = "INGOT_IMPORT_TOKEN"  # noqa: S105 - The name of a variable.
 _COLUMNS = 2

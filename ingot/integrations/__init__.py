@@ -1,1 +1,1 @@
-"""Webhooks and service integrations: events delivered to external systems."""
+"""Exchange with other systems: webhooks, services, imports and exports."""

@@ -10,13 +10,13 @@ from urllib.parse import quote
 
 from ingot.accounts.oauth.service import create_application
 from ingot.accounts.sessions.tables import one_time_links
+from ingot.ci.packages.containers.manifests import IMAGE_INDEX, parse_manifest
+from ingot.ci.packages.containers.service import find_or_create_repository, put_manifest
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
-from ingot.packages.containers.manifests import IMAGE_INDEX, parse_manifest
-from ingot.packages.containers.service import find_or_create_repository, put_manifest
 from ingot.projects.projects.queries import find_project
 from ingot.projects.services.registry import REGISTRY
 from ingot.web.projects.deletion import DeletionToken

@@ -1,7 +1,7 @@
 """Import of an archive or bundle that the browser uploads."""
 
 from ingot.core.api.params import Upload
-from ingot.transfers.runs import api as imports_api
+from ingot.integrations.transfers.runs import api as imports_api
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.projects.namespaces import namespace_options

@@ -9,12 +9,12 @@ from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.subjects import subject_topic
 from ingot.errors import NotFound
+from ingot.integrations.transfers.runs import api as imports_api
+from ingot.integrations.transfers.runs.service import run_topic
 from ingot.integrations.webhooks import api as webhooks_api
 from ingot.integrations.webhooks.delivery.claims import hook_topic
 from ingot.integrations.webhooks.system import api as system_hooks_api
 from ingot.repositories.statuses import api as statuses_api
-from ingot.transfers.runs import api as imports_api
-from ingot.transfers.runs.service import run_topic
 from ingot.web.client import PageClient
 
 STREAM_PATH = "/-/live"

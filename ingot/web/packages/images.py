@@ -1,9 +1,9 @@
 """Pages of the container images of a project."""
 
+from ingot.ci.packages.containers import api as containers_api
+from ingot.ci.packages.containers.views import registry_host
 from ingot.core.api.params import number_or_none
 from ingot.errors import NotFound
-from ingot.packages.containers import api as containers_api
-from ingot.packages.containers.views import registry_host
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.packages.sections import packages_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit

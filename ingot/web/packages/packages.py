@@ -1,9 +1,9 @@
 """Pages of the packages of a project."""
 
+from ingot.ci.packages.records import api as packages_api
+from ingot.ci.packages.records.views import PackageView
 from ingot.core.api.params import number_or_none
 from ingot.errors import NotFound
-from ingot.packages.records import api as packages_api
-from ingot.packages.records.views import PackageView
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.packages.instructions import install_commands
 from ingot.web.packages.sections import packages_page

@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from ingot.ci.packages.containers import api as containers_api
+from ingot.ci.packages.records import api as packages_api
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.views import open_issues_total
 from ingot.collaboration.merge_requests import api as merge_requests_api
@@ -13,8 +15,6 @@ from ingot.collaboration.merge_requests.views import open_merge_requests_total
 from ingot.collaboration.snippets import api as snippets_api
 from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.errors import NotFound
-from ingot.packages.containers import api as containers_api
-from ingot.packages.records import api as packages_api
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView
 from ingot.repositories.protection import api as protection_api

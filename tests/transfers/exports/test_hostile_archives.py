@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ingot.transfers.records import KINDS
-from ingot.transfers.source import SourceError
-from ingot.transfers.sources.archive import unpacked_archive
-from ingot.transfers.sources.archive.opening import open_archive, open_group_archive
+from ingot.integrations.transfers.records import KINDS
+from ingot.integrations.transfers.source import SourceError
+from ingot.integrations.transfers.sources.archive import unpacked_archive
+from ingot.integrations.transfers.sources.archive.opening import open_archive, open_group_archive
 from tests.transfers.exports.archives import VALID, compressed_zeros, entry_of, write_archive
 
 

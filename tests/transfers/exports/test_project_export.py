@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from ingot.core.access.levels import Level
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.transfers.exports.params import UploadTarget
-from ingot.transfers.exports.upload import upload_archive
+from ingot.integrations.transfers.exports.params import UploadTarget
+from ingot.integrations.transfers.exports.upload import upload_archive
 from tests.client import Make
 from tests.conftest import Instance
 from tests.factories import add_members, make_group, make_project

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.transfers.records import Kind
-from ingot.transfers.source import ProjectSource
+from ingot.integrations.transfers.records import Kind
+from ingot.integrations.transfers.source import ProjectSource
 
 GUARD = SsrfGuard(allow_local=True)
 

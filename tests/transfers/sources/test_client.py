@@ -8,9 +8,9 @@ import pytest
 
 from ingot.core.outgoing.client import HttpResponse
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.transfers.source import SourceError
-from ingot.transfers.sources.client import SourceClient, StatusError
-from ingot.transfers.sources.limits import quota_delay, retry_delay
+from ingot.integrations.transfers.source import SourceError
+from ingot.integrations.transfers.sources.client import SourceClient, StatusError
+from ingot.integrations.transfers.sources.limits import quota_delay, retry_delay
 from tests.transfers.sources import forge_server
 from tests.transfers.sources.forge_server import ForgeServer
 from tests.transfers.sources.reading import GUARD

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from ingot.transfers.records import KINDS
-from ingot.transfers.source import ProjectSource, SourceError
-from ingot.transfers.sources.gitlab import items
-from ingot.transfers.sources.opening import open_group, open_source
+from ingot.integrations.transfers.records import KINDS
+from ingot.integrations.transfers.source import ProjectSource, SourceError
+from ingot.integrations.transfers.sources.gitlab import items
+from ingot.integrations.transfers.sources.opening import open_group, open_source
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.client import Make, User
 from tests.conftest import Instance

@@ -10,9 +10,7 @@ from sqlalchemy import func, select
 from ingot.core.db.connection import Connection
 from ingot.core.db.schema import all_tables
 from ingot.core.names import NAMESPACES
-from ingot.projects.projects.api import repository_store
-from ingot.projects.uploads.files import upload_files
-from ingot.transfers.records import (
+from ingot.integrations.transfers.records import (
     DiscussionRecord,
     IssueRecord,
     Kind,
@@ -21,11 +19,13 @@ from ingot.transfers.records import (
     ProjectRecord,
     UserRecord,
 )
-from ingot.transfers.source import ProjectSource
-from ingot.transfers.tables import imported_sources
-from ingot.transfers.target.files import FileStore
-from ingot.transfers.target.project import StoredBatch, Target
-from ingot.transfers.users import Importer, UserMapping
+from ingot.integrations.transfers.source import ProjectSource
+from ingot.integrations.transfers.tables import imported_sources
+from ingot.integrations.transfers.target.files import FileStore
+from ingot.integrations.transfers.target.project import StoredBatch, Target
+from ingot.integrations.transfers.users import Importer, UserMapping
+from ingot.projects.projects.api import repository_store
+from ingot.projects.uploads.files import upload_files
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project

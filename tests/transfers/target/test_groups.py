@@ -3,8 +3,7 @@
 from ingot.accounts.users.actors import active_actor
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
-from ingot.projects.namespaces.queries import namespace_by_id
-from ingot.transfers.records import (
+from ingot.integrations.transfers.records import (
     BadgeRecord,
     GroupRecord,
     HookRecord,
@@ -13,9 +12,10 @@ from ingot.transfers.records import (
     MilestoneRecord,
     VariableRecord,
 )
-from ingot.transfers.tables import imported_sources
-from ingot.transfers.target.groups import GroupTarget, StoredGroup
-from ingot.transfers.users import Importer, UserMapping
+from ingot.integrations.transfers.tables import imported_sources
+from ingot.integrations.transfers.target.groups import GroupTarget, StoredGroup
+from ingot.integrations.transfers.users import Importer, UserMapping
+from ingot.projects.namespaces.queries import namespace_by_id
 from tests.client import Make
 from tests.conftest import Instance
 from tests.factories import make_group

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from ingot.transfers.records import (
+from ingot.integrations.transfers.records import (
     AwardRecord,
     DiscussionRecord,
     IssueLinkRecord,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.transfers.records import (
+from ingot.integrations.transfers.records import (
     ApprovalRecord,
     DiscussionRecord,
     PositionRecord,

@@ -1,0 +1,134 @@
+"""Import of a group with its subgroups; the projects below it become entities of their own."""
+
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.names import NAMESPACES
+from ingot.errors import Conflict
+from ingot.integrations.transfers.records import GroupRecord
+from ingot.integrations.transfers.runs.destinations import group_parent
+from ingot.integrations.transfers.runs.documents import EntityProgress, RunOptions, progress_of
+from ingot.integrations.transfers.runs.opening import source_host
+from ingot.integrations.transfers.runs.queries import entities_of, root_namespace_id, source_of_group_or_none
+from ingot.integrations.transfers.runs.service import (
+    EntityRequest,
+    add_entity,
+    add_problems,
+    begin_entity,
+    finish_entity,
+    link_source,
+    set_entity,
+)
+from ingot.integrations.transfers.source import GroupSource
+from ingot.integrations.transfers.tables import ImportEntity, ImportRun, imported_sources
+from ingot.integrations.transfers.target.groups import GroupTarget
+from ingot.integrations.transfers.users import Importer, UserMapping, referenced_users
+from ingot.projects.namespaces.queries import namespace_by_id, namespace_by_path
+from ingot.projects.namespaces.tables import Namespace
+
+
+class _Root(NamedTuple):
+    """Destination of the first group: an id once it exists."""
+
+    parent: Namespace | None
+    import_id: int
+    namespace_id: int | None
+
+
+class GroupImporter:
+    """Imports a group; running it again after an interruption repeats nothing that is stored."""
+
+    def __init__(
+        self,
+        database: Database,
+        run: ImportRun,
+        options: RunOptions,
+        entity: ImportEntity,
+        actor: Actor,
+        source: GroupSource,
+    ) -> None:
+        self._database = database
+        self._run = run
+        self._options = options
+        self._entity = entity
+        self._actor = actor
+        self._source = source
+        self._paths: dict[str, str] = {}
+
+    def run(self) -> None:
+        """Import the groups, and add an entity for each project."""
+        self._entity = self._database.write(partial(begin_entity, entity=self._entity))
+        root: _Root | None = None
+        for record in self._source.groups():
+            if root is None:
+                root = self._database.write(partial(self._destination, record=record))
+            root = self._store(record, root)
+        if self._options.migrate_projects:
+            keys = list(self._source.project_keys())
+            self._database.write(partial(self._add_projects, keys=keys))
+        self._database.write(self._finish)
+
+    def _destination(self, db: Connection, record: GroupRecord) -> _Root:
+        """Return where the group is imported to; a group of another origin at that path is refused."""
+        db.lock(NAMESPACES)
+        parent = group_parent(db, self._actor, self._entity.destination_namespace)
+        slug, host = self._entity.destination_slug, source_host(self._run)
+        if self._entity.import_id is not None:
+            return _Root(parent, self._entity.import_id, self._entity.namespace_id)
+        existing = namespace_by_path(db, f"{parent.full_path}/{slug}" if parent else slug)
+        if existing is not None:
+            source = source_of_group_or_none(db, existing.id)
+            if source is None or (source.source_host, source.source_key) != (host, record.key):
+                raise Conflict(path=["has already been taken"])
+            set_entity(db, self._entity, import_id=source.id, namespace_id=existing.id)
+            return _Root(parent, source.id, existing.id)
+        import_id = link_source(db, self._run.source_type, host, record.key)
+        set_entity(db, self._entity, import_id=import_id, source_full_path=record.full_path)
+        return _Root(parent, import_id, None)
+
+    def _store(self, record: GroupRecord, root: _Root) -> _Root:
+        def store(db: Connection) -> int:
+            db.lock(NAMESPACES)
+            if root.namespace_id is None and root.parent is None:
+                # The users are mapped below the root namespace, which has to exist first.
+                first = self._target(root, 0).store(db, msgspec.structs.replace(record, members=[]))
+                namespace_id = first.group_id
+            else:
+                path = root.parent.full_path if root.parent else self._entity.destination_slug
+                namespace_id = root_namespace_id(db, path)
+            self._users(namespace_id).resolve(db, referenced_users([record]).values())
+            stored = self._target(root, namespace_id).store(db, record)
+            add_problems(db, self._entity.id, "groups", stored.problems)
+            if root.namespace_id is None:
+                db.update(imported_sources, root.import_id, group_id=stored.group_id)
+                set_entity(db, self._entity, namespace_id=stored.group_id)
+            self._paths[record.full_path] = namespace_by_id(db, stored.group_id).full_path
+            return stored.group_id
+
+        group_id = self._database.write(store)
+        return root if root.namespace_id is not None else root._replace(namespace_id=group_id)
+
+    def _users(self, namespace_id: int) -> UserMapping:
+        importer = Importer(self._actor.user_id, self._actor.admin)
+        return UserMapping(source_host(self._run), namespace_id, importer, self._options.users)
+
+    def _target(self, root: _Root, namespace_id: int) -> GroupTarget:
+        users = self._users(namespace_id)
+        return GroupTarget(root.import_id, self._actor, root.parent, self._entity.destination_slug, users)
+
+    def _add_projects(self, db: Connection, keys: list[tuple[str, str]]) -> None:
+        known = {entity.source_key for entity in entities_of(db, self._run.id)}
+        for key, full_path in keys:
+            parent, _, slug = full_path.rpartition("/")
+            if key not in known and parent in self._paths:
+                request = EntityRequest("project_entity", key, self._paths[parent], slug)
+                add_entity(db, self._run.id, request, self._entity.id)
+
+    def _finish(self, db: Connection) -> None:
+        progress: EntityProgress = progress_of(self._entity)
+        finish_entity(db, self._entity, progress)

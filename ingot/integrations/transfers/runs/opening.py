@@ -1,0 +1,101 @@
+"""Opening of the source of a run: another server, or an archive in the folder of imports."""
+
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.integrations.transfers.runs.documents import RunOptions, SourceCredentials
+from ingot.integrations.transfers.source import GroupSource, ProjectSource, SourceError
+from ingot.integrations.transfers.sources.archive.opening import open_archive
+from ingot.integrations.transfers.sources.client import SourceClient
+from ingot.integrations.transfers.sources.opening import SOURCE_KINDS, open_group, open_source
+from ingot.integrations.transfers.tables import ImportRun, SourceType
+from ingot.settings import Settings
+
+_PIECE_BYTES = 1024 * 1024
+
+
+class SourceOpener:
+    """Opens the projects and groups of sources, through the guard of outgoing requests."""
+
+    def __init__(self, settings: Settings, guard: SsrfGuard) -> None:
+        self._folder = imports_folder(settings)
+        self.guard = guard
+
+    def server_project(self, kind: SourceType, url: str, token: str, key: str) -> ProjectSource:
+        """Return a project of a server; nothing is requested yet."""
+        if kind not in SOURCE_KINDS:
+            raise SourceError(f"{kind} is not a server")
+        return open_source(kind, url, token, key, guard=self.guard)
+
+    def project(self, run: ImportRun, options: RunOptions, credentials: SourceCredentials, key: str) -> ProjectSource:
+        """Return a project of the source of a run."""
+        if run.source_type != "archive":
+            return self.server_project(run.source_type, run.source_url, credentials.token, key)
+        return self._archive(options, credentials)
+
+    def group(self, kind: SourceType, url: str, token: str, key: str) -> GroupSource:
+        """Return a group of a server; nothing is requested yet."""
+        if kind not in SOURCE_KINDS:
+            raise SourceError(f"{kind} is not a server")
+        return open_group(kind, url, token, key, guard=self.guard)
+
+    def _archive(self, options: RunOptions, credentials: SourceCredentials) -> ProjectSource:
+        path = self._folder / (options.archive or "missing")
+        if credentials.archive_url is not None and not path.exists():
+            download_archive(credentials.archive_url, path, self.guard)
+        if not path.exists():
+            raise SourceError("The archive was deleted")
+        return open_archive(path)
+
+    def delete_archive(self, options: RunOptions) -> None:
+        """Delete the archive of a run that has ended, with everything that was unpacked from it."""
+        if options.archive is not None:
+            path = self._folder / options.archive
+            shutil.rmtree(f"{path}.unpacked", ignore_errors=True)
+            with suppress(FileNotFoundError):
+                path.unlink()
+
+
+def imports_folder(settings: Settings) -> Path:
+    """Return the folder of uploaded archives; they are deleted when their import has ended."""
+    return settings.data / "imports"
+
+
+def store_archive(settings: Settings, file: IO[bytes]) -> str:
+    """Store an uploaded archive; return its name in the folder of imports."""
+    folder = imports_folder(settings)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    name = secrets.token_hex(16)
+    file.seek(0)
+    with (folder / name).open("xb") as stored:
+        shutil.copyfileobj(file, stored, _PIECE_BYTES)
+    return name
+
+
+def download_archive(url: str, path: Path, guard: SsrfGuard) -> None:
+    """Download an archive; it appears under its path only when it is complete."""
+    parts = urlsplit(url)
+    client = SourceClient(guard, f"{parts.scheme}://{parts.netloc}", {}, secrets=[parts.query])
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    partial_path = path.with_suffix(".partial")
+    try:
+        with client.download(url) as file, partial_path.open("wb") as stored:
+            shutil.copyfileobj(file, stored, _PIECE_BYTES)
+        partial_path.rename(path)
+    finally:
+        client.close()
+
+
+def source_host(run: ImportRun, project_id: int | None = None) -> str:
+    """Return the name under which the users of a source are known; users of an archive only in its project."""
+    return f"archive {project_id}" if run.source_type == "archive" else host_of(run.source_url)
+
+
+def host_of(url: str) -> str:
+    """Return the host and port of a server in lower case."""
+    return urlsplit(url).netloc.rpartition("@")[2].lower()

@@ -1,0 +1,110 @@
+"""Groups of an export archive as a source of imports; such an archive contains no projects."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from ingot.integrations.transfers.records import GroupRecord
+from ingot.integrations.transfers.source import SourceError
+from ingot.integrations.transfers.sources.archive import resources
+from ingot.integrations.transfers.sources.archive.people import People
+from ingot.integrations.transfers.sources.archive.project import MAX_ATTRIBUTES_BYTES, decode_row
+from ingot.integrations.transfers.sources.archive.resource_rows import TreeBadge, TreeGroup, TreeHook
+from ingot.integrations.transfers.sources.archive.tree import TreeLabel, TreeMember, TreeMilestone, TreeUser
+from ingot.integrations.transfers.sources.archive.unpacked_archive import UnpackedArchive
+
+MAX_GROUPS = 10_000
+T = TypeVar("T")
+
+
+class ArchiveGroup:
+    """Group of an archive with its subgroups."""
+
+    def __init__(self, archive: UnpackedArchive) -> None:
+        self._archive = archive
+        self._ids = [self._id(line) for _, line in archive.lines("tree/groups/_all.ndjson")]
+        if not 0 < len(self._ids) <= MAX_GROUPS:
+            raise SourceError("The file is not the export of a group: tree/groups/_all.ndjson is missing or too long")
+
+    def groups(self) -> Iterator[GroupRecord]:
+        """Yield the group and its subgroups, parents first."""
+        users = list(self._rows("tree/groups/user_contributions.ndjson", TreeUser))
+        rows = {number: self._group(number) for number in self._ids}
+        paths: dict[int, str] = {}
+        waiting = list(rows.values())
+        while waiting:
+            ready = [row for row in waiting if row.parent_id is None or row.parent_id in paths or not paths]
+            ready = ready if paths else ready[:1]
+            if not ready:
+                raise SourceError("The archive contains a group whose parent is missing")
+            for row in ready:
+                parent = paths.get(row.parent_id or 0)
+                paths[row.id] = f"{parent}/{row.path}" if parent else row.path
+                yield self._record(row, paths[row.id], users)
+            done = {row.id for row in ready}
+            waiting = [row for row in waiting if row.id not in done]
+
+    def project_keys(self) -> Iterator[tuple[str, str]]:
+        """Yield nothing: projects have archives of their own."""
+        return iter(())
+
+    def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:
+        """Open the avatar of a group by its name in the archive."""
+        if not link.startswith("tree/groups/") or "/avatar/" not in link or self._archive.size_of(link) is None:
+            return None
+        return self._archive.opened(link)
+
+    def close(self) -> None:
+        """Delete the decompressed archive."""
+        self._archive.close()
+
+    def _id(self, line: bytes) -> int:
+        number = line.strip()
+        if not number.isdigit() or len(number) > 18:
+            raise SourceError("tree/groups/_all.ndjson in the archive is not valid")
+        return int(number)
+
+    def _group(self, number: int) -> TreeGroup:
+        name = f"tree/groups/{number}.json"
+        content = self._archive.read(name, MAX_ATTRIBUTES_BYTES)
+        if content is None:
+            raise SourceError(f"{name} is missing in the archive")
+        return decode_row(content, TreeGroup, name)
+
+    def _rows(self, name: str, row: type[T]) -> Iterator[T]:
+        for _, line in self._archive.lines(name):
+            yield decode_row(line, row, name)
+
+    def _record(self, row: TreeGroup, full_path: str, users: list[TreeUser]) -> GroupRecord:
+        folder = f"tree/groups/{row.id}"
+        members = list(self._rows(f"{folder}/members.ndjson", TreeMember))
+        people = People(users, members)
+        hooks = self._rows(f"{folder}/hooks.ndjson", dict[str, Any])
+        avatars = self._archive.names(f"{folder}/avatar/")
+        badges = enumerate(self._rows(f"{folder}/badges.ndjson", TreeBadge))
+        records = (resources.member_record(member, people) for member in members)
+        return GroupRecord(
+            key=str(row.id),
+            full_path=full_path,
+            name=row.name,
+            description=row.description,
+            visibility=resources.VISIBILITIES.get(row.visibility_level, "private"),
+            avatar=avatars[0] if avatars else None,
+            members=[record for record in records if record is not None],
+            labels=[resources.label_record(label) for label in self._rows(f"{folder}/labels.ndjson", TreeLabel)],
+            milestones=[
+                resources.milestone_record(milestone)
+                for milestone in self._rows(f"{folder}/milestones.ndjson", TreeMilestone)
+            ],
+            badges=[resources.badge_record(badge, index) for index, badge in badges],
+            hooks=[resources.hook_record(_hook(hook, folder), hook) for hook in hooks],
+        )
+
+
+def _hook(row: dict[str, Any], folder: str) -> TreeHook:
+    try:
+        return msgspec.convert(row, TreeHook)
+    except msgspec.ValidationError as error:
+        raise SourceError(f"{folder}/hooks.ndjson in the archive is not valid: {error}") from error

@@ -1,0 +1,427 @@
+"""HTTP client of sources: persistent connections, paging, rate limits, bounded retries, and a few parallel requests.
+
+All connections go through the SSRF guard. The token is sent in headers, and only to the origin of the source.
+"""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import IO, Any, NamedTuple, TypeVar
+from urllib.parse import urlencode, urljoin
+
+import msgspec
+
+from ingot.core.outgoing.client import HttpResponse, PinnedConnection
+from ingot.core.outgoing.errors import ConnectionLost, OutgoingError, RequestFailed, RequestRefused, ServerUnreachable
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.urls import redact_text, split_url
+from ingot.integrations.transfers.source import SourceError
+from ingot.integrations.transfers.sources.limits import MAX_TRIES, MAX_WAIT_SECONDS, back_off, quota_delay, retry_delay
+from ingot.integrations.transfers.sources.paging import PageCursor, next_target, total_of
+
+PARALLEL_REQUESTS = 4
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+MAX_FILE_BYTES = 1024 * 1024 * 1024
+REQUEST_SECONDS = 60.0
+DOWNLOAD_SECONDS = 1800.0
+CONNECTION_SECONDS = 60.0
+"""Lifetime of a connection; the guard resolves the host again for the next one."""
+INTERRUPTION_SECONDS = 60.0
+"""Delay before an import continues after the retries of a request failed."""
+MAX_REDIRECTS = 5
+_REDIRECTS = (301, 302, 303, 307, 308)
+_SPOOLED_BYTES = 1024 * 1024
+_ABSENT = frozenset({403, 404, 405, 409, 410, 451, 501})
+_DENIED = _ABSENT | {401}
+_T = TypeVar("_T")
+Parameters = Mapping[str, str | int | Sequence[str]]
+
+
+class StatusError(SourceError):
+    """The source responded with an error status."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+    @property
+    def denied(self) -> bool:
+        """Whether the object does not exist, is disabled, or may not be read with the token."""
+        return self.status in _DENIED
+
+
+class _Connection(NamedTuple):
+    """Open connection with its origin and the time after which it is not used again."""
+
+    origin: tuple[str, str, int]
+    expires: float
+    connection: PinnedConnection
+
+
+class SourceClient:
+    """Client of one source; its methods block and must not be called from two threads at once."""
+
+    def __init__(
+        self,
+        guard: SsrfGuard,
+        base_url: str,
+        headers: Mapping[str, str],
+        *,
+        secrets: Sequence[str] = (),
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._guard = guard
+        self._base = base_url.rstrip("/")
+        try:
+            parts = split_url(self._base)
+        except RequestRefused as error:
+            raise SourceError(error.reason) from error
+        self._origin = _origin(self._base)
+        self._prefix = parts.target.rstrip("/")
+        self._headers = list(headers.items())
+        # Without a token 401 is the answer to everything that is not public.
+        self._absent = _ABSENT if headers.get("Authorization") else _DENIED
+        self._secrets = tuple(secrets)
+        self._sleep = sleep
+        self._runner = asyncio.Runner()
+        self._idle: list[_Connection] = []
+        self._blocked_until = 0.0
+        self.requests = 0
+        """Number of requests sent."""
+
+    def target(self, path: str, parameters: Parameters | None = None) -> str:
+        """Return the path and query of a request; ``path`` is below the base URL and is already encoded."""
+        query = urlencode(parameters or {}, doseq=True)
+        return f"{self._prefix}{path}?{query}" if query else f"{self._prefix}{path}"
+
+    def url(self, path: str) -> str:
+        """Return the absolute URL of a path below the base URL."""
+        return f"{self._base}{path}"
+
+    def convert(self, document: Any, shape: type[_T]) -> _T:
+        """Return a decoded document as a struct."""
+        try:
+            return msgspec.convert(document, shape)
+        except msgspec.ValidationError as error:
+            raise SourceError(f"The source sent an unexpected document: {error}") from error
+
+    def get(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> _T:
+        """Return a document; raise ``StatusError`` if the source refuses it."""
+        return self._decode(self._run(self._get(self.target(path, parameters))), shape)
+
+    def get_or_none(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> _T | None:
+        """Return a document, or None if it does not exist or may not be read."""
+        try:
+            return self.get(path, shape, parameters)
+        except StatusError as error:
+            if error.denied:
+                return None
+            raise
+
+    def post(self, path: str, body: Any, shape: type[_T]) -> _T:
+        """Send a document, such as a GraphQL query, and return the response's document."""
+        return self._decode(self._run(self._get(self.target(path), body=msgspec.json.encode(body))), shape)
+
+    def total(self, path: str, parameters: Parameters | None = None) -> int | None:
+        """Return the number of entries of a list, or None if the source does not name it; one request."""
+        response = self._run(self._get(self.target(path, {**(parameters or {}), "per_page": 1, "limit": 1})))
+        self._require_success(response)
+        return total_of(response)
+
+    def page(self, target: str, shape: type[_T]) -> tuple[list[_T], str | None]:
+        """Return a page of a list, and the target of the next one."""
+        response = self._run(self._get(target))
+        return self._decode(response, list[shape]), next_target(response, target)  # type: ignore[valid-type] # Built here.
+
+    def pages(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> Iterator[list[_T]]:
+        """Yield the pages of a list."""
+        target: str | None = self.target(path, parameters)
+        while target is not None:
+            entries, target = self.page(target, shape)
+            yield entries
+
+    def parts(self, first: str, shape: type[_T], cursor: str | None, size: int) -> Iterator[tuple[list[_T], str]]:
+        """Yield parts of the pages of a list after a cursor, and the cursor after each part."""
+        position = PageCursor(first) if cursor is None else PageCursor.parse(cursor)
+        while position.target:
+            entries, following = self.page(position.target, shape)
+            for start in range(position.read, len(entries), size):
+                part = entries[start : start + size]
+                position = PageCursor(position.target, start + len(part))
+                if position.read == len(entries):
+                    position = PageCursor(following or "")
+                yield part, position.text()
+            if position.read or not entries:
+                # The page has no entries after the cursor.
+                position = PageCursor(following or "")
+
+    def entries(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> list[_T]:
+        """Return all entries of a list."""
+        return [entry for page in self.pages(path, shape, parameters) for entry in page]
+
+    def entries_or_none(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> list[_T] | None:
+        """Return all entries of a list, or None if it does not exist or may not be read."""
+        try:
+            return self.entries(path, shape, parameters)
+        except StatusError as error:
+            if error.denied:
+                return None
+            raise
+
+    def lists(self, targets: Sequence[str], shape: type[_T]) -> list[list[_T]]:
+        """Return all entries of each list, with a few requests at a time.
+
+        The list of an object that does not exist is empty. A token that was revoked meanwhile is an error.
+        """
+        decoder: msgspec.json.Decoder[list[_T]] = msgspec.json.Decoder(list[shape])  # type: ignore[valid-type] # Built here.
+
+        async def read(target: str | None) -> list[_T]:
+            collected: list[_T] = []
+            while target is not None:
+                response = await self._get(target)
+                if response.status in self._absent:
+                    break
+                self._require_success(response)
+                entries: list[_T] = self._decoded(response, decoder)
+                collected += entries
+                target = next_target(response, target)
+            return collected
+
+        return self._parallel(read, targets)
+
+    def documents(self, targets: Sequence[str], shape: type[_T]) -> list[_T]:
+        """Return documents, with a few requests at a time, without those that do not exist."""
+        decoder = msgspec.json.Decoder(shape)
+
+        async def read(target: str) -> list[_T]:
+            response = await self._get(target)
+            if response.status in self._absent:
+                return []
+            self._require_success(response)
+            return [self._decoded(response, decoder)]
+
+        return [document for found in self._parallel(read, targets) for document in found]
+
+    def _parallel(self, read: Callable[[str], Coroutine[Any, Any, list[_T]]], targets: Sequence[str]) -> list[list[_T]]:
+        limit = asyncio.Semaphore(PARALLEL_REQUESTS)
+
+        async def limited(target: str) -> list[_T]:
+            async with limit:
+                return await read(target)
+
+        async def read_all() -> list[list[_T]]:
+            async with asyncio.TaskGroup() as tasks:
+                running = [tasks.create_task(limited(target)) for target in targets]
+            return [task.result() for task in running]
+
+        try:
+            return self._run(read_all()) if targets else []
+        except ExceptionGroup as group:
+            # The other requests were cancelled; the first failure says why.
+            raise group.exceptions[0] from None
+
+    def open_file(self, url: str, headers: Mapping[str, str] | None = None) -> AbstractContextManager[IO[bytes]] | None:
+        """Open the file at an absolute URL, or return None if the source refuses it."""
+        opened = self.download(url, headers)
+        try:
+            file = opened.__enter__()
+        except StatusError as error:
+            if not error.denied:
+                raise
+            return None
+        return _reopened(opened, file)
+
+    @contextmanager
+    def download(self, url: str, headers: Mapping[str, str] | None = None) -> Iterator[IO[bytes]]:
+        """Open the file at an absolute URL; raise ``StatusError`` if the source refuses it."""
+        with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as file:
+
+            def store(status: int, chunk: bytes) -> None:
+                if status == 200:
+                    file.write(chunk)
+
+            def restart() -> None:
+                file.seek(0)
+                file.truncate()
+
+            response = self._run(self._get(url, headers=headers or {}, sink=store, restart=restart))
+            self._require_success(response)
+            if response.truncated:
+                raise SourceError(f"A file is larger than {MAX_FILE_BYTES >> 20} MiB")
+            file.seek(0)
+            yield file
+
+    def close(self) -> None:
+        """Close all connections."""
+        if self._idle:
+            self._run(self._close_idle())
+        self._runner.close()
+
+    def _run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
+        return self._runner.run(coroutine)
+
+    async def _close_idle(self) -> None:
+        while self._idle:
+            await self._idle.pop().connection.close()
+
+    async def _get(
+        self,
+        target: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        sink: Callable[[int, bytes], object] | None = None,
+        restart: Callable[[], None] | None = None,
+    ) -> HttpResponse:
+        """Send a request, again after temporary failures; raise ``SourceError`` after the last of them."""
+        for attempt in range(MAX_TRIES):
+            await self._wait_for_quota()
+            if restart is not None:
+                restart()
+            try:
+                response = await self._follow(target, headers or {}, body, sink)
+            except OutgoingError as error:
+                if not error.temporary:
+                    raise SourceError(redact_text(error.reason, self._secrets)) from error
+                reason, delay = error.reason, back_off(attempt)
+            else:
+                pause = quota_delay(response, PARALLEL_REQUESTS)
+                self._blocked_until = max(self._blocked_until, time.monotonic() + pause if pause else 0.0)
+                named = retry_delay(response, attempt)
+                if named is None:
+                    return response
+                reason, delay = f"The source answered with status {response.status}", named
+            if delay > MAX_WAIT_SECONDS:
+                raise SourceError(reason, retry_after=delay)
+            if attempt + 1 < MAX_TRIES:
+                await self._sleep(delay)
+        raise SourceError(reason, retry_after=INTERRUPTION_SECONDS)
+
+    async def _wait_for_quota(self) -> None:
+        pause = self._blocked_until - time.monotonic()
+        if pause <= 0:
+            return
+        if pause > MAX_WAIT_SECONDS:
+            raise SourceError("The source's quota of requests is used up", retry_after=pause)
+        await self._sleep(pause)
+
+    async def _follow(
+        self,
+        target: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        sink: Callable[[int, bytes], object] | None,
+    ) -> HttpResponse:
+        """Send a request and follow its redirects; another origin gets no token."""
+        scheme, host, port = self._origin
+        netloc = f"[{host}]" if ":" in host else host
+        url = target if "://" in target else f"{scheme}://{netloc}:{port}{target}"
+        for _ in range(MAX_REDIRECTS + 1):
+            response = await self._send(url, headers, body, sink)
+            location = response.header("location")
+            if response.status not in _REDIRECTS or location is None:
+                return response
+            following = urljoin(url, location)
+            if url.startswith("https:") and not following.startswith("https:"):
+                raise RequestRefused("The source redirects to an address that is not secure")
+            if _origin(following) != _origin(url):
+                headers = {name: value for name, value in headers.items() if name.lower() != "authorization"}
+            url, body = following, None
+        raise RequestFailed("The source redirects too often")
+
+    async def _send(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        sink: Callable[[int, bytes], object] | None,
+    ) -> HttpResponse:
+        self._guard.check_url(url)
+        origin = _origin(url)
+        sent = list(headers.items())
+        if origin == self._origin:
+            sent += [(name, value) for name, value in self._headers if name not in headers]
+        if body is not None and not any(name.lower() == "content-type" for name, _ in sent):
+            sent.append(("Content-Type", "application/json"))
+        limit = MAX_FILE_BYTES if sink is not None else MAX_DOCUMENT_BYTES
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS if sink is None else DOWNLOAD_SECONDS):
+                while True:
+                    opened = await self._connect(url, origin)
+                    connection = opened.connection
+                    self.requests += 1
+                    try:
+                        response = await connection.request(
+                            "GET" if body is None else "POST",
+                            sent,
+                            body,
+                            max_bytes=limit,
+                            target=split_url(url).target,
+                            sink=sink,
+                        )
+                    except ConnectionLost:
+                        await connection.close()
+                        if connection.responses == 0:
+                            raise
+                        # The server closed a connection that was idle for too long, which is not a failure.
+                        self.requests -= 1
+                        continue
+                    except BaseException:
+                        await connection.close()
+                        raise
+                    break
+        except TimeoutError as error:
+            raise ServerUnreachable("The server took too long") from error
+        if connection.reusable and not response.truncated:
+            self._idle.append(opened)
+        else:
+            await connection.close()
+        return response
+
+    async def _connect(self, url: str, origin: tuple[str, str, int]) -> _Connection:
+        now = time.monotonic()
+        for index in range(len(self._idle) - 1, -1, -1):
+            if self._idle[index].expires <= now:
+                await self._idle.pop(index).connection.close()
+            elif self._idle[index].origin == origin:
+                return self._idle.pop(index)
+        return _Connection(origin, now + CONNECTION_SECONDS, await PinnedConnection.open(self._guard.pin(url)))
+
+    def _decode(self, response: HttpResponse, shape: type[_T]) -> _T:
+        self._require_success(response)
+        return self._decoded(response, msgspec.json.Decoder(shape))
+
+    def _decoded(self, response: HttpResponse, decoder: "msgspec.json.Decoder[_T]") -> _T:
+        if response.truncated:
+            raise SourceError("The source sent a document that is too large")
+        try:
+            return decoder.decode(response.body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            # The text names a field and types, never the data itself.
+            raise SourceError(f"The source sent an unexpected document: {error}") from error
+
+    def _require_success(self, response: HttpResponse) -> None:
+        if response.status == 401:
+            raise StatusError(401, "The source refused the token")
+        if response.status == 403:
+            raise StatusError(403, "The token lacks a permission at the source")
+        if response.status == 404:
+            raise StatusError(404, "The source has no such object, or the token may not read it")
+        if not 200 <= response.status < 300:
+            raise StatusError(response.status, f"The source answered with status {response.status}")
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = split_url(url)
+    return parts.scheme, parts.host, parts.port
+
+
+@contextmanager
+def _reopened(manager: AbstractContextManager[IO[bytes]], file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Yield a file that is open already, and close it afterwards."""
+    try:
+        yield file
+    finally:
+        manager.__exit__(None, None, None)

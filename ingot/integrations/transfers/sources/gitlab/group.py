@@ -1,0 +1,80 @@
+"""Group of a GitLab with its subgroups and projects as a source of imports."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from ingot.integrations.transfers.records import GroupRecord
+from ingot.integrations.transfers.sources.client import SourceClient
+from ingot.integrations.transfers.sources.gitlab import access, resources
+from ingot.integrations.transfers.sources.gitlab.shapes import (
+    GitLabBadge,
+    GitLabGroup,
+    GitLabLabel,
+    GitLabMilestone,
+    GitLabUser,
+    GitLabVariable,
+)
+from ingot.integrations.transfers.sources.gitlab.users import GitLabUsers
+
+_PAGE = {"per_page": "100"}
+
+
+class GitLabListedProject(Struct):
+    """Project in the list of a group."""
+
+    id: int
+    path_with_namespace: str
+
+
+class GitLabGroupSource:
+    """Source of a group; ``key`` is its id or its full path."""
+
+    def __init__(self, client: SourceClient, key: str) -> None:
+        self._client = client
+        self._path = f"/api/v4/groups/{quote(key, safe='')}"
+        self._users = GitLabUsers(client)
+
+    def groups(self) -> Iterator[GroupRecord]:
+        """Yield the group and its subgroups, parents first."""
+        root = self._client.get(self._path, GitLabGroup, {"with_projects": "false"})
+        below = self._client.entries(f"{self._path}/descendant_groups", GitLabGroup, _PAGE)
+        parent = root.full_path.rpartition("/")[0]
+        for group in [root, *sorted(below, key=lambda each: each.full_path.count("/"))]:
+            path = group.full_path.removeprefix(f"{parent}/") if parent else group.full_path
+            yield self._record(group, path)
+
+    def project_keys(self) -> Iterator[tuple[str, str]]:
+        """Yield the id and the full path of each project below the group; shared projects are not part of it."""
+        parameters = {**_PAGE, "include_subgroups": "true", "with_shared": "false", "order_by": "id", "sort": "asc"}
+        for page in self._client.pages(f"{self._path}/projects", GitLabListedProject, parameters):
+            for project in page:
+                yield str(project.id), project.path_with_namespace
+
+    def close(self) -> None:
+        """Close connections."""
+        self._client.close()
+
+    def _record(self, group: GitLabGroup, path: str) -> GroupRecord:
+        only_own = {"only_group_labels": "true", "include_ancestor_groups": "false"}
+        return GroupRecord(
+            key=str(group.id),
+            full_path=path,
+            name=group.name,
+            description=group.description,
+            visibility=group.visibility,
+            avatar=group.avatar_url,
+            members=access.member_records(self._users, self._list(group, "members", GitLabUser)),
+            labels=resources.label_records(self._list(group, "labels", GitLabLabel, **only_own), of_group=True),
+            milestones=resources.milestone_records(self._list(group, "milestones", GitLabMilestone)),
+            variables=access.variable_records(self._list(group, "variables", GitLabVariable)),
+            badges=access.badge_records(self._list(group, "badges", GitLabBadge), "group"),
+            hooks=access.hook_records(self._list(group, "hooks", dict[str, Any])),
+        )
+
+    def _list(self, group: GitLabGroup, name: str, shape: type[Any], **parameters: str) -> list[Any]:
+        """Return a list of the group; empty if the token may not read it."""
+        path = f"/api/v4/groups/{group.id}/{name}"
+        return self._client.entries_or_none(path, shape, {**_PAGE, **parameters}) or []

@@ -1,0 +1,58 @@
+"""Storage of protected branches and tags."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Table
+
+from ingot.errors import Invalid
+from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds
+from ingot.integrations.transfers.target.rows import insert_rows, rows_by_values, update_rows
+from ingot.repositories.protection.service import MAX_RULES, validate_rule_name
+from ingot.repositories.protection.tables import protected_branches, protected_tags
+
+_LEVELS = (0, 30, 40)
+
+
+def store_protected_branches(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
+    """Store the rules of branches; a rule of the same name is replaced."""
+    columns = {
+        change.key: {
+            "push_level": _level(change.record.push_level),
+            "merge_level": _level(change.record.merge_level),
+            "allow_force_push": change.record.allow_force_push,
+        }
+        for change in changes
+    }
+    return _store(context, changes, protected_branches, columns)
+
+
+def store_protected_tags(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
+    """Store the rules of tags; a rule of the same name is replaced."""
+    columns = {change.key: {"create_level": _level(change.record.create_level)} for change in changes}
+    return _store(context, changes, protected_tags, columns)
+
+
+def _level(level: int) -> int:
+    """Return the lowest level of a rule that is not below the source's; no one is allowed if it is unknown."""
+    return next((known for known in _LEVELS[1:] if 0 < level <= known), 0)
+
+
+def _store(
+    context: StoreContext, changes: Sequence[Change], table: Table, columns: dict[str, dict[str, Any]]
+) -> StoredIds:
+    db, project_id = context.db, context.project.id
+    valid: list[str] = []
+    for change in changes[:MAX_RULES]:
+        try:
+            validate_rule_name(change.key)
+            valid.append(change.key)
+        except Invalid as error:
+            context.problem(f"The protection of {change.key!r} was omitted: {error}.")
+    rows = rows_by_values(db, table, ("project_id", project_id), "name", valid, "id")
+    stored = {name: row_id for name, (row_id,) in rows.items()}
+    update_rows(db, table, [(row_id, columns[name]) for name, row_id in stored.items()])
+    new = [name for name in valid if name not in stored]
+    inserted = [{"project_id": project_id, "name": name, "created_at": db.now, **columns[name]} for name in new]
+    ids = stored | dict(zip(new, insert_rows(db, table, inserted), strict=True))
+    return {change.key: ids.get(change.key) for change in changes}
