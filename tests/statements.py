@@ -5,13 +5,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import current_thread
 from typing import Any
+from unittest.mock import patch
 from weakref import WeakKeyDictionary
 
+from ingot.core.db.cache import ReadCache
 from ingot.core.db.database import Database
 
-_POLLS = ("PRAGMA data_version", "SELECT 1")
+_SQLITE_VERSION = "PRAGMA data_version"
+_POLLS = (_SQLITE_VERSION, "SELECT 1")
 """Statements by which a watch polls for changes or checks its connection."""
 _QUERIES = re.compile(r"\s*(select|with|insert|update|delete)\b", re.IGNORECASE)
+_IDENTITY = "pg_current_xact_id"
+"""Part of the query that follows each BEGIN on PostgreSQL."""
 _MONITOR = "queue monitor"
 """Thread that follows all commits once a runner has polled; no request causes its statements."""
 _counters: "WeakKeyDictionary[Database, StatementCounter]" = WeakKeyDictionary()
@@ -24,24 +29,19 @@ class StatementCounter:
         self.executed = 0
         self.polls = 0
         self.texts: list[str] | None = None
-        self.cold = False
-        """Whether the read cache is told that something was committed whenever it asks."""
+        self.refreshes = 0
+        """Number of queries by which read caches look for changes."""
         self.version_statement = version_statement
 
     def note(self, statement: str) -> None:
         """Count a statement that is about to run."""
         self.polls += statement in _POLLS
-        if statement != self.version_statement and _QUERIES.match(statement):
+        if statement == self.version_statement or "FROM row_changes" in statement:
+            self.refreshes += statement != _SQLITE_VERSION
+        elif _QUERIES.match(statement) and _IDENTITY not in statement:
             self.executed += 1
             if self.texts is not None:
                 self.texts.append(statement)
-
-
-class _NewVersion:
-    """Result of a version query that differs from all others."""
-
-    def fetchone(self) -> tuple[object]:
-        return (object(),)
 
 
 class _CountedConnection:
@@ -55,9 +55,12 @@ class _CountedConnection:
         if current_thread().name == _MONITOR:
             return self._raw.execute(statement, *values, **options)
         self._counter.note(statement)
-        if self._counter.cold and statement == self._counter.version_statement:
-            return _NewVersion()
         return self._raw.execute(statement, *values, **options)
+
+    def execute_later(self, statement: str, *values: Any, **options: Any) -> None:
+        if current_thread().name != _MONITOR:
+            self._counter.note(statement)
+        self._raw.execute_later(statement, *values, **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._raw, name)
@@ -88,19 +91,20 @@ def recorded_statements(database: Database) -> Iterator[list[str]]:
 
 
 @contextmanager
-def cold_reads(database: Database) -> Iterator[None]:
-    """Disable the read cache within the block: each thread has its own cache."""
-    counter = _counters[database]
-    counter.cold = True
-    try:
+def cold_reads() -> Iterator[None]:
+    """Empty the read cache of a connection within the block whenever it would look for changes."""
+    with patch.object(ReadCache, "refresh", ReadCache.clear):
         yield
-    finally:
-        counter.cold = False
 
 
 def executed(database: Database) -> int:
     """Return how many statements a database has run since ``count_statements``."""
     return _counters[database].executed
+
+
+def refreshes(database: Database) -> int:
+    """Return how many queries have looked for changes for a read cache since ``count_statements``."""
+    return _counters[database].refreshes
 
 
 def polls(database: Database) -> int:

@@ -3,7 +3,7 @@
 from sqlalchemy import bindparam, or_, select
 
 from ingot.collaboration.todos.tables import todos
-from ingot.core.db.connection import CompiledStatement, StatementCache
+from ingot.core.db.compiled_statements import CompiledStatement, StatementCache
 from tests.conftest import Instance
 
 _C = todos.c

@@ -61,7 +61,7 @@ def announce(db: Connection, *topics: str) -> None:
 
 
 def _send(db: Connection) -> None:
-    db.value(NOTIFY_LISTENERS, message=encode_topics(db.announced))
+    db.run(NOTIFY_LISTENERS, message=encode_topics(db.announced))
 
 
 def encode_topics(topics: Iterable[str]) -> str:

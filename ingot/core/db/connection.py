@@ -1,118 +1,30 @@
 """Connection of a transaction or read: SQLAlchemy Core builds the statements, the driver runs them."""
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Boolean, Table, bindparam, column, delete, insert, select, update
+from sqlalchemy import Table, column, select
 from sqlalchemy import table as table_clause
-from sqlalchemy.sql import ClauseElement, Executable
+from sqlalchemy.sql import Executable
 
-from ingot.core.db.cache import ReadCache
-from ingot.core.db.expressions import ListOfValues, in_list, packed_columns
+from ingot.core.db.cache import ANY_COMMIT, CachedResult, ReadCache, subjects_of_result
+from ingot.core.db.compiled_statements import CompiledStatement, StatementCache
+from ingot.core.db.expressions import in_list
 from ingot.core.db.locks import LOCK, LOCK_SHARED, TRY_LOCK, lock_key
 from ingot.core.db.ports import Ports
 from ingot.core.db.schema import Record
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
 
-if TYPE_CHECKING:
-    from sqlalchemy.engine import Dialect
-
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 Subscribers = Mapping[type, Sequence[Callable[["Connection", Any], None]]]
 
-_MAX_STATEMENTS = 4096
 _VERSIONED = table_clause("row_versions", column("name"), column("version"))
 _ROW_VERSIONS = select(_VERSIONED).where(in_list(_VERSIONED.c.name, "names")).order_by(_VERSIONED.c.name)
-_LITERAL_WORD = re.compile("[a-z_]+")
-_BOUND_EMBEDDED, _BOUND_SERVER = re.compile(r"(?<!:):(\w+)"), re.compile(r"%\((\w+)\)s")
-
-
-class CompiledStatement(NamedTuple):
-    """A statement as the driver takes it."""
-
-    text: str
-    carried: dict[str, Any]
-    """Values that are part of the statement."""
-    lists: tuple[str, ...]
-    """Parameters that are bound to lists, which SQLite takes as JSON."""
-    flags: tuple[int, ...]
-    """Indexes of boolean columns of the result, which SQLite returns as numbers."""
-    packed: bool = False
-    """True if SQLite returns all columns as one JSON array."""
-
-
-class StatementCache:
-    """Cache of compiled statements for a dialect; the oldest are evicted."""
-
-    def __init__(self, dialect: "Dialect", *, embedded: bool) -> None:
-        self._dialect = dialect
-        self.embedded = embedded
-        self._compiled: dict[Any, CompiledStatement] = {}
-
-    def compiled(self, statement: ClauseElement) -> CompiledStatement:
-        """Return the compiled statement."""
-        cached = self._compiled.get(statement)
-        return cached or self._compile(statement, statement, None)
-
-    def writing(self, verb: str, table: Table, columns: tuple[str, ...]) -> CompiledStatement:
-        """Return the compiled insert, update or delete of one row, by the columns that it sets."""
-        key = (verb, table.name, columns)
-        cached = self._compiled.get(key)
-        if cached is not None:
-            return cached
-        statement: ClauseElement
-        if verb == "insert":
-            statement = insert(table)
-            if "id" in table.c:
-                statement = statement.returning(table.c.id)
-        elif verb == "insert many":
-            statement = insert(table)
-        elif verb == "update":
-            statement = update(table).where(table.c.id == bindparam("row_id"))
-        else:
-            statement = delete(table).where(table.c.id == bindparam("row_id"))
-        return self._compile(key, statement, columns)
-
-    def _compile(self, key: Any, statement: ClauseElement, columns: tuple[str, ...] | None) -> CompiledStatement:
-        compiled: Any = statement.compile(dialect=self._dialect, column_keys=columns)
-        carried = {compiled.bind_names[bind]: bind.effective_value for bind in compiled.bind_names if not bind.required}
-        if columns:
-            carried = {name: value for name, value in carried.items() if name not in columns}
-        literals = _literal_words(compiled)
-        bound = _BOUND_EMBEDDED if self.embedded else _BOUND_SERVER
-        text = bound.sub(lambda match: f"'{literals[match[1]]}'" if match[1] in literals else match[0], str(compiled))
-        carried = {name: value for name, value in carried.items() if name not in literals}
-        if len(self._compiled) >= _MAX_STATEMENTS:
-            self._compiled.pop(next(iter(self._compiled)))
-        lists: tuple[str, ...] = ()
-        flags: tuple[int, ...] = ()
-        packed = False
-        if self.embedded:
-            names = (name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
-            lists = tuple(dict.fromkeys(names))  # One name may occur several times, and is bound once.
-            result_columns = getattr(statement, "exported_columns", ())
-            flags = tuple(index for index, column in enumerate(result_columns) if isinstance(column.type, Boolean))
-            packed = any(isinstance(column, packed_columns) for column in getattr(statement, "selected_columns", ()))
-        self._compiled[key] = CompiledStatement(text, carried, lists, flags, packed)
-        return self._compiled[key]
-
-
-def _literal_words(compiled: Any) -> dict[str, str]:
-    """Return the constant words of a statement by their bind names; they are inlined instead of bound.
-
-    A partial index is only used if the word is written in the statement; if it is bound, SQLite plans the statement
-    again each time, which takes ten times as long as running it.
-    """
-    carried = ((name, bind.value) for bind, name in compiled.bind_names.items() if bind.unique)
-    return {name: value for name, value in carried if isinstance(value, str) and _LITERAL_WORD.fullmatch(value)}
-
-
 _BOOLEANS = {0: False, 1: True, None: None}
 
 
@@ -139,6 +51,7 @@ class Connection:
         "_locks",
         "_partial_locks",
         "_raw",
+        "_read_subjects",
         "_refreshed",
         "_statements",
         "afterwards",
@@ -169,6 +82,8 @@ class Connection:
         self._raw = raw
         self._cache = cache
         self._refreshed = False
+        self._read_subjects: set[str] | None = None
+        """Subjects that were read for the result that is about to be cached."""
         self._statements = statements
         self.now = now
         self.vault = vault
@@ -188,24 +103,46 @@ class Connection:
         self._locks: set[str] = set()
         self._partial_locks: set[str] = set()
 
-    def cached(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:
+    def cached(
+        self,
+        key: Hashable,
+        read: Callable[[], T | None],
+        size: Callable[[T], int],
+        rows: Callable[[T], Mapping[str, int | None]] | None = None,
+    ) -> T | None:
         """Return the result of ``read`` from the cache; call it if something was committed since, or for None.
 
         Only for results that nearly all requests need, and that no caller modifies. ``key`` names everything that the
         result depends on besides the database; ``size`` gives its bytes. A transaction, which sees its own changes,
         caches nothing.
+
+        With ``rows``, the result is valid until one of the tables changes that ``read`` itself has read or that
+        ``rows`` names; where ``rows`` names a row (see ``RECORDED_TABLES``), only its changes matter. Everything else
+        that ``read`` uses must be in the key.
         """
         if self._cache is None:
             return read()
         if not self._refreshed:
             self._refreshed = True
             self._cache.refresh()
-        cached: T | None = self._cache.get(key)
+        cached = self._cache.get(key)
+        outer = self._read_subjects
         if cached is not None:
-            return cached
-        result = read()
+            if outer is not None:
+                outer |= cached.subjects
+            value: T = cached.value
+            return value
+        # Outer reads may have passed something on, so their subjects count too.
+        self._read_subjects = own = set(outer or ())
+        try:
+            result = read()
+        finally:
+            self._read_subjects = outer
+        subjects = frozenset({ANY_COMMIT}) if rows is None or result is None else subjects_of_result(own, rows(result))
+        if outer is not None:
+            outer |= own if result is None else subjects
         if result is not None:
-            self._cache.put(key, result, size(result))
+            self._cache.put(key, CachedResult(result, subjects), size(result))
         return result
 
     @property
@@ -237,9 +174,10 @@ class Connection:
         ``find_parts`` is called when no other transaction holds the whole lock any more. Call this once in a
         transaction: as all take their parts in the same order, no two can wait for each other.
         """
-        self.rows(LOCK_SHARED, lock=lock_key(name))
+        self.run(LOCK_SHARED, lock=lock_key(name))
         for key in sorted({lock_key(f"{name} {part}") for part in find_parts()}):
-            self.rows(LOCK, lock=key)
+            self.run(LOCK, lock=key)
+        self.flush()  # The lock may protect more than rows.
         self._partial_locks.add(name)
 
     def try_lock(self, name: str) -> bool:
@@ -278,11 +216,28 @@ class Connection:
 
     def _execute(self, compiled: CompiledStatement, values: dict[str, Any]) -> Any:
         text, carried, lists, *_ = compiled
+        if self._read_subjects is not None:
+            self._read_subjects |= compiled.subjects
         if carried:
             values = {**carried, **values}
         for name in lists:
             values[name] = msgspec.json.encode(values[name]).decode()
         return self._raw.execute(text, values)
+
+    def _execute_later(self, compiled: CompiledStatement, values: dict[str, Any]) -> None:
+        """Run a statement without a result; a server gets it together with the next one, in one round trip.
+
+        The order of the statements stays the same, but an error is raised by a later one, at last by the commit.
+        """
+        if self._statements.embedded:
+            self._execute(compiled, values)
+        else:
+            self._raw.execute_later(compiled.text, {**compiled.carried, **values})
+
+    def flush(self) -> None:
+        """Run the statements that wait for the next one; a commit does this too."""
+        if not self._statements.embedded:
+            self._raw.flush()
 
     def _compiled(self, statement: Executable) -> CompiledStatement:
         return self._statements.compiled(statement)  # type: ignore[arg-type] # Executables are clauses.
@@ -322,7 +277,11 @@ class Connection:
             return None
         return _BOOLEANS[row[0]] if 0 in compiled.flags else row[0]
 
-    def run(self, statement: Executable, **values: Any) -> int:
+    def run(self, statement: Executable, **values: Any) -> None:
+        """Run a statement whose result is not needed."""
+        self._execute_later(self._compiled(statement), values)
+
+    def run_counted(self, statement: Executable, **values: Any) -> int:
         """Run a statement that returns no rows; return the number of affected rows."""
         affected: int = self._execute(self._compiled(statement), values).rowcount
         return affected
@@ -335,13 +294,25 @@ class Connection:
         row: tuple[int] = cursor.fetchone()
         return row[0]
 
+    def insert_row(self, table: Table, **values: Any) -> None:
+        """Insert a row whose id is not needed."""
+        self._execute_later(self._statements.writing("insert many", table, tuple(values)), values)
+
     def insert_many(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
         """Insert rows, all with the same columns, in one round trip."""
         if rows:
-            compiled = self._statements.writing("insert many", table, tuple(rows[0]))
-            self._raw.executemany(compiled.text, [{**compiled.carried, **row} for row in rows])
+            self._run_many(self._statements.writing("insert many", table, tuple(rows[0])), rows)
 
-    def update(self, table: Table, row_id: int, **values: Any) -> int:
+    def _run_many(self, compiled: CompiledStatement, rows: Sequence[dict[str, Any]]) -> None:
+        self._raw.executemany(compiled.text, [{**compiled.carried, **row} for row in rows])
+
+    def update(self, table: Table, row_id: int, **values: Any) -> None:
+        """Set columns of the row with this id, if it still exists."""
+        if values:
+            compiled = self._statements.writing("update", table, tuple(values))
+            self._execute_later(compiled, {**values, "row_id": row_id})
+
+    def update_counted(self, table: Table, row_id: int, **values: Any) -> int:
         """Set columns of the row with this id; return the number of affected rows."""
         if not values:
             return 0
@@ -353,10 +324,13 @@ class Connection:
         """Set columns of rows, which have their ``row_id`` and all the same columns, in one round trip."""
         if rows:
             columns = tuple(name for name in rows[0] if name != "row_id")
-            compiled = self._statements.writing("update", table, columns)
-            self._raw.executemany(compiled.text, [{**compiled.carried, **row} for row in rows])
+            self._run_many(self._statements.writing("update", table, columns), rows)
 
-    def delete(self, table: Table, row_id: int) -> int:
+    def delete(self, table: Table, row_id: int) -> None:
+        """Delete the row with this id, if it still exists."""
+        self._execute_later(self._statements.writing("delete", table, ()), {"row_id": row_id})
+
+    def delete_counted(self, table: Table, row_id: int) -> int:
         """Delete the row with this id; return the number of affected rows."""
         compiled = self._statements.writing("delete", table, ())
         affected: int = self._execute(compiled, {"row_id": row_id}).rowcount

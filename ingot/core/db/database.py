@@ -1,4 +1,4 @@
-"""Reads and transactions with retries, on connections per thread."""
+"""Reads and transactions with retries, on connections that threads share."""
 
 import threading
 from asyncio import get_running_loop
@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ingot.core.db.announcements import NOTIFY_LISTENERS, encode_topics
-from ingot.core.db.cache import ReadCache
 from ingot.core.db.clocks import wall_clock
-from ingot.core.db.connection import Connection, StatementCache, Subscribers
+from ingot.core.db.compiled_statements import StatementCache
+from ingot.core.db.connection import Connection, Subscribers
+from ingot.core.db.connection_pool import ConnectionPool, PooledConnection, close_connection
 from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
 from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
@@ -22,18 +23,15 @@ T = TypeVar("T")
 _MAX_ATTEMPTS = 3
 
 
-class _ThreadConnections(threading.local):
-    """Connections of one thread, and the read cache of its reader."""
+class _ThreadState(threading.local):
+    """Read that runs in a thread."""
 
-    reader: Any = None
-    writer: Any = None
-    cache: ReadCache | None = None
     reading: Connection | None = None
     """Connection of the current read; a nested read uses the same one."""
 
 
 class Database:
-    """Connections per thread, and the reads and transactions that run on them."""
+    """Connections to the database, and the reads and transactions that run on them."""
 
     def __init__(
         self,
@@ -50,9 +48,9 @@ class Database:
         self.clock = engine.clock if clock is wall_clock else clock
         self._embedded = isinstance(engine, SqliteEngine)
         self.statements = StatementCache(engine.dialect, embedded=self._embedded)
-        self._local = _ThreadConnections()
-        self._opened: list[Any] = []
-        self._caches: list[ReadCache] = []
+        self._local = _ThreadState()
+        self._readers = ConnectionPool(engine, read_only=True)
+        self._writers = ConnectionPool(engine, read_only=False)
 
     @property
     def embedded(self) -> bool:
@@ -71,15 +69,18 @@ class Database:
         if outer is not None and not ahead_of_change:
             return work(outer)
         for last in (False, True):
+            reader = self._take(self._readers)
             try:
-                db = self._connection("reader", read_only=True, follow_redirects=not ahead_of_change)
+                db = self._connection(reader, follow_redirects=not ahead_of_change)
                 result = work(db) if ahead_of_change else self._read_nested(db, work)
             except self.engine.errors as error:
-                self._classify(error, "reader", may_retry=not last)
-            else:
-                if db.deferred_writes:
-                    self._run_deferred_writes(db)
-                return result
+                self._classify(error, reader, may_retry=not last)
+                continue
+            finally:
+                self._readers.give_back(reader)
+            if db.deferred_writes:
+                self._run_deferred_writes(db)
+            return result
         raise AssertionError("unreachable")
 
     def _read_nested(self, db: Connection, work: Callable[[Connection], T]) -> T:
@@ -103,13 +104,20 @@ class Database:
         the same check finds the row and responds accordingly. Work whose commit may have succeeded is never repeated.
         """
         for attempt in range(1, _MAX_ATTEMPTS + 1):
+            writer = self._take(self._writers)
             try:
-                db, result = self._transact(work)
+                db, result = self._transact(writer, work)
+                succeeded = [self._run_after_commit(partial(_run_step, step, db)) for step in db.afterwards]
+                if not all(succeeded):
+                    self._discard_statements(writer)
             except self.engine.errors as error:
-                self._classify(error, "writer", may_retry=attempt < _MAX_ATTEMPTS)
-            else:
-                self._after_commit(db)
-                return result
+                self._discard_statements(writer)
+                self._classify(error, writer, may_retry=attempt < _MAX_ATTEMPTS)
+                continue
+            finally:
+                self._writers.give_back(writer)
+            self._after_commit(db)
+            return result
         raise AssertionError("unreachable")
 
     def announce(self, *topics: str) -> None:
@@ -122,9 +130,9 @@ class Database:
         except Exception as error:  # noqa: BLE001 - What is announced has happened, so the request must not fail.
             log_failure("announcement failed", error)
 
-    def _transact(self, work: Callable[[Connection], T]) -> tuple[Connection, T]:
-        db = self._connection("writer", read_only=False)
-        raw, self._local.reading = self._local.writer, None  # Nested reads must not use the old snapshot.
+    def _transact(self, writer: PooledConnection, work: Callable[[Connection], T]) -> tuple[Connection, T]:
+        db = self._connection(writer)
+        raw, self._local.reading = writer.raw, None  # Nested reads must not use the old snapshot.
         transaction = self.engine.begin(raw)
         db.now = self.clock()
         try:
@@ -135,40 +143,40 @@ class Database:
             except BaseException:
                 self._roll_back(raw)
                 raise
-            return self._commit(db, transaction), result
+            return self._commit(writer, db, transaction), result
         finally:
             self.engine.end()
 
     def _roll_back(self, raw: Any) -> None:
         try:
-            # After some errors, such as a full disk, SQLite has rolled back already.
-            if not self._embedded or raw.in_transaction:
-                raw.execute("ROLLBACK")
+            self.engine.roll_back(raw)
         except self.engine.errors as error:  # The first error is raised; a dead connection has rolled back.
             log_failure("rollback failed", error)
 
-    def _commit(self, db: Connection, transaction: Any) -> Connection:
+    def _commit(self, writer: PooledConnection, db: Connection, transaction: Any) -> Connection:
         """Commit; return the connection for the work after the commit, which is a new one if this one was lost."""
         try:
-            self._local.writer.execute("COMMIT")
+            self.engine.before_commit(writer.raw, transaction)
+            writer.raw.execute("COMMIT")
         except self.engine.errors as error:
             if self.engine.classify_error(error) is not DatabaseErrorKind.LOST:
-                if self._embedded and self._local.writer.in_transaction:  # A full disk leaves it open.
-                    self._roll_back(self._local.writer)
+                # A full disk leaves it open, and so does an error of a statement that was sent with the commit.
+                self._roll_back(writer.raw)
                 raise
-            self._forget("writer")
+            close_connection(writer)
             committed = self.engine.was_committed(transaction)
             if committed is None:
                 raise CommitUncertain from error
             if not committed:
                 raise
             log_failure("connection lost after a commit", error)
-            return self._replaced(db)
+            return self._replaced(writer, db)
         return db
 
-    def _replaced(self, db: Connection) -> Connection:
+    def _replaced(self, writer: PooledConnection, db: Connection) -> Connection:
         try:
-            fresh = self._connection("writer", read_only=False)
+            self._writers.open(writer)
+            fresh = self._connection(writer)
         except Unavailable as error:  # The work after the commit fails, and is left to its job.
             log_failure("no connection after a commit", error)
             return db
@@ -176,9 +184,7 @@ class Database:
         return fresh
 
     def _after_commit(self, db: Connection) -> None:
-        """Run the work that follows a commit; a failure is logged and left to its job, since the commit is final."""
-        for work in db.afterwards:
-            self._run_after_commit(partial(work, db))
+        """Run the work that follows a commit on connections of its own."""
         for work in db.follow_ups:
             self._run_after_commit(partial(work, self))
         # Last, because follow-ups do the work of some jobs and withdraw these.
@@ -187,13 +193,25 @@ class Database:
         if db.announced:
             self._run_after_commit(partial(self.engine.send_message, encode_topics(db.announced)))
 
-    def _run_after_commit(self, work: Callable[[], object]) -> None:
+    def _run_after_commit(self, work: Callable[[], object]) -> bool:
+        """Run a step after a commit; a failure is logged and left to its job, since the commit is final."""
         try:
             work()
         except Exception as error:  # noqa: BLE001 - The caller's change is committed, so the request must not fail.
             log_failure("work after a commit failed", error)
+            return False
+        return True
 
-    def _classify(self, error: Exception, role: str, *, may_retry: bool) -> None:
+    def _discard_statements(self, writer: PooledConnection) -> None:
+        """Close a connection to a server after an error.
+
+        The driver believes that it has prepared statements that were sent together with the failed one, but the server
+        has skipped them.
+        """
+        if not self._embedded:
+            close_connection(writer)
+
+    def _classify(self, error: Exception, connection: PooledConnection, *, may_retry: bool) -> None:
         """Return if the work may be retried; otherwise raise the error of the domain."""
         kind = self.engine.classify_error(error)
         if kind is None:
@@ -201,57 +219,40 @@ class Database:
         if kind is DatabaseErrorKind.FULL:
             raise StorageFull("The disk of the database is full") from error
         if kind is DatabaseErrorKind.LOST:
-            self._forget(role)
+            close_connection(connection)
+            self._readers.discard_idle()
+            self._writers.discard_idle()
         if kind is DatabaseErrorKind.BUSY or not may_retry:
             if kind is DatabaseErrorKind.CLASH:
                 raise Conflict("409 Conflict") from error
             raise Unavailable("The database is busy or does not answer") from error
 
-    def _connection(self, role: str, *, read_only: bool, follow_redirects: bool = False) -> Connection:
+    def _take(self, pool: ConnectionPool) -> PooledConnection:
         if not self._embedded:
             self.engine.require_responsive()
-        raw = getattr(self._local, role)
-        if raw is None:
-            try:
-                raw = self.engine.connect(read_only=read_only, typed=False)
-            except self.engine.errors as error:
-                raise Unavailable("The database does not answer") from error
-            setattr(self._local, role, raw)
-            if read_only:
-                self._local.cache = ReadCache(raw, self.engine.version_statement)
-                self._caches.append(self._local.cache)
-            self._opened.append(raw)
+        return pool.take()
+
+    def _connection(self, pooled: PooledConnection, *, follow_redirects: bool = False) -> Connection:
         if not self._embedded:
-            self.engine.limit_waiting(raw)
-        cache = self._local.cache if read_only else None
+            self.engine.limit_waiting(pooled.raw)
         return Connection(
-            raw,
+            pooled.raw,
             self.statements,
             self.clock(),
             self.vault,
             self.subscribers,
             self.ports,
             follow_redirects=follow_redirects,
-            cache=cache,
+            cache=pooled.cache,
         )
 
-    def _forget(self, role: str) -> None:
-        raw = getattr(self._local, role)
-        if raw is not None:
-            setattr(self._local, role, None)
-            self._opened.remove(raw)
-            raw.close()
-            if role == "reader" and self._local.cache is not None:
-                self._caches.remove(self._local.cache)
-                self._local.cache.clear()
-
     def close(self) -> None:
-        """Close the connections of all threads; none may be in use. Later work opens new ones."""
-        for raw in self._opened:
-            raw.close()
-        self._opened.clear()
-        for cache in self._caches:
-            cache.clear()
-        self._caches.clear()
-        self._local = _ThreadConnections()
+        """Close all connections; none may be in use. Later work opens new ones."""
+        self._readers.close()
+        self._writers.close()
         self.engine.close()
+
+
+def _run_step(step: Callable[[Connection], object], db: Connection) -> None:
+    step(db)
+    db.flush()

@@ -4,7 +4,7 @@ import fcntl
 import select
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -17,6 +17,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import NullType
 
 from ingot.core.db.announcements import EVERYTHING, Listener, decode_topics
+from ingot.core.db.cache import ANY_COMMIT
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.times import Timestamp
 from ingot.core.db.wakeups import WakeupPipe, wake_all
@@ -27,6 +28,10 @@ LOCK_WAIT_SECONDS = 5.0
 POLL_SECONDS = 1.0
 _PIPE_BYTES = 60_000
 """Fill level at which messages may have been lost; a pipe holds 64 KiB."""
+MAX_CHANGES = 1_000
+"""Most changes of rows that a cache reads at once; after more of them it is emptied."""
+_LAST_CHANGE = "SELECT coalesce(max(id), 0) FROM row_changes"
+_CHANGES = "SELECT id, subject FROM row_changes WHERE id > ? ORDER BY id LIMIT ?"
 NOTIFY_CHANNEL = "ingot_work"
 """Channel of the notifications of a PostgreSQL server."""
 
@@ -90,6 +95,9 @@ class Engine(Protocol):
     def connect(self, *, read_only: bool, typed: bool = True) -> Any:
         """Open a driver connection; callers that know the types of their columns do not need a typed one."""
 
+    def changes_since(self, raw: Any, position: Any) -> tuple[Any, Iterable[str] | None]:
+        """Return the current position in the log of commits, and the subjects of those after ``position``."""
+
     def classify_error(self, error: Exception) -> DatabaseErrorKind | None:
         """Classify an error, or return None if it is a bug of ours."""
 
@@ -100,7 +108,13 @@ class Engine(Protocol):
         """Limit the time of the next statements of a connection if they delay an event loop."""
 
     def begin(self, raw: Any) -> Any:
-        """Begin a transaction that writes; return its identity for ``was_committed``."""
+        """Begin a transaction that writes, at the latest with its first statement; return its identity."""
+
+    def before_commit(self, raw: Any, transaction: Any) -> None:
+        """Find out the identity of a transaction, for ``was_committed``."""
+
+    def roll_back(self, raw: Any) -> None:
+        """Roll back the transaction, if one is open."""
 
     def end(self) -> None:
         """Let others begin, after a transaction was committed or rolled back, also if that failed."""
@@ -170,6 +184,22 @@ class SqliteEngine:
             connection.execute("PRAGMA query_only = ON")
         return connection
 
+    def changes_since(
+        self, raw: sqlite3.Connection, position: tuple[int, int] | None
+    ) -> tuple[tuple[int, int], Iterable[str] | None]:
+        version: int = raw.execute(self.version_statement).fetchone()[0]
+        if position is None:
+            last: int = raw.execute(_LAST_CHANGE).fetchone()[0]
+            return (version, last), None
+        if version == position[0]:
+            return position, ()
+        # Transactions commit one after the other, so later ones have higher ids.
+        changes = raw.execute(_CHANGES, (position[1], MAX_CHANGES)).fetchall()
+        if len(changes) == MAX_CHANGES:
+            return self.changes_since(raw, None)
+        last = changes[-1][0] if changes else position[1]
+        return (version, last), [ANY_COMMIT, *(subject for _, subject in changes)]
+
     def classify_error(self, error: Exception) -> DatabaseErrorKind | None:
         if isinstance(error, sqlite3.IntegrityError):
             return DatabaseErrorKind.CLASH
@@ -202,6 +232,14 @@ class SqliteEngine:
         except BaseException:
             self._queue.leave()
             raise
+
+    def before_commit(self, raw: sqlite3.Connection, transaction: None) -> None:
+        pass
+
+    def roll_back(self, raw: sqlite3.Connection) -> None:
+        # After some errors, such as a full disk, SQLite has rolled back already.
+        if raw.in_transaction:
+            raw.execute("ROLLBACK")
 
     def end(self) -> None:
         self._queue.leave()

@@ -1,13 +1,16 @@
 """Engine for PostgreSQL: bounded connections, directly or through a connection pooler, and outcomes of commits."""
 
+import logging
 import time
 import zlib
+from collections.abc import Iterable
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy.engine import Dialect
 
 from ingot.core.db import engines
+from ingot.core.db.cache import ANY_COMMIT
 from ingot.core.db.clocks import ServerClock
 from ingot.core.db.engines import DatabaseErrorKind
 from ingot.core.db.postgresql_notifications import PostgresqlAnnouncement, PostgresqlListener, PostgresqlWatch
@@ -25,6 +28,8 @@ REMOTE_SECONDS = 0.001
 OUTCOME_SECONDS = 5.0
 """Time to find out whether a commit whose response was lost has succeeded."""
 _OUTCOME_PAUSE_SECONDS = 0.05
+_MAX_SAMPLE_SECONDS = 0.5
+"""Time of a response after which it no longer tells the time of the server: a statement may have waited for a lock."""
 _LOCK_NAMESPACE = 1_230_919_764  # Any number that other users of the server's advisory locks do not use.
 # A peer that vanished without closing the connection is noticed after 7 seconds by us and after 30 by the server, which
 # then releases its locks and announced roles.
@@ -45,7 +50,14 @@ _SERVER_KEEPALIVES = (
 _IDENTITY = "SELECT pg_current_xact_id()::text, pg_backend_pid(), extract(epoch FROM clock_timestamp())::float8"
 _CLOCK = "SELECT extract(epoch FROM clock_timestamp())::float8"
 # A pooler in transaction mode gives the next transaction another connection, so limits apply to this one only.
-_LIMITS = "SET LOCAL lock_timeout = '{lock_ms}ms'; SET LOCAL statement_timeout = '{statement_ms}ms'; "
+_LIMITS = ("SET LOCAL lock_timeout = '{lock_ms}ms'", "SET LOCAL statement_timeout = '{statement_ms}ms'")
+# Both parts see the same snapshot. The order makes the server use the index, whatever it knows of the table.
+_CHANGES = (
+    "SELECT pg_current_snapshot()::text, ARRAY(SELECT subject FROM row_changes "
+    "WHERE transaction_id >= pg_snapshot_xmin(%(seen)s::pg_snapshot) "
+    "AND NOT pg_visible_in_snapshot(transaction_id, %(seen)s::pg_snapshot) "
+    "ORDER BY transaction_id DESC LIMIT %(limit)s)"
+)
 _GREETING = "SELECT pg_backend_pid(), extract(epoch FROM clock_timestamp())::float8"
 _GREETINGS = 3
 """Number of round trips whose shortest counts; the first of a connection takes longer."""
@@ -58,11 +70,11 @@ _HELD_LOCK = (
 )
 
 
-class PostgresqlTransaction(NamedTuple):
-    """Identity of a transaction on the server."""
+class PostgresqlTransaction:
+    """Identity of a transaction on the server, known after its first statement."""
 
-    xid: str
-    backend_pid: int
+    xid = ""
+    backend_pid = 0
 
 
 class PostgresqlEngine:
@@ -80,6 +92,8 @@ class PostgresqlEngine:
         from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
         self._driver = psycopg
+        # It warns of every statement that was sent together with a failed one; the failure itself is raised.
+        logging.getLogger("psycopg").setLevel(logging.ERROR)
         self.errors: type[Exception] = psycopg.Error
         self.url = url.replace("postgres://", "postgresql://", 1)
         self._direct_url = direct_url or None
@@ -184,13 +198,27 @@ class PostgresqlEngine:
             self._server_clock.sample(raw.execute(_CLOCK).fetchone()[0])
 
     def begin(self, raw: Any) -> PostgresqlTransaction:
-        limits = _LIMITS.format(**self._limits()) if self._pooled else ""
-        cursor = raw.execute(f"{self.begin_statement}; {limits}{_IDENTITY}", prepare=False)
-        while cursor.nextset():
-            pass
-        xid, backend_pid, seconds = cursor.fetchone()
-        self._server_clock.sample(seconds)
-        return PostgresqlTransaction(xid, backend_pid)
+        transaction = PostgresqlTransaction()
+
+        def identify(result: Any, duration: float) -> None:
+            transaction.xid, transaction.backend_pid, seconds = result.fetchone()
+            if duration < _MAX_SAMPLE_SECONDS:
+                self._server_clock.sample(seconds)
+
+        raw.execute_later(self.begin_statement)
+        for limit in _LIMITS if self._pooled else ():
+            raw.execute_later(limit.format(**self._limits()))
+        raw.execute_later(_IDENTITY, on_result=identify)
+        return transaction
+
+    def before_commit(self, raw: Any, transaction: PostgresqlTransaction) -> None:
+        if not transaction.xid:
+            raw.flush()
+
+    def roll_back(self, raw: Any) -> None:
+        raw.discard_waiting()
+        if raw.info.transaction_status != self._driver.pq.TransactionStatus.IDLE:
+            raw.execute("ROLLBACK")
 
     def end(self) -> None:
         pass
@@ -222,6 +250,15 @@ class PostgresqlEngine:
             # It waits for a client that is gone, or is about to commit; both end soon, with a definite outcome.
             connection.execute(_END_BACKEND, (transaction.backend_pid, transaction.xid))
             time.sleep(_OUTCOME_PAUSE_SECONDS)
+
+    def changes_since(self, raw: Any, position: str | None) -> tuple[str, Iterable[str] | None]:
+        if position is None:
+            return raw.execute(self.version_statement).fetchone()[0], None
+        values = {"seen": position, "limit": engines.MAX_CHANGES}
+        snapshot, subjects = raw.execute(_CHANGES, values).fetchone()
+        if snapshot == position:
+            return position, ()
+        return snapshot, None if len(subjects) == engines.MAX_CHANGES else [ANY_COMMIT, *subjects]
 
     def classify_error(self, error: Exception) -> DatabaseErrorKind | None:
         errors = self._driver.errors

@@ -11,7 +11,7 @@ import os
 import socket
 import threading
 from asyncio import get_running_loop
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any
 
@@ -27,6 +27,9 @@ PROBE_SECONDS = 1.0
 _TICK_SECONDS = 0.2
 _IDLE_TICKS = 25
 _SILENT = "The database does not answer"
+_MAX_WAITING = 500
+"""Statements that may wait for the next one; more would only take memory."""
+ResultHandler = Callable[[Any, float], None]
 
 
 def on_event_loop() -> bool:
@@ -50,26 +53,54 @@ class MonitoredConnection:
         """Time at which the running statement was sent; 0 if none is running."""
         self.inline = False
         """Whether the statement delays an event loop."""
+        self._waiting: list[tuple[str, Any, ResultHandler | None]] = []
+        """Statements that are sent together with the next one."""
         monitor.add(self)
 
     def execute(self, text: str, values: Any = None, **options: Any) -> Any:
-        """Run a statement."""
+        """Run a statement, after those that wait for it."""
         self.started = monotonic()
         self._monitor.wake()
         try:
+            if self._waiting:
+                return self._execute_batch(text, values)
             return self._raw.execute(text, values, **options)
         finally:
             self.started = 0.0
 
-    def executemany(self, text: str, rows: Any) -> None:
-        """Run a statement for each row of values, without waiting for each response."""
-        self.started = monotonic()
-        self._monitor.wake()
-        try:
-            with self._raw.cursor() as cursor:
-                cursor.executemany(text, rows)
-        finally:
-            self.started = 0.0
+    def execute_later(self, text: str, values: Any = None, on_result: ResultHandler | None = None) -> None:
+        """Run a statement together with the next one, then call ``on_result`` with the result and the seconds taken."""
+        if len(self._waiting) >= _MAX_WAITING:
+            self.flush()
+        self._waiting.append((text, values, on_result))
+
+    def executemany(self, text: str, rows: Iterable[Any]) -> None:
+        """Run a statement for each row of values, together with the next statement."""
+        for values in rows:
+            self.execute_later(text, values)
+
+    def flush(self) -> None:
+        """Run the statements that wait for the next one."""
+        if self._waiting:
+            text, values, on_result = self._waiting.pop()
+            sent = monotonic()
+            cursor = self.execute(text, values)
+            if on_result is not None:
+                on_result(cursor, monotonic() - sent)
+
+    def discard_waiting(self) -> None:
+        """Forget the statements that wait for the next one."""
+        self._waiting.clear()
+
+    def _execute_batch(self, text: str, values: Any) -> Any:
+        waiting, self._waiting = self._waiting, []
+        with self._raw.pipeline():
+            cursors = [self._raw.execute(earlier, bound) for earlier, bound, _ in waiting]
+            cursor = self._raw.execute(text, values)
+        for (_, _, on_result), result in zip(waiting, cursors, strict=True):
+            if on_result is not None:
+                on_result(result, monotonic() - self.started)
+        return cursor
 
     def mark_inline(self, inline: bool) -> None:
         """Set whether the next statements run on an event loop."""

@@ -6,8 +6,8 @@ from alembic import context
 
 
 def _is_declared(name: str | None, kind: str, _parents: Any) -> bool:
-    """Return whether code declares an object; some tables that only SQLite has are created by scripts only."""
-    return kind != "table" or not ("_search" in (name or "") or name == "row_versions")
+    """Return whether code declares an object; some tables are created by scripts only."""
+    return kind != "table" or not ("_search" in (name or "") or name in ("row_versions", "row_changes"))
 
 
 connection = context.config.attributes["connection"]

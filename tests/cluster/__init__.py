@@ -1,0 +1,1 @@
+"""Several nodes of one instance, as processes with their own directories; ``make cluster-test`` runs them."""

@@ -1,0 +1,43 @@
+"""Pool of connections: threads share them, but never use one at the same time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingot.core.db.connection_pool import ConnectionPool, close_connection
+from ingot.core.db.engines import SqliteEngine
+from ingot.errors import Unavailable
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Iterator[ConnectionPool]:
+    pool = ConnectionPool(SqliteEngine(tmp_path / "some.db"), read_only=True)
+    yield pool
+    pool.close()
+
+
+def test_a_connection_is_used_by_one_at_a_time_and_then_again(pool: ConnectionPool) -> None:
+    first, second = pool.take(), pool.take()
+    assert first is not second
+    pool.give_back(second)
+    pool.give_back(first)
+    assert pool.take() is first, "The one used last."
+
+
+def test_a_closed_connection_is_not_given_to_others(pool: ConnectionPool) -> None:
+    lost, idle = pool.take(), pool.take()
+    pool.give_back(idle)
+    close_connection(lost)
+    pool.discard_idle()
+    pool.give_back(lost)
+    fresh = pool.take()
+    assert fresh not in (lost, idle)
+    assert fresh.raw.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_a_database_that_cannot_be_opened_leaves_no_connection(tmp_path: Path) -> None:
+    pool = ConnectionPool(SqliteEngine(tmp_path / "missing" / "some.db"), read_only=False)
+    with pytest.raises(Unavailable):
+        pool.take()
+    pool.close()
