@@ -9,6 +9,7 @@ import httpx
 
 from tests.conftest import Instance
 from tests.packages.client import basic
+from tests.server.process import Server
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -29,7 +30,7 @@ def described(kind: str, content: bytes) -> dict[str, Any]:
 class RegistryClient:
     """Client that gets its tokens as the registry's challenges tell it."""
 
-    def __init__(self, instance: Instance, username: str = "", secret: str = "") -> None:
+    def __init__(self, instance: Instance | Server, username: str = "", secret: str = "") -> None:
         self._client = httpx.Client(base_url=instance.url, timeout=60, trust_env=False)
         self._login = basic(username, secret) if secret else {}
         self._tokens: dict[str, str] = {}
@@ -41,7 +42,7 @@ class RegistryClient:
     def __call__(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Send a request, with a token if the registry asks for one."""
         headers = options.pop("headers", {})
-        answer = self._client.request(method, path, headers={**headers, **self._authorization("")}, **options)
+        answer = self._client.request(method, path, headers={**headers, **self.authorization()}, **options)
         if answer.status_code != 401:
             return answer
         parts = dict(re.findall(r'(\w+)="([^"]*)"', answer.headers["www-authenticate"]))
@@ -50,9 +51,10 @@ class RegistryClient:
         if asked.status_code != 200:
             return asked
         self._tokens[""] = asked.json()["token"]
-        return self._client.request(method, path, headers={**headers, **self._authorization("")}, **options)
+        return self._client.request(method, path, headers={**headers, **self.authorization()}, **options)
 
-    def _authorization(self, scope: str) -> dict[str, str]:
+    def authorization(self, scope: str = "") -> dict[str, str]:
+        """Return the header with the token of the last challenge."""
         return {"Authorization": f"Bearer {self._tokens[scope]}"} if scope in self._tokens else {}
 
     def push_blob(self, name: str, content: bytes) -> str:

@@ -146,3 +146,28 @@ def test_malformed_publications(
         assert send("PUT", where, roles.developer, content=unending).status_code == 413
     finally:
         api.put("/application/settings", make.root, npm_max_file_size=524_288_000)
+
+
+def test_versions_are_deprecated(send: PackageClient, roles: UsersByRole, project: Project) -> None:
+    """``npm deprecate`` sends the whole document; only the message of existing versions changes."""
+    name = "old-tool"
+    for version in ("1.0.0", "2.0.0"):
+        assert publish(send, roles.developer, project, document(name, version)).status_code == 200
+    where = f"{project.url}/packages/npm/{name}"
+    before = send("GET", where, roles.developer).json()
+
+    def deprecate(caller: User, message: Any, version: str = "1.0.0") -> int:
+        sent = send("GET", where, roles.developer).json()
+        sent["versions"].setdefault(version, {"name": name, "version": version})
+        sent["versions"][version] |= {"deprecated": message, "description": "changed"}
+        return send("PUT", where, caller, json=sent).status_code
+
+    assert deprecate(roles.reporter, "no") == 403
+    assert deprecate(roles.developer, "Use 2.0.0") == 200
+    expected = {**before["versions"]["1.0.0"], "deprecated": "Use 2.0.0"}
+    assert send("GET", where, roles.reporter).json()["versions"] == {**before["versions"], "1.0.0": expected}
+    assert (deprecate(roles.developer, 7), deprecate(roles.developer, "no", "9.0.0")) == (400, 200)
+    assert deprecate(roles.developer, "") == 200
+    assert send("GET", where, roles.reporter).json() == before
+    missing = {"name": "nothing", "versions": {"1.0.0": {"deprecated": "x"}}}
+    assert publish(send, roles.developer, project, missing).status_code == 404

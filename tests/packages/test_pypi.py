@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.ci.job_tokens.test_job_tokens import RunningJob
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project
@@ -133,3 +134,27 @@ def test_groups_list_readable_projects_only(
         page = send("GET", index, caller)
         assert (">shown<" in page.text, ">hidden<" in page.text) == (True, visible)
         assert send("GET", f"{index}/hidden", caller).status_code == (200 if visible else 404)
+
+
+def test_groups_list_packages_within_reach_of_a_job_token(
+    api: Api, make: Make, send: PackageClient, roles: UsersByRole, tmp_path: Path
+) -> None:
+    """The list of allowed projects applies below a group, too."""
+    group = make_group(make, roles.owner)
+    own, other = (make_project(make, roles.owner, group=group) for _ in range(2))
+    upload(send, roles.owner, other, wheel(tmp_path, "limited", "1.0"))
+    upload(send, roles.owner, own, wheel(tmp_path, "own", "1.0"))
+    index, job = f"{group.url}/-/packages/pypi/simple", {"JOB-TOKEN": RunningJob(make, roles.owner, own).token}
+
+    def readable() -> list[int]:
+        return [send("GET", f"{index}/{name}", job).status_code for name in ("own", "limited")]
+
+    assert readable() == [200, 404]
+    assert ">limited<" not in send("GET", index, job).text
+    allowed = api.post(f"{other.url}/job_token_scope/allowlist", roles.owner, target_project_id=own.id)
+    assert allowed.status_code == 201, allowed.text
+    assert readable() == [200, 200]
+    api.delete(f"{other.url}/job_token_scope/allowlist/{own.id}", roles.owner)
+    assert readable() == [200, 404]
+    api.request("PATCH", f"{other.url}/job_token_scope", roles.owner, json={"enabled": False})
+    assert readable() == [200, 200]

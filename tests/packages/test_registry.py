@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from ingot.ci.packages.cleanup import enqueue_package_sweep
@@ -12,7 +13,7 @@ from tests.ci.job_tokens.test_job_tokens import RunningJob
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project
-from tests.packages.client import deploy_token
+from tests.packages.client import basic, deploy_token
 from tests.packages.registry_client import INDEX, LAYER, MANIFEST, RegistryClient, described, digest_of
 from tests.roles import UsersByRole, project_with
 
@@ -215,6 +216,28 @@ def test_access_by_role_and_kind_of_credential(
     api.request("DELETE", "/personal_access_tokens/self", headers={"PRIVATE-TOKEN": token})
     assert revoked("GET", f"/v2/{project.path}/manifests/1").status_code == 401
     revoked.close()
+
+
+def test_a_token_is_valid_for_the_requested_scope_only(
+    instance: Instance, registry: RegistryClient, roles: UsersByRole, project: Project
+) -> None:
+    registry.push_image(project.path, "1", b"layer")
+    login = basic(roles.developer.username, roles.developer.token)
+    upload, manifest = f"/v2/{project.path}/blobs/uploads/", f"/v2/{project.path}/manifests/1"
+    with httpx.Client(base_url=instance.url, trust_env=False) as client:
+
+        def statuses(*scopes: str) -> list[int]:
+            answer = client.get("/jwt/auth", params={"scope": list(scopes)}, headers=login)
+            headers = {"Authorization": f"Bearer {answer.json()['token']}"}
+            calls = (("GET", "/v2/"), ("GET", manifest), ("POST", upload), ("DELETE", f"{manifest}-missing"))
+            return [client.request(method, path, headers=headers).status_code for method, path in calls]
+
+        here = f"repository:{project.path}"
+        assert statuses() == [200, 401, 401, 401]
+        assert statuses(f"{here}:pull") == [200, 200, 401, 401]
+        assert statuses(f"{here}:pull,push") == [200, 200, 202, 401]
+        assert statuses(f"{here}/other:pull,push {here}:pull") == [200, 200, 401, 401]
+        assert statuses(f"{here}/other:*", f"{here}:*") == [200, 200, 202, 404]
 
 
 def test_settings_of_a_project_and_of_a_group(api: Api, instance: Instance, make: Make, roles: UsersByRole) -> None:

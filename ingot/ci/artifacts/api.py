@@ -32,7 +32,7 @@ from ingot.ci.artifacts.views import (
     test_report_view,
 )
 from ingot.ci.job_records.policy import may_read_jobs
-from ingot.ci.job_records.queries import find_job, job_by_id, job_by_token, options_of
+from ingot.ci.job_records.queries import find_job, job_by_id, job_by_token
 from ingot.collaboration.merge_requests.detail_views import visible_source_or_none
 from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.pipelines import head_pipeline
@@ -68,9 +68,7 @@ def upload_artifact(call: Call, params: UploadArtifact, received: tuple[StoredFi
     """Upload a file of a running job; for runners."""
     stored, token = received
     job = find_running_job(call.db, number_or_none(call.path["id"]), token)
-    options = options_of(job).artifacts
-    public = options.get("public", True) is not False and options.get("access", "all") == "all"
-    return artifact_view(service.add_artifact(call.db, job, stored, public=public))
+    return artifact_view(service.add_artifact(call.db, job, stored))
 
 
 @routes.get(

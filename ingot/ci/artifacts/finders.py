@@ -59,7 +59,7 @@ def find_artifact_of_ref(call: Call, subject: ProjectArtifacts, ref: str, job_na
 
 
 def may_read_archive(actor: Actor, access: Access, subject: ArtifactSubject) -> bool:
-    """Users who may read the jobs of the project; developers only if the configuration makes the file private."""
+    """Users who may read the jobs of the project, unless the configuration limits the file to a role or to jobs."""
     return may_read_artifact(actor, access, subject.project, subject.artifact)
 
 

@@ -9,10 +9,11 @@ from ingot.projects.projects.tables import Project
 
 
 def may_read_artifact(actor: Actor, access: Access, project: Project, artifact: JobArtifact) -> bool:
-    """Users who may read the jobs of the project; developers only if the configuration makes the file private."""
-    if not may_read_jobs(actor, access, project):
+    """Users who may read the jobs of the project, unless the configuration limits the file to a role or to jobs."""
+    if not may_read_jobs(actor, access, project) or artifact.access == "none":
         return False
-    return artifact.public or access.level >= Level.DEVELOPER or actor.admin
+    needed = Level.MASTER if artifact.access == "maintainer" else Level.DEVELOPER
+    return artifact.public or access.level >= needed or actor.admin
 
 
 def may_delete_artifacts(actor: Actor, access: Access, project: Project) -> bool:

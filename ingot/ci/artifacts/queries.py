@@ -1,13 +1,15 @@
 """Queries of job artifacts."""
 
 from collections.abc import Collection
+from typing import Any
 
+import msgspec
 from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
 
 from ingot.ci.artifacts.tables import JobArtifact, job_artifacts
 from ingot.ci.job_records.ports import ArtifactSummary
 from ingot.ci.job_records.queries import JOBS
-from ingot.ci.job_records.tables import CiJob
+from ingot.ci.job_records.tables import CiJob, JobOptions, ci_jobs
 from ingot.ci.pipelines.tables import ci_settings
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
@@ -74,6 +76,9 @@ _OF_PIPELINE = (
     .add_columns(commit_statuses.c.name)
     .order_by(job_artifacts.c.job_id)
 )
+_EXPOSED = _OF_PIPELINE.add_columns(ci_jobs.c.options).join(
+    ci_jobs, and_(ci_jobs.c.id == job_artifacts.c.job_id, ci_jobs.c.options.contains('"expose_as"'))
+)
 _EXISTING_KEYS = select(job_artifacts.c.storage_key).where(in_list(job_artifacts.c.storage_key, "keys"))
 _RECORDED = (
     select(job_artifacts.c.id, job_artifacts.c.storage_key, job_artifacts.c.size)
@@ -135,6 +140,15 @@ def reports_of_pipeline(db: Connection, pipeline_id: int, file_type: str) -> lis
     """Return the reports of one type of a pipeline with the names of their jobs."""
     rows = db.rows(_OF_PIPELINE, pipeline=pipeline_id, file_type=file_type, now=db.now)
     return [(row[-1], JobArtifact(*row[:-1])) for row in rows]
+
+
+def exposed_archives(db: Connection, pipeline_id: int) -> list[tuple[str, JobArtifact, dict[str, Any]]]:
+    """Return the archives of a pipeline that merge requests link to, with names and artifact options of their jobs."""
+    rows = db.rows(_EXPOSED, pipeline=pipeline_id, file_type="archive", now=db.now)
+    archives = [
+        (row[-2], JobArtifact(*row[:-2]), msgspec.json.decode(row[-1], type=JobOptions).artifacts) for row in rows
+    ]
+    return [each for each in archives if each[2].get("expose_as")]
 
 
 def expired_artifacts(db: Connection, after: int) -> list[JobArtifact]:

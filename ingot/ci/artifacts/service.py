@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, delete, or_, update
 
 from ingot.ci.artifacts.queries import stored_artifact_or_none, stored_artifacts_of_jobs
 from ingot.ci.artifacts.tables import ArtifactFormat, ArtifactType, JobArtifact, job_artifacts
+from ingot.ci.job_records.queries import options_of
 from ingot.ci.job_records.tables import CiJob, ci_job_variables
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
@@ -54,8 +55,12 @@ class StoredFile(NamedTuple):
     """Variables of a dotenv report."""
 
 
-def add_artifact(db: Connection, job: CiJob, stored: StoredFile, *, public: bool) -> JobArtifact:
+def add_artifact(db: Connection, job: CiJob, stored: StoredFile) -> JobArtifact:
     """Record an uploaded file of a job; it replaces an earlier one of its type, which a runner may send again."""
+    # A runner that repeats an upload must not meet its first attempt.
+    db.lock(f"artifacts of job {job.id}")
+    options = options_of(job).artifacts
+    access = options.get("access", "all")
     previous = stored_artifact_or_none(db, job.id, stored.file_type)
     if previous is not None:
         delete_artifacts(db, [previous])
@@ -69,7 +74,8 @@ def add_artifact(db: Connection, job: CiJob, stored: StoredFile, *, public: bool
         filename=stored.filename,
         size=stored.size,
         storage_key=stored.storage_key,
-        public=public,
+        public=options.get("public", True) is not False and access == "all",
+        access=access if access in ("maintainer", "none") else None,
         created_at=db.now,
         expire_at=expire_at,
     )

@@ -58,6 +58,8 @@ job_artifacts = Table(
     flag("public"),
     text("created_at"),
     text("expire_at", nullable=True),
+    # "maintainer" or "none"; NULL if developers may read the file, or everyone who reads the jobs.
+    text("access", nullable=True),
     UniqueConstraint("job_id", "file_type"),
     Index("ix_job_artifacts_project_id", "project_id", "id"),
     Index("ix_job_artifacts_expire_at", "expire_at", **index_where("expire_at IS NOT NULL")),
@@ -79,3 +81,4 @@ class JobArtifact(Record, frozen=True):
     public: bool
     created_at: Timestamp
     expire_at: Timestamp | None
+    access: Literal["maintainer", "none"] | None

@@ -29,6 +29,7 @@ MULTIPART_OVERHEAD_BYTES = 2**20
 MAX_FILENAME_LENGTH = 255
 RUNNING = ("running", "canceling")
 """Statuses of a job that its runner still executes."""
+_MISSING_FILE = "400 (Bad request) Missing artifacts file! Send it as the field 'file' of a multipart/form-data body."
 _TOO_LARGE = "413 Request Entity Too Large"
 
 
@@ -64,7 +65,7 @@ async def receive_artifact(context: BodyContext) -> tuple[StoredFile, str | None
     try:
         upload = fields.get("file")
         if not isinstance(upload, Upload):
-            raise Invalid("400 (Bad request) Missing artifacts file!")
+            raise Invalid(_MISSING_FILE)
         incoming = upload.file
         form_token = fields.get("token")
         token = form_token if isinstance(form_token, str) else token
@@ -84,7 +85,7 @@ async def _read_fields(
 ) -> dict[str, str | Upload]:
     kind = context.headers.get(b"content-type", b"")
     if kind.split(b";")[0].strip().lower() != b"multipart/form-data":
-        raise Invalid("400 (Bad request) Missing artifacts file!")
+        raise Invalid(_MISSING_FILE)
     pieces = read_body(context.receive, context.headers, body_limit, streamed=True)
     try:
         items = await parse_multipart(

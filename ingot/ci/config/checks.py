@@ -85,13 +85,14 @@ def either(text: str, *alternatives: tuple[type | tuple[type, ...], Check]) -> C
 
 
 def each(inner: Check, text: str = "should be an array") -> Check:
-    """Return a check of all items of a list."""
+    """Return a check of all items of a list, which may be nested because of ``!reference``."""
 
     def check(value: Any) -> Iterator[Problem]:
-        if not isinstance(value, list):
+        items = flatten(value) if isinstance(value, list) else None
+        if items is None:
             yield "", text
             return
-        for item in value:
+        for item in items:
             yield from inner(item)
 
     return check

@@ -27,7 +27,9 @@ from ingot.ci.config.plan import (
 )
 from ingot.ci.config.validation import Problems, cycle_errors, global_errors, job_errors, job_warnings, relation_errors
 
-MAX_JOBS = 2_000
+MAX_JOBS = 10_000
+"""Jobs of a file with the copies of ``parallel``; large projects have thousands, of which rules choose a few."""
+MAX_PIPELINE_JOBS = 2_000
 MAX_ERRORS = 50
 
 
@@ -40,7 +42,8 @@ def read_config(
     resolved = resolve_references(resolve_extends(merged))
     jobs = {name: job for name, job in resolved.items() if name not in GLOBAL_KEYWORDS and not _is_hidden(name)}
     _raise_all(_errors(resolved, jobs))
-    return _validated(resolved, jobs, [*job_warnings(jobs)])
+    has_workflow_rules = (resolved.get("workflow") or {}).get("rules") is not None
+    return _validated(resolved, jobs, [*job_warnings(jobs, has_workflow_rules=has_workflow_rules)])
 
 
 def _is_hidden(name: Any) -> bool:
@@ -114,7 +117,10 @@ def plan_pipeline(config: PipelineConfig, context: RuleContext) -> PipelinePlan 
         rule = match
     has_workflow_rules = config.workflow.rules is not None
     planned = (_planned(spec, scope, rule.variables, has_workflow_rules) for spec in config.jobs)
-    jobs = _with_copies([job for job in planned if job is not None])
+    chosen = [job for job in planned if job is not None]
+    if len(chosen) > MAX_PIPELINE_JOBS:
+        raise ConfigError(f"The pipeline has more than {MAX_PIPELINE_JOBS} jobs")
+    jobs = _with_copies(chosen)
     used = {job.spec.stage for job in jobs}
     return PipelinePlan(
         tuple(stage for stage in config.stages if stage in used),

@@ -63,8 +63,8 @@ class RuleContext(Protocol):
         """Return the changed paths; None if everything counts as changed."""
         ...
 
-    def file_paths(self) -> Collection[str]:
-        """Return the paths of all files of the commit."""
+    def file_paths(self, project: str | None = None, ref: str | None = None) -> Collection[str]:
+        """Return the paths of all files of the commit, or of another project; raise ConfigError if it is hidden."""
         ...
 
 
@@ -142,7 +142,7 @@ class RuleScope:
             return False
         if rule.changes is not None and not self._has_changed(rule.changes, rule.compare_to):
             return False
-        return rule.exists is None or self._has_file(rule.exists)
+        return rule.exists is None or self._has_file(rule.exists, rule.exists_project, rule.exists_ref)
 
     def _evaluate(self, condition: str) -> bool:
         self._work.add(len(condition))
@@ -155,8 +155,11 @@ class RuleScope:
     def _expanded(self, patterns: Sequence[str]) -> tuple[str, ...]:
         return tuple(expand_text(pattern, self.variables, keep_unknown=True) for pattern in patterns)
 
+    def _expanded_or_none(self, text: str | None) -> str | None:
+        return None if text is None else expand_text(text, self.variables, keep_unknown=True)
+
     def _has_changed(self, patterns: Sequence[str], compare_to: str | None = None) -> bool:
-        base = None if compare_to is None else expand_text(compare_to, self.variables, keep_unknown=True)
+        base = self._expanded_or_none(compare_to)
         expanded = self._expanded(patterns)
         key = ("changes", base or "", *expanded)
         if key not in self._path_results:
@@ -164,11 +167,12 @@ class RuleScope:
             self._path_results[key] = paths is None or self._matches_paths(expanded, paths)
         return self._path_results[key]
 
-    def _has_file(self, patterns: Sequence[str]) -> bool:
+    def _has_file(self, patterns: Sequence[str], project: str | None, ref: str | None) -> bool:
         expanded = self._expanded(patterns)
-        key = ("exists", *expanded)
+        project, ref = self._expanded_or_none(project), self._expanded_or_none(ref)
+        key = ("exists", project or "", ref or "", *expanded)
         if key not in self._path_results:
-            self._path_results[key] = self._matches_paths(expanded, self._context.file_paths())
+            self._path_results[key] = self._matches_paths(expanded, self._context.file_paths(project, ref))
         return self._path_results[key]
 
     def is_selected(self, only: RefPolicy | None, excluded: RefPolicy | None) -> bool:

@@ -131,7 +131,7 @@ def _document(document: Any) -> dict[str, Any]:
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise ConfigError("Invalid configuration format: the file should contain a hash")
+        raise ConfigError("Invalid configuration format")
     return {str(name).lower() if isinstance(name, bool) else name: value for name, value in document.items()}
 
 

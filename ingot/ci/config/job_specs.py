@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -13,6 +13,7 @@ from ingot.ci.config.keywords import DEFAULT_KEYWORDS
 from ingot.ci.config.plan import (
     AncestorNeed,
     ConfigVariable,
+    EnvironmentTier,
     JobEnvironment,
     JobSpec,
     Need,
@@ -47,6 +48,10 @@ def _lines(value: Any) -> tuple[str, ...]:
     return tuple(flatten(value) or ()) if value is not None else ()
 
 
+def _integers(value: Any) -> tuple[int, ...]:
+    return () if value is None else (value,) if isinstance(value, int) else tuple(value)
+
+
 def _image(value: Any) -> dict[str, Any] | None:
     return {"name": value} if isinstance(value, str) else value
 
@@ -59,13 +64,14 @@ def config_rules(value: Any) -> tuple[Rule, ...] | None:
 def _rule(rule: Mapping[str, Any]) -> Rule:
     changes, exists, failure = rule.get("changes"), rule.get("exists"), rule.get("allow_failure")
     auto_cancel = rule.get("auto_cancel") or {}
-    if isinstance(exists, str):
-        exists = [exists]
+    elsewhere = exists if isinstance(exists, dict) else {}
     return Rule(
         condition=rule.get("if"),
         changes=_paths(changes),
         compare_to=changes.get("compare_to") if isinstance(changes, dict) else None,
-        exists=_paths(exists),
+        exists=_paths([exists] if isinstance(exists, str) else exists),
+        exists_project=elsewhere.get("project"),
+        exists_ref=elsewhere.get("ref"),
         when=rule.get("when"),
         start_in=_seconds(rule.get("start_in")),
         allow_failure=failure if isinstance(failure, bool) else None,
@@ -144,7 +150,7 @@ def _policy(value: Any) -> RefPolicy | None:
         return RefPolicy(tuple([value] if isinstance(value, str) else value))
 
     def entries(key: str) -> tuple[str, ...] | None:
-        return None if value.get(key) is None else tuple(value[key])
+        return None if value.get(key) is None else tuple(flatten(value[key]) or ())
 
     return RefPolicy(entries("refs"), entries("variables"), entries("changes"), value.get("kubernetes") is not None)
 
@@ -154,21 +160,22 @@ def _environment(value: Any) -> JobEnvironment | None:
         return None
     if isinstance(value, str):
         return JobEnvironment(value)
-    stop_in = value.get("auto_stop_in")
+    stop_in, tier = value.get("auto_stop_in"), value.get("deployment_tier")
     return JobEnvironment(
         value["name"],
         value.get("url"),
         value.get("action", "start"),
         value.get("on_stop"),
         None if stop_in is None else str(stop_in),
-        value.get("deployment_tier"),
+        cast("EnvironmentTier | None", tier and tier.lower()),
     )
 
 
 def _retry(value: Any) -> Retry:
     if isinstance(value, dict):
-        reasons = value.get("when", "always")
-        return Retry(value.get("max", 0), (reasons,) if isinstance(reasons, str) else tuple(reasons))
+        codes = _integers(value.get("exit_codes"))
+        reasons = value.get("when") or (() if codes else "always")
+        return Retry(value.get("max") or 0, (reasons,) if isinstance(reasons, str) else tuple(reasons), codes)
     return Retry(value or 0)
 
 
@@ -187,6 +194,10 @@ def _trigger(value: Any) -> TriggerSpec | None:
         yaml_variables=forward.get("yaml_variables") is not False,
         pipeline_variables=forward.get("pipeline_variables") is True,
     )
+
+
+def _audience(value: Any) -> str | tuple[str, ...]:
+    return value if isinstance(value, str) else tuple(value)
 
 
 def _with_defaults(job: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,8 +226,7 @@ def job_specs(
     """Yield the job, or its copies if it has ``parallel``."""
     job = _with_defaults(job, defaults)
     failure = job.get("allow_failure")
-    codes = (failure.get("exit_codes") if isinstance(failure, dict) else None) or ()
-    cache = job.get("cache") or ()
+    cache = job.get("cache") or []
     spec = JobSpec(
         name=name,
         base_name=name,
@@ -225,19 +235,19 @@ def job_specs(
         script=_lines(job.get("script")),
         after_script=_lines(job.get("after_script")),
         image=_image(job.get("image")),
-        services=tuple(_image(service) or {} for service in job.get("services") or ()),
+        services=tuple(_image(service) or {} for service in flatten(job.get("services") or []) or ()),
         variables=_job_variables(job, variables),
         tags=tuple(job.get("tags") or ()),
         when=job.get("when") or "on_success",
         start_in=_seconds(job.get("start_in")),
         allow_failure=failure if isinstance(failure, bool) else None,
-        allow_failure_exit_codes=(codes,) if isinstance(codes, int) else tuple(codes),
+        allow_failure_exit_codes=_integers(failure.get("exit_codes")) if isinstance(failure, dict) else (),
         rules=config_rules(job.get("rules")),
         only=_policy(job.get("only")),
         excluded=_policy(job.get("except")),
         environment=_environment(job.get("environment")),
         artifacts=job.get("artifacts") or {},
-        cache=tuple(cache) if isinstance(cache, list | tuple) else (cache,),
+        cache=tuple(flatten(cache) or ()),
         dependencies=None if job.get("dependencies") is None else tuple(job["dependencies"]),
         needs=_needs(job.get("needs")),
         coverage=job.get("coverage"),
@@ -247,6 +257,8 @@ def job_specs(
         resource_group=job.get("resource_group"),
         trigger=_trigger(job.get("trigger")),
         ancestor_needs=_ancestor_needs(job.get("needs")),
+        id_tokens={name: _audience(token["aud"]) for name, token in (job.get("id_tokens") or {}).items()},
+        release=job.get("release"),
         own_variables=frozenset(map(str, job.get("variables") or ())),
         inherited_variables=_inherited_names(job),
     )

@@ -156,13 +156,13 @@ _SHARED_KEYWORDS: dict[str, Check] = {
 """Keywords of jobs and of ``default`` that are also allowed at the top level."""
 DEFAULT_KEYWORDS: dict[str, Check] = {
     **_SHARED_KEYWORDS,
-    "tags": strings,
+    "tags": value_checks.tags,
     "artifacts": value_checks.artifacts,
     "timeout": duration,
     "retry": value_checks.retry,
     "interruptible": boolean,
     "hooks": anything,
-    "id_tokens": anything,
+    "id_tokens": value_checks.id_tokens,
     "identity": string,
 }
 """Keywords that ``default`` gives to jobs."""
@@ -188,7 +188,7 @@ JOB_KEYWORDS: dict[str, Check] = {
     "parallel": value_checks.parallel,
     "inherit": _inherit,
     "trigger": trigger,
-    "release": anything,
+    "release": value_checks.release,
     "secrets": anything,
     "pages": anything,
     "publish": string,
@@ -217,18 +217,18 @@ TRIGGER_JOB_WHEN = ("on_success", "on_failure", "always", "manual", "never")
 IGNORED_KEYWORDS = frozenset(
     {
         "run",
-        "release",
         "secrets",
         "pages",
         "publish",
         "dast_configuration",
         "hooks",
-        "id_tokens",
         "identity",
         "manual_confirmation",
     }
 )
 """Keywords that are accepted with a warning."""
+SUPPORTED_REPORTS = frozenset({"junit", "dotenv", "cobertura", "coverage_report"})
+"""Kinds of ``artifacts:reports`` that runners upload; others are accepted with a warning."""
 GLOBAL_KEYWORDS: dict[str, Check] = {
     **_SHARED_KEYWORDS,
     "default": mapping(DEFAULT_KEYWORDS),

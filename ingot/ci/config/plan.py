@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
+EnvironmentTier = Literal["production", "staging", "testing", "development", "other"]
 When = Literal["on_success", "on_failure", "always", "manual", "delayed", "never"]
 
 
@@ -38,6 +39,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[str, ...] | None = None
     compare_to: str | None = None
     exists: tuple[str, ...] | None = None
+    exists_project: str | None = None
+    """Project whose files ``exists`` looks at; None for that of the pipeline."""
+    exists_ref: str | None = None
     when: When | None = None
     start_in: int | None = None
     allow_failure: bool | None = None
@@ -66,7 +70,7 @@ class JobEnvironment(msgspec.Struct, frozen=True):
     action: str = "start"
     on_stop: str | None = None
     auto_stop_in: str | None = None
-    tier: str | None = None
+    tier: EnvironmentTier | None = None
 
 
 class Retry(msgspec.Struct, frozen=True):
@@ -74,6 +78,8 @@ class Retry(msgspec.Struct, frozen=True):
 
     limit: int = 0
     when: tuple[str, ...] = ("always",)
+    """Reasons of failures; empty if only exit codes decide."""
+    exit_codes: tuple[int, ...] = ()
 
 
 class TriggerSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -124,6 +130,8 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     resource_group: str | None = None
     trigger: TriggerSpec | None = None
     ancestor_needs: tuple[AncestorNeed, ...] = ()
+    id_tokens: dict[str, str | tuple[str, ...]] = {}
+    release: dict[str, Any] | None = None
     node: tuple[int, int] | None = None
     """Index and number of the copies made by ``parallel``."""
     base_name: str

@@ -10,6 +10,7 @@ from ingot.ci.config.keywords import (
     GLOBAL_KEYWORDS,
     IGNORED_KEYWORDS,
     JOB_KEYWORDS,
+    SUPPORTED_REPORTS,
     TRIGGER_JOB_KEYWORDS,
     TRIGGER_JOB_WHEN,
 )
@@ -98,16 +99,31 @@ def _trigger_job_errors(name: str, job: Mapping[str, Any]) -> Iterator[str]:
         yield f"jobs:{name}:allow_failure config should be a boolean value"
 
 
-def job_warnings(jobs: Mapping[str, Any]) -> Iterator[str]:
-    """Yield warnings about keywords without effect."""
+def job_warnings(jobs: Mapping[str, Any], *, has_workflow_rules: bool) -> Iterator[str]:
+    """Yield warnings about keywords without effect, and about jobs that run twice for a push to a merge request."""
     for name, job in jobs.items():
+        if not has_workflow_rules and _always_runs(job.get("rules")):
+            yield (
+                f"jobs:{name} may allow multiple pipelines to run for a single action due to `rules:when` clause "
+                "with no `workflow:rules`"
+            )
         ignored = [key for key in job if key in IGNORED_KEYWORDS and job[key] is not None]
         if ignored:
             yield f"jobs:{name} uses keywords that are not supported and have no effect: {', '.join(ignored)}"
         if any(_is_unsupported_need(entry) for entry in flatten(job.get("needs")) or ()):
             yield f"jobs:{name}:needs uses a pipeline or artifacts of another project, which is not supported"
+        reports = (job.get("artifacts") or {}).get("reports") or {}
+        unused = [kind for kind in reports if kind not in SUPPORTED_REPORTS and reports[kind] is not None]
+        if unused:
+            yield f"jobs:{name}:artifacts:reports are not supported and not stored: {', '.join(unused)}"
         if job.get("type") is not None:
             yield f"jobs:{name} uses `type`, which is deprecated; use `stage`"
+
+
+def _always_runs(rules: Any) -> bool:
+    """Return whether the last rule adds the job to every pipeline."""
+    last: dict[str, Any] = (flatten(rules or []) or [{}])[-1]
+    return last.keys() == {"when"} and last["when"] != "never"
 
 
 def _is_unsupported_need(entry: Any) -> bool:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from math import prod
-from typing import Any
+from typing import Any, get_args
 
 from ingot.ci.config.checks import (
     Check,
@@ -28,12 +29,14 @@ from ingot.ci.config.checks import (
 from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.expressions import InvalidExpression, parse_expression
 from ingot.ci.config.patterns import is_pattern, pattern_matcher, split_project
+from ingot.ci.config.plan import EnvironmentTier
 
 MAX_PARALLEL = 200
 MAX_RETRIES = 2
 MAX_PATHS = 50
 MAX_START_IN = 7 * 86_400
 _ENVIRONMENT_NAME = re.compile(r"[\w/\\${}. -]{1,255}", re.ASCII)
+_EXPOSED_NAME = re.compile(r"\w[-\w ]{0,99}")
 _REPORTS = (
     "accessibility annotations api_fuzzing browser_performance cluster_applications cluster_image_scanning cobertura",
     "codequality container_scanning coverage_fuzzing cyclonedx dast dependency_scanning dotenv jacoco junit",
@@ -57,8 +60,27 @@ _RETRY_REASONS = frozenset(
         "data_integrity_failure",
         "missing_dependency_failure",
         "forward_deployment_failure",
+        "user_blocked",
+        "project_deleted",
+        "configuration_error",
+        "image_pull_failure",
+        "trace_size_exceeded",
+        "ci_quota_exceeded",
+        "no_matching_runner",
+        "environment_creation_failure",
+        "deployment_rejected",
+        "job_token_expired",
+        "pipeline_loop_detected",
+        "builds_disabled",
+        "failed_outdated_deployment_job",
+        "protected_environment_failure",
+        "secrets_provider_not_found",
+        "ip_restriction_failure",
+        "runner_interrupted",
     }
 )
+MAX_TAGS = 50
+_TIERS = get_args(EnvironmentTier)
 
 
 def expression(value: Any) -> Iterator[Problem]:
@@ -161,7 +183,10 @@ artifacts = mapping(
         "expire_in": expect(
             lambda value: value == "never" or (is_scalar(value) and not list(duration(value))), "should be a duration"
         ),
-        "expose_as": string,
+        "expose_as": expect(
+            lambda value: isinstance(value, str) and _EXPOSED_NAME.fullmatch(value) is not None,
+            "can contain only letters, digits, '-', '_' and spaces, at most 100",
+        ),
         "public": boolean,
         "access": one_of("all", "developer", "maintainer", "none"),
         "reports": _reports,
@@ -185,7 +210,9 @@ _environment_keys: dict[str, Check] = {
     "action": one_of("start", "stop", "prepare", "verify", "access"),
     "auto_stop_in": either("should be a duration", (str, anything), (int, anything)),
     "kubernetes": anything,
-    "deployment_tier": string,
+    "deployment_tier": expect(
+        lambda value: isinstance(value, str) and value.lower() in _TIERS, f"must be one of {', '.join(_TIERS)}"
+    ),
 }
 environment = either(
     "should be a hash or a string",
@@ -202,8 +229,9 @@ def _are_retry_reasons(value: Any) -> bool:
     return isinstance(reasons, list) and all(isinstance(item, str) and item in _RETRY_REASONS for item in reasons)
 
 
-_exit_codes = either(
-    "should be an array of integers or an integer", (int, anything), (list, each(expect(is_integer, "")))
+_exit_codes = expect(
+    lambda value: is_integer(value) or (isinstance(value, list) and all(map(is_integer, value))),
+    "should be an array of integers or an integer",
 )
 retry = either(
     "has to be either an integer or a hash",
@@ -280,6 +308,51 @@ def needs(value: Any) -> Iterator[Problem]:
         return
     for entry in entries:
         yield from _need(entry)
+
+
+def tags(value: Any) -> Iterator[Problem]:
+    """Check tags of runners."""
+    yield from strings(value)
+    if isinstance(value, list) and len(value) > MAX_TAGS:
+        yield "", f"should have at most {MAX_TAGS} tags"
+
+
+_id_token = mapping({"aud": string_or_strings}, required=("aud",))
+
+
+def id_tokens(value: Any) -> Iterator[Problem]:
+    """Check signed tokens by the names of their variables."""
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        yield "", "should be a hash"
+        return
+    for name, token in value.items():
+        yield from ((f":{name}{path}", problem) for path, problem in _id_token(token))
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value) is not None
+    except ValueError:
+        return False
+
+
+_asset_link = mapping(
+    {"name": string, "url": string, "filepath": string, "link_type": one_of("other", "runbook", "image", "package")},
+    required=("name", "url"),
+)
+release = mapping(
+    {
+        "tag_name": string,
+        "tag_message": string,
+        "name": string,
+        "description": string,
+        "ref": string,
+        "released_at": expect(_is_time, "must be a valid datetime"),
+        "milestones": string_or_strings,
+        "assets": mapping({"links": each(_asset_link, "should be an array of hashes")}, required=("links",)),
+    },
+    required=("tag_name", "description"),
+)
 
 
 _refs = expect(

@@ -4,6 +4,7 @@ Values are built from the parser's events instead of by the library's composer, 
 on deeply nested files. As in GitLab's parser, ``<<`` replaces keys that are above it in the same mapping.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -23,6 +24,7 @@ MAX_NUMBER_LENGTH = 64
 _PREFIX = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_PREFIX + name for name in ("bool", "int", "float", "null"))
 _KEY_TYPES = (str, int, float, type(None))
+_SYMBOL = re.compile(r":[A-Za-z_][\w.-]*")
 _constructor = yaml.constructor.SafeConstructor()
 
 
@@ -152,11 +154,17 @@ class _Builder:
             if key == "<<" and type(event) is yaml.ScalarEvent and event.implicit[0]:
                 pairs.update(_merged(value, event))
             elif isinstance(key, _KEY_TYPES):
-                pairs[key] = value
+                pairs[_without_symbol(key, event)] = value
             else:
                 raise _error("found a key that is not a scalar", event)
         self._budget.spend(2 * len(pairs) + 1)
         return pairs, total
+
+
+def _without_symbol(key: Any, event: Any) -> Any:
+    """Return the name of a key; Ruby, for which these files were designed, reads ``:name`` as the symbol of a name."""
+    is_plain = type(event) is yaml.ScalarEvent and event.implicit[0] and event.tag is None
+    return key[1:] if is_plain and isinstance(key, str) and _SYMBOL.fullmatch(key) else key
 
 
 def _error(problem: str, event: yaml.Event) -> ConfigError:
@@ -181,6 +189,9 @@ def _merged(value: Any, event: yaml.Event) -> dict[Any, Any]:
 
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
+    if "\0" in event.value:
+        # PostgreSQL cannot store it.
+        raise _error("found a NUL character", event)
     if event.tag in (None, "!"):
         return _plain(event.value) if event.implicit[0] and event.tag is None else event.value
     if event.tag == _PREFIX + "str":

@@ -24,11 +24,11 @@ def dependencies_of(db: Connection, job: CiJob) -> list[CiJob]:
         return []
     others = [other for other in jobs_of_pipeline(db, job.pipeline_id) if other.id != job.id]
     if names is not None:
-        return [other for other in others if other.name in names or _name_of_copies(other.name) in names]
+        return [other for other in others if other.name in names or name_of_copies(other.name) in names]
     return [other for other in others if other.stage_index < job.stage_index]
 
 
-def _name_of_copies(name: str) -> str | None:
+def name_of_copies(name: str) -> str | None:
     """Return the name that all copies of a parallel job share; None for other jobs."""
     copy = _COPY.fullmatch(name)
     return copy[1] if copy else None

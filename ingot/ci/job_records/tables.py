@@ -25,6 +25,7 @@ from ingot.core.db.schema import (
 from ingot.core.db.times import Timestamp
 from ingot.repositories.pipelines.tables import Status
 
+TOKEN_USERNAME = "gitlab-ci-token"  # noqa: S105 - The username with which jobs send their tokens.
 FailureReason = Literal[
     "unknown_failure",
     "script_failure",
@@ -125,6 +126,19 @@ ci_running = Table(
     Index("ix_ci_running_deadline", "deadline"),
 )
 
+# Groups of jobs of which one runs at a time. A job names its group; the row says which of the waiting jobs is next.
+resource_groups = Table(
+    "resource_groups",
+    metadata,
+    row_id(),
+    reference("project_id", "projects.id"),
+    text("key"),
+    text("process_mode"),
+    text("created_at"),
+    text("updated_at"),
+    UniqueConstraint("project_id", "key"),
+    sqlite_autoincrement=True,
+)
 
 # Variables that a job reports for later jobs ("dotenv"), or that a user gives when starting a manual job ("manual").
 ci_job_variables = Table(
@@ -138,6 +152,21 @@ ci_job_variables = Table(
     UniqueConstraint("job_id", "source", "key"),
     sqlite_autoincrement=True,
 )
+
+
+ProcessMode = Literal["unordered", "oldest_first", "newest_first"]
+"""Order of the jobs that wait for a resource group: as they became ready, or by the age of their pipelines."""
+
+
+class ResourceGroup(Record, frozen=True):
+    """Group of jobs of which one runs at a time."""
+
+    id: int
+    project_id: int
+    key: str
+    process_mode: ProcessMode
+    created_at: Timestamp
+    updated_at: Timestamp
 
 
 class JobVariable(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -163,6 +192,7 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     coverage: str | None = None
     retry_limit: int = 0
     retry_when: tuple[str, ...] = ()
+    retry_exit_codes: tuple[int, ...] = ()
     allow_failure_exit_codes: tuple[int, ...] = ()
     environment: dict[str, Any] | None = None
     node: tuple[int, int] | None = None
@@ -170,6 +200,9 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     trigger: TriggerSpec | None = None
     ancestor_needs: tuple[AncestorNeed, ...] = ()
     """Jobs of parent pipelines whose artifacts are fetched."""
+    id_tokens: dict[str, str | tuple[str, ...]] = {}
+    """Audiences of signed tokens by the names of their variables."""
+    release: dict[str, Any] | None = None
 
 
 class CiJob(Record, frozen=True):

@@ -6,8 +6,6 @@ from ingot.core.access.actor import Actor, JobIdentity
 from ingot.core.db.connection import Connection
 from ingot.errors import Unauthenticated
 
-TOKEN_USERNAME = "gitlab-ci-token"  # noqa: S105 - The username with which jobs send their tokens.
-
 
 def actor_by_job_token(db: Connection, token: str) -> Actor:
     """Return the user of a running job, limited to the projects that its token gives access to.

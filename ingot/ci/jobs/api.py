@@ -9,8 +9,9 @@ from ingot.ci.job_records.queries import find_job, job_by_id, variables_of
 from ingot.ci.job_records.tables import CiJob
 from ingot.ci.job_records.views import JobPlace, JobView, job_view, job_views
 from ingot.ci.jobs import policy, queries, service
-from ingot.ci.jobs.params import ListJobs, PlayJob
+from ingot.ci.jobs.params import EditResourceGroup, ListJobs, PlayJob
 from ingot.ci.jobs.policy import JobSubject
+from ingot.ci.jobs.views import ResourceGroupView, resource_group_view
 from ingot.ci.pipelines.given_variables import require_variables_allowed
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
@@ -166,3 +167,52 @@ def keep_job_artifacts(call: Call, subject: JobSubject) -> JobView:
         raise NotFound(message="404 Not found")
     keep_artifacts(call.db, subject.job)
     return _view(call, subject, subject.job)
+
+
+@routes.get(
+    "/projects/:id/resource_groups",
+    on=project_jobs_in_path,
+    may=policy.may_read_resource_groups,
+    returns=list[ResourceGroupView],
+)
+def list_resource_groups(call: Call, subject: tuple[Access, Project], page: Page) -> Listing[ResourceGroupView]:
+    """List the resource groups of a project."""
+    listing = queries.list_resource_groups(call.db, subject[1].id, page)
+    return listing.of([resource_group_view(group) for group in listing.items])
+
+
+@routes.get(
+    "/projects/:id/resource_groups/:key",
+    on=project_jobs_in_path,
+    may=policy.may_read_resource_groups,
+    returns=ResourceGroupView,
+)
+def get_resource_group(call: Call, subject: tuple[Access, Project]) -> ResourceGroupView:
+    """Get a resource group."""
+    return resource_group_view(queries.find_resource_group(call.db, subject[1].id, call.path["key"]))
+
+
+@routes.put(
+    "/projects/:id/resource_groups/:key",
+    on=project_jobs_in_path,
+    may=policy.may_change_resource_groups,
+    returns=ResourceGroupView,
+)
+def edit_resource_group(call: Call, subject: tuple[Access, Project], params: EditResourceGroup) -> ResourceGroupView:
+    """Change the order in which the jobs of a resource group run."""
+    group = queries.find_resource_group(call.db, subject[1].id, call.path["key"])
+    return resource_group_view(service.edit_resource_group(call.db, group, params))
+
+
+@routes.get(
+    "/projects/:id/resource_groups/:key/upcoming_jobs",
+    on=project_jobs_in_path,
+    may=policy.may_read_resource_groups,
+    returns=list[JobView],
+)
+def list_upcoming_jobs(call: Call, subject: tuple[Access, Project], page: Page) -> Listing[JobView]:
+    """List the jobs that wait for a resource group."""
+    access, project = subject
+    group = queries.find_resource_group(call.db, project.id, call.path["key"])
+    listing = queries.list_upcoming_jobs(call.db, group, page)
+    return listing.of(job_views(call.db, listing.items, _place(call, access, project)))

@@ -1,5 +1,8 @@
 """Request parameters of jobs."""
 
+from msgspec import UNSET, UnsetType
+
+from ingot.ci.job_records.tables import ProcessMode
 from ingot.core.api.params import Params
 from ingot.repositories.pipelines.tables import Status
 
@@ -21,3 +24,9 @@ class PlayJob(Params):
     """Variables for the started job."""
 
     job_variables_attributes: list[ManualVariable] | None = None
+
+
+class EditResourceGroup(Params):
+    """Changes of a resource group."""
+
+    process_mode: ProcessMode | UnsetType = UNSET

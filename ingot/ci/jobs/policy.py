@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from ingot.ci.job_records.policy import may_change_jobs, may_read_jobs
+from ingot.ci.job_records.policy import has_jobs, may_change_jobs, may_read_jobs
 from ingot.ci.job_records.tables import CiJob
 from ingot.core.access.actor import Actor
-from ingot.core.access.levels import Access
+from ingot.core.access.levels import Access, Level
 from ingot.projects.projects.tables import Project
 
 
@@ -36,3 +36,13 @@ def may_read_trace(actor: Actor, access: Access, subject: JobSubject) -> bool:
 def may_change_job(actor: Actor, access: Access, subject: JobSubject) -> bool:
     """Developers who may push to the branch or merge into it, or create the tag, unless the project is archived."""
     return may_change_jobs(actor, access, subject.project) and subject.open_ref
+
+
+def may_read_resource_groups(actor: Actor, access: Access, subject: tuple[Access, Project]) -> bool:
+    """Developers."""
+    return has_jobs(subject[1]) and (access.level >= Level.DEVELOPER or actor.admin)
+
+
+def may_change_resource_groups(actor: Actor, access: Access, subject: tuple[Access, Project]) -> bool:
+    """Developers, unless the project is archived."""
+    return may_change_jobs(actor, access, subject[1])

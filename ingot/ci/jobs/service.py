@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable
 
+from msgspec import UNSET
 from sqlalchemy import bindparam, delete
 
 from ingot.ci.artifacts.queries import stored_artifacts_of_jobs
 from ingot.ci.artifacts.service import delete_artifacts, erase_artifacts
-from ingot.ci.job_records.tables import CiJob, ci_job_variables
-from ingot.ci.jobs.params import ManualVariable
+from ingot.ci.job_records.tables import CiJob, ResourceGroup, ci_job_variables, resource_groups
+from ingot.ci.jobs.params import EditResourceGroup, ManualVariable
+from ingot.ci.jobs.queries import find_resource_group
 from ingot.ci.pipelines.processing import change_job
 from ingot.ci.pipelines.service import play_job
 from ingot.ci.traces.store import TraceStore
@@ -59,3 +61,10 @@ def delete_job_files(db: Connection, job_ids: list[int]) -> None:
     delete_artifacts(db, stored_artifacts_of_jobs(db, job_ids))
     if job_ids:
         enqueue(db, DELETE_TRACES, job_ids)
+
+
+def edit_resource_group(db: Connection, group: ResourceGroup, params: EditResourceGroup) -> ResourceGroup:
+    """Change the order in which the jobs of a resource group run."""
+    if params.process_mode is not UNSET:
+        db.update(resource_groups, group.id, process_mode=params.process_mode, updated_at=db.now)
+    return find_resource_group(db, group.project_id, group.key)

@@ -14,7 +14,7 @@ from ingot.ci.lint.views import IncludedFileView, ProjectLintView, linted_job_vi
 from ingot.ci.pipelines.config_files import CommitFiles, FileReader
 from ingot.ci.pipelines.creation import FILTERED, NO_JOBS, PipelineRequest, rule_context_of
 from ingot.ci.pipelines.predefined_variables import DEFAULT_CONFIG_PATH
-from ingot.ci.pipelines.project_config import PipelineRefused
+from ingot.ci.pipelines.project_config import PipelineRefused, config_text
 from ingot.ci.pipelines.rule_context import CommitContext, mask_values
 from ingot.ci.pipelines.staged import resolve_ref
 from ingot.core.access.actor import Actor
@@ -61,16 +61,15 @@ def lint_project_config(database: Database, store: RepositoryStore, lint: Projec
     context = _context(database, store, lint, repository, commit)
     reader = FileReader(repository, commit or NO_OID)
     source = CommitFiles(database, store, lint.actor, reader)
+    path = lint.project.ci_config_path or DEFAULT_CONFIG_PATH
     try:
-        text = lint.content
-        if text is None:
-            path = lint.project.ci_config_path or DEFAULT_CONFIG_PATH
-            text = reader.text_or_none(path)
-            if text is None:
-                return _invalid([f"Please provide content of {path}"])
         with closing(source):
-            config = read_config(text, source, context)
+            given = lint.content
+            text, inner = config_text(path, reader, source) if given is None else (given, source)
+            config = read_config(text, inner, context)
         plan = plan_pipeline(config, context) if lint.dry_run else None
+    except PipelineRefused:
+        return _invalid([f"Please provide content of {path}"])
     except ConfigError as error:
         return _invalid([mask_values(message, context.masked_values) for message in error.messages])
     if lint.dry_run and (plan is None or not plan.has_main_jobs):

@@ -22,7 +22,7 @@ class StandaloneContext(msgspec.Struct, frozen=True):
         """Return None, for which everything counts as changed."""
         return None
 
-    def file_paths(self) -> Collection[str]:
+    def file_paths(self, project: str | None = None, ref: str | None = None) -> Collection[str]:  # noqa: ARG002 - There are none.
         """Return no paths."""
         return ()
 

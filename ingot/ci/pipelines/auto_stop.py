@@ -3,50 +3,25 @@
 from functools import partial
 from typing import Any
 
-from sqlalchemy import bindparam, select
-
 from ingot.accounts.users.actors import active_actor
+from ingot.ci.pipelines.due_environments import due_environments
 from ingot.ci.pipelines.subscribers import deploying_job
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.jobs.queue import enqueue
 from ingot.projects.environments.service import stop_environment
-from ingot.projects.environments.tables import Environment, environments
+from ingot.projects.environments.tables import environments
 from ingot.projects.projects.queries import project_or_none
-
-STOP_ENVIRONMENTS = "stop_environments"
-_BATCH = 500
-_DUE = (
-    select(environments)
-    .where(
-        environments.c.auto_stop_at.is_not(None),
-        environments.c.auto_stop_at <= bindparam("now"),
-        environments.c.state == "available",
-    )
-    .order_by(environments.c.auto_stop_at)
-    .limit(_BATCH)
-)
-
-
-def _due_environments(db: Connection) -> list[Environment]:
-    return db.all(Environment, _DUE, now=db.now)
-
-
-def enqueue_environment_stops(db: Connection) -> None:
-    """Enqueue the stop of environments, if the time of any has come."""
-    if _due_environments(db):
-        enqueue(db, STOP_ENVIRONMENTS, None, unique_key=STOP_ENVIRONMENTS)
 
 
 def stop_due_environments(database: Database, payload: Any) -> None:  # noqa: ARG001 - Every handler takes a payload.
     """Stop environments whose time has come, each in a transaction of its own."""
-    for environment in database.read(_due_environments):
+    for environment in database.read(due_environments):
         database.write(partial(_stop, environment_id=environment.id))
 
 
 def _stop(db: Connection, environment_id: int) -> None:
     """Stop an environment unless it was deployed to again; the user of the last deployment runs the job for it."""
-    environment = next((each for each in _due_environments(db) if each.id == environment_id), None)
+    environment = next((each for each in due_environments(db) if each.id == environment_id), None)
     project = None if environment is None else project_or_none(db, environment.project_id)
     if environment is None or project is None:
         return

@@ -1,6 +1,6 @@
 """Files of a configuration: of the commit, of other projects, of other servers and of templates."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -86,10 +86,12 @@ class FileReader:
 
     def matching_paths(self, pattern: str) -> list[str]:
         """Return the paths that match a pattern with wildcards."""
-        if self._commit == NO_OID:
-            return []
         matches = path_matcher(pattern.lstrip("/"))
-        return [path for path in list_file_names(self._repository, self._commit).paths if matches(path)]
+        return [path for path in self.paths() if matches(path)]
+
+    def paths(self) -> Collection[str]:
+        """Return the paths of all files."""
+        return () if self._commit == NO_OID else list_file_names(self._repository, self._commit).paths
 
 
 class CommitFiles:
@@ -160,16 +162,7 @@ class CommitFiles:
 
     def _project_repository(self, path: str) -> tuple[Project, Repository]:
         self.read_elsewhere = True
-        project = self._database.read(lambda db: _readable_project(db, self._actor, path))
-        if project is None:
-            raise ConfigError(
-                f"Project `{path}` not found or access denied! "
-                "Make sure any includes in the pipeline configuration are correctly defined."
-            )
-        try:
-            return project, project_repository(self._store, project)
-        except (MissingRepository, GitError) as error:
-            raise ConfigError(f"Project `{path}` cannot be read at this moment") from error
+        return _project_repository(self._database, self._store, self._actor, path)
 
     def _source_of(self, reader: FileReader) -> "CommitFiles":
         return CommitFiles(self._database, self._store, self._actor, reader, self._remote_files)
@@ -197,6 +190,29 @@ class CommitFiles:
         text = template_text(name)
         self.included.append(IncludedFile("template", name, {}))
         return text
+
+
+def project_file_paths(
+    database: Database, store: RepositoryStore, actor: Actor, path: str, ref: str | None
+) -> Collection[str]:
+    """Return the paths of all files of a project that a user may read; raise ConfigError otherwise."""
+    project, repository = _project_repository(database, store, actor, path)
+    return _reader_at(repository, path, ref or project.default_branch).paths()
+
+
+def _project_repository(
+    database: Database, store: RepositoryStore, actor: Actor, path: str
+) -> tuple[Project, Repository]:
+    project = database.read(lambda db: _readable_project(db, actor, path))
+    if project is None:
+        raise ConfigError(
+            f"Project `{path}` not found or access denied! "
+            "Make sure any includes in the pipeline configuration are correctly defined."
+        )
+    try:
+        return project, project_repository(store, project)
+    except (MissingRepository, GitError) as error:
+        raise ConfigError(f"Project `{path}` cannot be read at this moment") from error
 
 
 def _reader_at(repository: Repository, path: str, ref: str) -> FileReader:

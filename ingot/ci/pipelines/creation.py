@@ -15,7 +15,7 @@ from ingot.ci.config.variables import ExpandedVariables, expand_text
 from ingot.ci.job_records.queries import lock_job
 from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.bridges import link_downstream_pipeline
-from ingot.ci.pipelines.config_files import FileReader
+from ingot.ci.pipelines.config_files import FileReader, project_file_paths
 from ingot.ci.pipelines.insertion import (
     MAX_NAME_LENGTH,
     GivenVariable,
@@ -49,6 +49,7 @@ from ingot.errors import Invalid
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import NO_OID, Commit, commit_or_none
+from ingot.git.history.tags import read_tags, tag_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.pipeline_refs import ensure_pipeline_ref
 from ingot.projects.projects.tables import Project
@@ -88,6 +89,8 @@ class PipelineRequest(msgspec.Struct, frozen=True, kw_only=True):
     bridge_id: int | None = None
     """Job of another pipeline that starts this one."""
     configuration: GivenConfiguration = GivenConfiguration()
+    origin_variables: tuple[tuple[str, str], ...] = ()
+    """Predefined variables of the schedule or trigger that starts the pipeline."""
 
 
 class _Inputs(NamedTuple):
@@ -165,6 +168,7 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
         if request.skip or (request.source in _SOURCES_THAT_SKIP and _SKIP.search(facts.commit.message)):
             return _skipped(request, inputs, stored)
         plan = plan_pipeline(config, rules)
+        rows = _rows(plan, facts, request.sha)
     except ConfigError as error:
         errors = mask_values("; ".join(error.messages), rules.masked_values)
         return PipelineDraft("failed", errors, stored, inputs.protected, None, [], None)
@@ -172,15 +176,19 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
         raise PipelineRefused(FILTERED)
     if not plan.has_main_jobs:
         raise PipelineRefused(NO_JOBS)
-    files = FileReader(facts.repository, request.sha)
-    rows = job_rows(
-        plan,
-        rules.variables,
-        files.blob_id_or_none,
-        protected=inputs.protected,
-        mask=partial(mask_values, values=rules.masked_values),
-    )
     return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, rules))
+
+
+def _rows(plan: PipelinePlan | None, facts: _PipelineFacts, sha: str) -> list[JobRow]:
+    if plan is None:
+        return []
+    return job_rows(
+        plan,
+        facts.rules.variables,
+        FileReader(facts.repository, sha).blob_id_or_none,
+        protected=facts.inputs.protected,
+        mask=partial(mask_values, values=facts.rules.masked_values),
+    )
 
 
 def rule_context_of(database: Database, store: RepositoryStore, request: PipelineRequest) -> CommitContext:
@@ -198,6 +206,10 @@ def _gather_facts(database: Database, store: RepositoryStore, request: PipelineR
     if commit is None:
         raise PipelineRefused("Commit not found")
     context = dict(_context_variables(database.ports[CiEnvironment], request, inputs, commit))
+    tag = tag_or_none(repository, request.ref) if request.is_tag else None
+    message = None if tag is None else read_tags(repository, [tag])[0].message
+    if message:
+        context["CI_COMMIT_TAG_MESSAGE"] = message[: predefined.MAX_MESSAGE_LENGTH]
     rules = CommitContext(
         repository,
         request.sha,
@@ -208,6 +220,7 @@ def _gather_facts(database: Database, store: RepositoryStore, request: PipelineR
         project_path=request.project.full_path,
         variables={**context, **inputs.other_variables, **{each.key: each.value for each in request.variables}},
         masked_values=inputs.masked_values,
+        files_elsewhere=partial(project_file_paths, database, store, inputs.actor),
     )
     return _PipelineFacts(inputs, repository, commit, context, rules)
 
@@ -288,6 +301,7 @@ def _context_variables(
     if request.source == "trigger":
         yield "CI_PIPELINE_TRIGGERED", "true"
         yield "CI_BUILD_TRIGGERED", "true"
+    yield from request.origin_variables
     if inputs.open_merge_requests:
         yield "CI_OPEN_MERGE_REQUESTS", inputs.open_merge_requests
     yield from inputs.merge_request_context.items()

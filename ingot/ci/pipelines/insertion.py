@@ -7,12 +7,14 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from sqlalchemy import bindparam, select
 
+from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.plan import ConfigVariable, JobEnvironment, PipelinePlan, PlannedJob
 from ingot.ci.config.variables import ExpandedVariables, expand_text
-from ingot.ci.job_records.tables import JobOptions, JobVariable, ci_jobs
+from ingot.ci.job_records.tables import JobOptions, JobVariable, ci_jobs, resource_groups
 from ingot.ci.pipelines.predefined_variables import job_name_variables
 from ingot.ci.pipelines.tables import VariableType, pipeline_contexts, pipeline_variables
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
 from ingot.errors import Invalid
 from ingot.projects.environments.params import CreateEnvironment
 from ingot.projects.environments.queries import environment_by_name_or_none
@@ -22,10 +24,15 @@ from ingot.repositories.pipelines.queries import find_pipeline, lock_project, ne
 from ingot.repositories.pipelines.tables import Pipeline, commit_statuses, pipelines
 
 MAX_NAME_LENGTH = 255
+MAX_TAGS_BYTES = 2_000
+"""Length of the tags of a job as JSON; PostgreSQL cannot index longer values."""
 _IDS_BY_NAME = select(commit_statuses.c.name, commit_statuses.c.id).where(
     commit_statuses.c.pipeline_id == bindparam("pipeline")
 )
-_TIERS = ("production", "staging", "testing", "development", "other")
+
+_RESOURCE_GROUPS = select(resource_groups.c.key).where(
+    resource_groups.c.project_id == bindparam("project"), in_list(resource_groups.c.key, "keys")
+)
 
 
 class GivenVariable(NamedTuple):
@@ -114,15 +121,20 @@ def _job_row(
     if environment is not None or "$" in f"{resource_group}{tags}":
         expanded = _job_scope(job, variables)
         environment = environment and _expanded_environment(environment, expanded, mask)
-        resource_group = resource_group and expand_text(resource_group, expanded)
+        resource_group = (expand_text(resource_group, expanded) if resource_group else None) or None
         tags = tuple(tag for tag in (expand_text(tag, expanded) for tag in tags) if tag)
+    tags_json = _json(sorted(set(tags)))
+    if len(tags_json.encode()) > MAX_TAGS_BYTES:
+        raise ConfigError(f"{spec.name} job: the tags are too long (maximum is {MAX_TAGS_BYTES} bytes)")
+    if resource_group is not None and len(resource_group) > MAX_NAME_LENGTH:
+        raise ConfigError(f"{spec.name} job: the resource group is too long (maximum is {MAX_NAME_LENGTH} characters)")
     row = {
         "stage_index": stage_index,
         "run_when": job.when,
         "needs": None if job.needs is None else _json([need.job for need in job.needs]),
         "options": _json(_options(job, environment)),
         "variables": variables_json,
-        "tags": _json(sorted(set(tags))),
+        "tags": tags_json,
         "protected": protected,
         "interruptible": job.interruptible,
         "resource_group": resource_group,
@@ -189,12 +201,15 @@ def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:
         coverage=spec.coverage,
         retry_limit=spec.retry.limit,
         retry_when=spec.retry.when if spec.retry.limit else (),
+        retry_exit_codes=spec.retry.exit_codes if spec.retry.limit else (),
         allow_failure_exit_codes=spec.allow_failure_exit_codes,
         environment=None if environment is None else _environment_options(environment),
         node=spec.node,
         start_in=job.start_in,
         trigger=spec.trigger,
         ancestor_needs=spec.ancestor_needs,
+        id_tokens=spec.id_tokens,
+        release=spec.release,
     )
 
 
@@ -249,16 +264,24 @@ def insert_jobs(db: Connection, project: Project, pipeline: Pipeline, rows: Sequ
     db.insert_many(commit_statuses, [{**common, **row.status} for row in rows])
     ids: dict[str, int] = dict(db.rows(_IDS_BY_NAME, pipeline=pipeline.id))
     db.insert_many(ci_jobs, [{"id": ids[row.status["name"]], "project_id": project.id, **row.job} for row in rows])
+    _ensure_resource_groups(db, project, {row.job["resource_group"] for row in rows} - {None})
     _ensure_environments(db, project, (row.environment for row in rows if row.environment is not None))
+
+
+def _ensure_resource_groups(db: Connection, project: Project, keys: set[str]) -> None:
+    """Create missing resource groups; the project is locked."""
+    if keys:
+        keys -= {key for (key,) in db.rows(_RESOURCE_GROUPS, project=project.id, keys=list(keys))}
+    common = {"project_id": project.id, "process_mode": "unordered", "created_at": db.now, "updated_at": db.now}
+    db.insert_many(resource_groups, [{**common, "key": key} for key in sorted(keys)])
 
 
 def _ensure_environments(db: Connection, project: Project, found: Iterable[JobEnvironment]) -> None:
     """Create missing environments; a job whose environment has no valid name runs without one."""
     for environment in _starting(found):
         if environment_by_name_or_none(db, project, environment.name) is None:
-            tier: Any = environment.tier if environment.tier in _TIERS else None
             try:
-                create_environment(db, project, CreateEnvironment(environment.name, tier=tier))
+                create_environment(db, project, CreateEnvironment(environment.name, tier=environment.tier))
             except Invalid:
                 continue
 

@@ -15,9 +15,11 @@ from sqlalchemy import bindparam, select
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.ci.pipelines.insertion import GivenVariable
 from ingot.ci.pipelines.predefined_variables import DEFAULT_CONFIG_PATH
+from ingot.ci.pipelines.project_config import is_elsewhere
 from ingot.ci.pipelines.staged import merge_request_pipeline, variable_problem
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_merge_requests_from
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
@@ -68,11 +70,10 @@ def configured_refs(repository: Repository, project: Project, updates: Sequence[
 def has_configuration(repository: Repository, project: Project, oid: str) -> bool:
     """Return whether a commit, or the commit of an annotated tag, has a configuration; one elsewhere counts."""
     path = project.ci_config_path or DEFAULT_CONFIG_PATH
-    elsewhere = "@" in path or path.startswith(("http://", "https://"))
     try:
         commit = commit_id_or_none(repository, oid)
         return commit is not None and (
-            elsewhere or entry_or_none(repository, commit, path.lstrip("/").encode()) is not None
+            is_elsewhere(path) or entry_or_none(repository, commit, path.lstrip("/").encode()) is not None
         )
     except (GitError, MissingRepository) as error:  # The event itself has succeeded.
         log_failure("configuration of pipelines not found", error)
@@ -136,7 +137,9 @@ class PipelineCreation:
         options: tuple[str, ...],
     ) -> None:
         triggers = PipelineTriggers(secrets.token_hex(16), user_id, project_id, updates, merge_request_ids, options)
-        job_id = enqueue(db, CREATE_PIPELINES, triggers, run_at=add_duration(db.now, seconds=JOB_DELAY_SECONDS))
+        # The demo's clock is in the past, and another process would run the job at once.
+        run_at = add_duration(max(db.now, wall_clock()), seconds=JOB_DELAY_SECONDS)
+        job_id = enqueue(db, CREATE_PIPELINES, triggers, run_at=run_at)
         db.follow_up(partial(self._create, triggers=triggers, job_id=job_id))
 
     def run(self, database: Database, payload: Any) -> None:

@@ -4,13 +4,13 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, select
 
 from ingot.ci.job_records.queries import lock_job
-from ingot.ci.job_records.tables import FailureReason, ci_jobs, ci_queue, ci_running
+from ingot.ci.job_records.tables import FailureReason
 from ingot.ci.pipelines.processing import finish_job, requeue_job, restart_jobs
-from ingot.ci.pipelines.queries import awaited_resources
 from ingot.ci.pipelines.service import REMOVE_PIPELINE_REFS
+from ingot.ci.pipelines.stuck_jobs import awaited_resources, stuck_jobs, undelivered_jobs
 from ingot.ci.pipelines.transitions import assign_resource
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
@@ -22,43 +22,10 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.pipeline_refs import delete_pipeline_refs
 from ingot.projects.projects.queries import project_or_none
 from ingot.repositories.pipelines.queries import lock_pipeline_by_id
-from ingot.repositories.pipelines.tables import commit_statuses, pipelines
+from ingot.repositories.pipelines.tables import pipelines
 
-DROP_STUCK_JOBS = "drop_stuck_jobs"
-SILENT_RUNNER_SECONDS = 900
-"""Time after which a runner that has not reported about its job counts as dead."""
-UNDELIVERED_SECONDS = 120
-"""Time after which a job that its runner has never reported about was lost on the way, as in a crash of this server.
-
-Runners report every 30 seconds, even if a job prints nothing.
-"""
-MAX_QUEUE_HOURS = 24
 REF_DAYS = 30
 """Age of an ended pipeline at which its ref is removed."""
-_BATCH = 500
-_OVERDUE = (
-    select(ci_running.c.job_id)
-    .where(ci_running.c.deadline < bindparam("now"))
-    .order_by(ci_running.c.deadline)
-    .limit(_BATCH)
-)
-_SILENT = (
-    select(ci_running.c.job_id)
-    .join(ci_jobs, ci_jobs.c.id == ci_running.c.job_id)
-    .where(or_(ci_jobs.c.contacted_at.is_(None), ci_jobs.c.contacted_at < bindparam("since")))
-    .limit(_BATCH)
-)
-# Taking a job sets both times; the first report of its runner changes one of them.
-_UNDELIVERED = (
-    select(ci_running.c.job_id)
-    .join(ci_jobs, ci_jobs.c.id == ci_running.c.job_id)
-    .join(commit_statuses, commit_statuses.c.id == ci_running.c.job_id)
-    .where(ci_jobs.c.contacted_at == commit_statuses.c.started_at, ci_jobs.c.contacted_at < bindparam("since"))
-    .limit(_BATCH)
-)
-_UNWANTED = select(ci_queue.c.job_id).where(ci_queue.c.queued_at < bindparam("since")).limit(_BATCH)
-
-
 _OLD = (
     select(pipelines.c.project_id, pipelines.c.id)
     .where(
@@ -97,36 +64,11 @@ def _start_delayed(db: Connection, job_id: int) -> None:
         restart_jobs(db, pipeline, [(job.id, job.name)])
 
 
-def enqueue_stuck_job_search(db: Connection) -> None:
-    """Enqueue the search of jobs that will not end by themselves, if any job is queued, running or waiting."""
-    if _stuck_jobs(db) or _undelivered_jobs(db) or awaited_resources(db):
-        enqueue(db, DROP_STUCK_JOBS, None, unique_key=DROP_STUCK_JOBS)
-
-
-def _undelivered_jobs(db: Connection) -> list[int]:
-    since = add_duration(db.now, seconds=-UNDELIVERED_SECONDS)
-    return [job_id for (job_id,) in db.rows(_UNDELIVERED, since=since)]
-
-
-def _stuck_jobs(db: Connection) -> list[tuple[int, FailureReason]]:
-    silent_since = add_duration(db.now, seconds=-SILENT_RUNNER_SECONDS)
-    queued_since = add_duration(db.now, hours=-MAX_QUEUE_HOURS)
-    overdue: list[tuple[int, FailureReason]] = [
-        (job_id, "job_execution_timeout") for (job_id,) in db.rows(_OVERDUE, now=db.now)
-    ]
-    silent: list[tuple[int, FailureReason]] = [
-        (job_id, "stuck_or_timeout_failure")
-        for statement, since in ((_SILENT, silent_since), (_UNWANTED, queued_since))
-        for (job_id,) in db.rows(statement, since=since)
-    ]
-    return [*overdue, *silent]
-
-
 def drop_stuck_jobs(database: Database, payload: Any) -> None:  # noqa: ARG001 - Every handler takes a payload.
     """Queue undelivered jobs again, end those that do not progress, and assign free resources."""
-    for job_id in database.read(_undelivered_jobs):
+    for job_id in database.read(undelivered_jobs):
         database.write(partial(_requeue, job_id=job_id))
-    for job_id, reason in database.read(_stuck_jobs):
+    for job_id, reason in database.read(stuck_jobs):
         database.write(partial(_drop, job_id=job_id, reason=reason))
     for project_id, group in database.read(awaited_resources):
         assign_resource(database, project_id, group)
@@ -134,14 +76,14 @@ def drop_stuck_jobs(database: Database, payload: Any) -> None:  # noqa: ARG001 -
 
 def _requeue(db: Connection, job_id: int) -> None:
     job = lock_job(db, job_id)
-    if job is not None and job.status == "running" and job_id in _undelivered_jobs(db):
+    if job is not None and job.status == "running" and job_id in undelivered_jobs(db):
         requeue_job(db, job)
 
 
 def _drop(db: Connection, job_id: int, reason: FailureReason) -> None:
     """End a job unless it has made progress since it was found."""
     job = lock_job(db, job_id)
-    if job is not None and (job_id, reason) in _stuck_jobs(db):
+    if job is not None and (job_id, reason) in stuck_jobs(db):
         finish_job(db, job, "failed", reason)
 
 

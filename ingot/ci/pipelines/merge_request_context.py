@@ -53,6 +53,8 @@ def merge_request_variables(db: Connection, merge_request: MergeRequest, base_ur
     yield "CI_MERGE_REQUEST_SOURCE_BRANCH_PROTECTED", flag_text(protected)
     yield "CI_MERGE_REQUEST_TITLE", merge_request.title
     yield "CI_MERGE_REQUEST_DESCRIPTION", (merge_request.description or "")[:MAX_MESSAGE_LENGTH]
+    truncated = len(merge_request.description or "") > MAX_MESSAGE_LENGTH
+    yield "CI_MERGE_REQUEST_DESCRIPTION_IS_TRUNCATED", flag_text(truncated)
     yield "CI_MERGE_REQUEST_DRAFT", flag_text(is_draft(merge_request.title))
     yield "CI_MERGE_REQUEST_SQUASH_ON_MERGE", flag_text(merge_request.squash)
     if version is not None:

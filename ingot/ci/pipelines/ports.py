@@ -1,14 +1,16 @@
 """Facts about the instance that pipelines need and that ``app.py`` provides."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from ingot.core.outgoing.guard import SsrfGuard
 
 
 @dataclass(frozen=True, slots=True)
 class CiEnvironment:
-    """Public address and version of the instance, and the guard of requests to other servers."""
+    """Public address and version of the instance, the guard of requests to other servers, and the data directory."""
 
     base_url: str
     version: str
     guard: SsrfGuard
+    data: Path

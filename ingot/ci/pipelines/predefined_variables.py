@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from ingot.ci.job_records.dependencies import name_of_copies
 from ingot.ci.job_records.queries import options_of
 from ingot.ci.job_records.tables import CiJob
 from ingot.ci.pipelines.ports import CiEnvironment
@@ -32,6 +33,11 @@ def flag_text(value: bool) -> str:
     return "true" if value else "false"
 
 
+def registry_host(base_url: str) -> str:
+    """Return the host of the container registry, with which the names of images begin: that of the instance."""
+    return urlsplit(base_url).netloc
+
+
 def instance_variables(environment: CiEnvironment) -> Variables:
     """Yield variables that are the same for all jobs of the instance."""
     url = urlsplit(environment.base_url)
@@ -53,6 +59,8 @@ def instance_variables(environment: CiEnvironment) -> Variables:
     yield "CI_SERVER_VERSION_PATCH", patch
     yield "CI_SERVER_REVISION", ""
     yield "CI_API_V4_URL", f"{environment.base_url}/api/v4"
+    yield "CI_API_GRAPHQL_URL", f"{environment.base_url}/api/graphql"
+    yield "GITLAB_FEATURES", ""
 
 
 def project_variables(project: Project, base_url: str) -> Variables:
@@ -72,6 +80,10 @@ def project_variables(project: Project, base_url: str) -> Variables:
     yield "CI_DEFAULT_BRANCH", project.default_branch
     yield "CI_DEFAULT_BRANCH_SLUG", slug(project.default_branch)
     yield "CI_CONFIG_PATH", project.ci_config_path or DEFAULT_CONFIG_PATH
+    if project.container_registry_enabled:
+        registry = registry_host(base_url)
+        yield "CI_REGISTRY", registry
+        yield "CI_REGISTRY_IMAGE", f"{registry}/{project.full_path.lower()}"
 
 
 def commit_variables(
@@ -118,6 +130,7 @@ def job_name_variables(name: str, stage: str, node: tuple[int, int] | None, *, m
     """Yield variables of a job that are known when it is planned."""
     yield "CI_JOB_NAME", name
     yield "CI_JOB_NAME_SLUG", slug(name)
+    yield "CI_JOB_GROUP_NAME", name_of_copies(name) or name
     yield "CI_JOB_STAGE", stage
     yield "CI_BUILD_NAME", name
     yield "CI_BUILD_STAGE", stage

@@ -167,7 +167,7 @@ def finish_job(
     set_status(db, [job.id], status, failure_reason=reason, exit_code=exit_code, allow_failure=allowed)
     finish_deployment(db, job, status)
     release_resource(db, job)
-    if failed and is_retried_automatically(db, job, failure_reason):
+    if failed and is_retried_automatically(db, job, failure_reason, exit_code):
         restart_jobs(db, pipeline, [(copy_job(db, job, job.user_id), job.name)], [job.id])
         return
     if failed and not allowed and pipeline.on_job_failure == "all":

@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from ingot.ci.config.compiler import read_config
+from ingot.ci.config.includes import FileSource
 from ingot.ci.config.plan import PipelineConfig
 from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.config_cache import read_cached_config
@@ -15,6 +16,8 @@ from ingot.core.db.database import Database
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.tables import Project
+
+_URL_PREFIXES = ("http://", "https://")
 
 
 class PipelineRefused(Exception):
@@ -47,16 +50,30 @@ def read_project_config(
     with closing(CommitFiles(database, store, actor, reader, artifact_text=given.artifact_text)) as source:
         if given.text is not None:
             return read_config(given.text, source, context)
-        if path.startswith(("http://", "https://")):
-            return read_config(source.remote(path), source, context, given.inputs)
-        file, at, place = path.partition("@")
-        if at:
-            other, _, ref = place.partition(":")
-            text, inner = source.project(other, ref or None, file)
-            return read_config(text, inner, context, given.inputs)
-        oid = reader.blob_id_or_none(path)
-        if oid is None:
-            raise PipelineRefused(f"Missing {path} file")
-        if given.inputs:
-            return read_config(reader.text_of_blob(oid, path), source, context, given.inputs)
-        return read_cached_config(reader, source, path, oid, context)
+        oid = None if given.inputs or is_elsewhere(path) else reader.blob_id_or_none(path)
+        if oid is not None:
+            return read_cached_config(reader, source, path, oid, context)
+        text, inner = config_text(path, reader, source)
+        return read_config(text, inner, context, given.inputs)
+
+
+def is_elsewhere(path: str) -> bool:
+    """Return whether the configuration of a project is in another project or on another server."""
+    return "@" in path or path.startswith(_URL_PREFIXES)
+
+
+def config_text(path: str, reader: FileReader, source: CommitFiles) -> tuple[str, FileSource]:
+    """Return the configuration that a project names, and the source of the files that it includes.
+
+    Raise PipelineRefused if the commit has none, and ConfigError if it cannot be read.
+    """
+    if path.startswith(_URL_PREFIXES):
+        return source.remote(path), source
+    file, at, place = path.partition("@")
+    if at:
+        other, _, ref = place.partition(":")
+        return source.project(other, ref or None, file)
+    text = reader.text_or_none(path)
+    if text is None:
+        raise PipelineRefused(f"Missing {path} file")
+    return text, source

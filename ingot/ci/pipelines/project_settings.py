@@ -49,7 +49,7 @@ def edit_ci_settings(db: Connection, project_id: int, given: Mapping[str, Any]) 
     _validate(columns)
     lock_project(db, project_id)
     named = {f"new_{name}": value for name, value in columns.items()}
-    if db.run(_update(tuple(sorted(columns))), project=project_id, **named) == 0:
+    if db.run_counted(_update(tuple(sorted(columns))), project=project_id, **named) == 0:
         db.insert(ci_settings, project_id=project_id, **columns)
 
 

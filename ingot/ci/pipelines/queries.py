@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import bindparam, func, select
 
-from ingot.ci.job_records.tables import ci_jobs
+from ingot.ci.job_records.tables import ProcessMode, ci_jobs, resource_groups
 from ingot.ci.pipelines.state_machine import JobState
 from ingot.ci.pipelines.tables import CiSettings, PipelineVariable, ci_settings, pipeline_variables
 from ingot.core.db.connection import Connection
@@ -48,14 +48,14 @@ _IN_RESOURCE_GROUP = (
     .where(ci_jobs.c.project_id == bindparam("project"), ci_jobs.c.resource_group == bindparam("name"))
 )
 _USER_OF_RESOURCE = _IN_RESOURCE_GROUP.where(one_of(commit_statuses.c.status, *RESOURCE_STATUSES)).limit(1)
-_WAITING_FOR_RESOURCE = (
-    _IN_RESOURCE_GROUP.where(commit_statuses.c.status == "waiting_for_resource").order_by(ci_jobs.c.id).limit(1)
-)
-_WAITED_FOR = (
-    select(ci_jobs.c.project_id, ci_jobs.c.resource_group)
-    .select_from(_JOBS)
-    .where(ci_jobs.c.resource_group.is_not(None), commit_statuses.c.status == "waiting_for_resource")
-    .distinct()
+_WAITING_FOR_RESOURCE = _IN_RESOURCE_GROUP.where(commit_statuses.c.status == "waiting_for_resource").limit(1)
+_NEXT_OF_RESOURCE = {
+    "unordered": _WAITING_FOR_RESOURCE.order_by(ci_jobs.c.id),
+    "oldest_first": _WAITING_FOR_RESOURCE.order_by(commit_statuses.c.pipeline_id, ci_jobs.c.id),
+    "newest_first": _WAITING_FOR_RESOURCE.order_by(commit_statuses.c.pipeline_id.desc(), ci_jobs.c.id),
+}
+_PROCESS_MODE = select(resource_groups.c.process_mode).where(
+    resource_groups.c.project_id == bindparam("project"), resource_groups.c.key == bindparam("name")
 )
 _BRIDGE_IDS = (
     select(ci_jobs.c.id)
@@ -74,8 +74,14 @@ class PipelineJobs(NamedTuple):
 
 
 def settings_of(db: Connection, project_id: int) -> CiSettings:
-    """Return the settings of a project for CI."""
-    return db.first(CiSettings, _SETTINGS, project=project_id) or CiSettings(project_id)
+    """Return the settings of a project for CI; the representation of a project contains some, so they are cached."""
+
+    def read() -> CiSettings:
+        return db.first(CiSettings, _SETTINGS, project=project_id) or CiSettings(project_id)
+
+    settings = db.cached(("CI settings", project_id), read, lambda _: 1_000, lambda _: {"ci_settings": project_id})
+    assert settings is not None  # noqa: S101 - The default is cached too.
+    return settings
 
 
 def variables_of_pipeline(db: Connection, pipeline_id: int) -> list[PipelineVariable]:
@@ -112,14 +118,10 @@ def is_resource_occupied(db: Connection, project_id: int, resource_group: str) -
 
 
 def next_job_of_resource(db: Connection, project_id: int, resource_group: str) -> int | None:
-    """Return the oldest job that waits for a resource group, if any."""
-    job_id: int | None = db.value(_WAITING_FOR_RESOURCE, project=project_id, name=resource_group)
+    """Return the next job that waits for a resource group, in the order of the group, if any."""
+    mode: ProcessMode = db.value(_PROCESS_MODE, project=project_id, name=resource_group) or "unordered"
+    job_id: int | None = db.value(_NEXT_OF_RESOURCE[mode], project=project_id, name=resource_group)
     return job_id
-
-
-def awaited_resources(db: Connection) -> list[tuple[int, str]]:
-    """Return the project and name of every resource group that a job waits for."""
-    return [(project_id, name) for project_id, name in db.rows(_WAITED_FOR)]
 
 
 def pipeline_of_origin(db: Connection, origin_key: str) -> Pipeline | None:

@@ -5,7 +5,6 @@ from time import monotonic
 
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.yaml_loader import MAX_BYTES
-from ingot.core.outgoing.client import send
 from ingot.core.outgoing.errors import OutgoingError
 from ingot.core.outgoing.guard import SsrfGuard
 
@@ -82,6 +81,8 @@ class RemoteFiles:
             _readers.release()
 
     def _fetch(self, url: str, seconds: float) -> str:
+        from ingot.core.outgoing.client import send  # Few configurations include remote files.
+
         try:
             response = send(self._guard.pin(url), deadline_seconds=seconds, max_bytes=MAX_BYTES)
         except OutgoingError as error:

@@ -23,6 +23,8 @@ _COPIED = (
     "timeout",
     "bridge",
 )
+_NEVER_RETRIED = ("missing_dependency_failure", "forward_deployment_failure")
+"""Reasons that another attempt does not change."""
 
 _COPY_VARIABLES = insert(ci_job_variables).from_select(
     ["job_id", "source", "key", "sealed_value"],
@@ -58,12 +60,15 @@ def copy_job(db: Connection, job: CiJob, user_id: int | None) -> int:
     return job_id
 
 
-def is_retried_automatically(db: Connection, job: CiJob, failure_reason: str | None) -> bool:
-    """Return whether the configuration demands another attempt after a failure."""
+def is_retried_automatically(
+    db: Connection, job: CiJob, failure_reason: str | None, exit_code: int | None = None
+) -> bool:
+    """Return whether the configuration demands another attempt after a failure, by its reason or exit code."""
     options = options_of(job)
-    if not options.retry_limit:
+    reason = failure_reason or "unknown_failure"
+    if not options.retry_limit or reason in _NEVER_RETRIED:
         return False
-    reasons = options.retry_when or ("always",)
-    if "always" not in reasons and (failure_reason or "unknown_failure") not in reasons:
+    reasons = options.retry_when or (() if options.retry_exit_codes else ("always",))
+    if "always" not in reasons and reason not in reasons and exit_code not in options.retry_exit_codes:
         return False
     return count_retries(db, job.pipeline_id, job.name) < options.retry_limit

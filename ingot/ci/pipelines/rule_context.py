@@ -34,6 +34,7 @@ class CommitContext:
         project_path: str,
         variables: Mapping[str, str],
         masked_values: Sequence[str] = (),
+        files_elsewhere: Callable[[str, str | None], Collection[str]] | None = None,
     ) -> None:
         self._repository = repository
         self.sha = sha
@@ -45,6 +46,8 @@ class CommitContext:
         self.project_path = project_path
         self.variables = variables
         self.masked_values = masked_values
+        self._files_elsewhere = files_elsewhere
+        """Takes a project and a ref; returns the paths of its files."""
 
     def as_push(self) -> "CommitContext":
         """Return the context of a push with the same commit and variables, in which everything counts as changed."""
@@ -58,6 +61,7 @@ class CommitContext:
             project_path=self.project_path,
             variables={**self.variables, "CI_PIPELINE_SOURCE": "push"},
             masked_values=self.masked_values,
+            files_elsewhere=self._files_elsewhere,
         )
 
     def changed_paths(self, compare_to: str | None) -> Collection[str] | None:
@@ -75,8 +79,12 @@ class CommitContext:
         except GitError:  # The former commit of a forced push may be gone.
             return None
 
-    def file_paths(self) -> Collection[str]:
-        """Return the paths of all files of the commit."""
+    def file_paths(self, project: str | None = None, ref: str | None = None) -> Collection[str]:
+        """Return the paths of all files of the commit, or of another project; raise ConfigError if it is hidden."""
+        if project is not None:
+            if self._files_elsewhere is None:
+                raise ConfigError(f"rules:exists:project `{project}` not found or access denied")
+            return self._files_elsewhere(project, ref)
         return list_file_names(self._repository, self.sha).paths
 
 
@@ -119,7 +127,7 @@ class ObservedContext:
         self.used = True
         return self._context.changed_paths(compare_to)
 
-    def file_paths(self) -> Collection[str]:
+    def file_paths(self, project: str | None = None, ref: str | None = None) -> Collection[str]:
         """Return the file paths of the observed context."""
         self.used = True
-        return self._context.file_paths()
+        return self._context.file_paths(project, ref)

@@ -3,14 +3,19 @@
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
+from ingot.ci.config.errors import ConfigError
+from ingot.ci.config.plan import ConfigVariable
+from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline, rule_context_of
+from ingot.ci.pipelines.given_variables import require_variables_allowed
 from ingot.ci.pipelines.insertion import GivenVariable
 from ingot.ci.pipelines.merge_request_context import head_ref
 from ingot.ci.pipelines.params import PipelineVariableParams
+from ingot.ci.pipelines.project_config import GivenConfiguration, PipelineRefused, read_project_config
 from ingot.ci.pipelines.ref_protection import runner_of_pipeline
 from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.core.access.actor import Actor
 from ingot.core.db.database import Database
-from ingot.errors import Denied, Invalid
+from ingot.errors import Denied, Invalid, NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, tag_tip
 from ingot.git.maintenance.store import RepositoryStore
@@ -84,6 +89,30 @@ def run_pipeline(
     if pipeline is None:
         raise Invalid(base=["No pipeline created"])
     return pipeline
+
+
+def described_variables(
+    database: Database, store: RepositoryStore, project: Project, actor: Actor, ref: str
+) -> dict[str, ConfigVariable]:
+    """Return the variables that the configuration of a branch or tag describes, for a form that asks for their values.
+
+    There are none if the configuration cannot be read or the user may not set variables.
+    """
+    try:
+        database.read(partial(require_variables_allowed, user_id=actor.user_id, project=project))
+        repository = project_repository(store, project)
+        resolved = resolve_ref(repository, ref)
+        if resolved is None:
+            return {}
+        name, is_tag, sha = resolved
+        request = PipelineRequest(
+            project=project, ref=name, is_tag=is_tag, sha=sha, source="web", user_id=actor.user_id
+        )
+        context = rule_context_of(database, store, request)
+        config = read_project_config(database, store, project, actor, repository, context, GivenConfiguration())
+    except (ConfigError, Denied, Invalid, NotFound, PipelineRefused):
+        return {}
+    return {key: variable for key, variable in config.variables.items() if variable.description}
 
 
 def merge_request_pipeline(

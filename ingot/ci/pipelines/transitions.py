@@ -124,7 +124,7 @@ def release_resource(db: Connection, job: CiJob) -> None:
 
 
 def assign_resource(database: Database, project_id: int, group: str) -> None:
-    """Queue the oldest job that waits for a resource group, if the group is free."""
+    """Queue the next job that waits for a resource group, if the group is free."""
     job_id = database.read(partial(next_job_of_resource, project_id=project_id, resource_group=group))
     if job_id is not None:
         database.write(partial(_assign, job_id=job_id))

@@ -11,9 +11,10 @@ from ingot.ci.config.plan import TriggerSpec
 from ingot.ci.config.variables import ExpandedVariables, expand_text
 from ingot.ci.job_records.dependencies import inherited_variables
 from ingot.ci.job_records.queries import manual_variables, options_of, variables_of
-from ingot.ci.job_records.tables import CiJob
+from ingot.ci.job_records.tables import TOKEN_USERNAME, CiJob
 from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.deployments import environment_of
+from ingot.ci.pipelines.id_tokens import id_tokens
 from ingot.ci.pipelines.insertion import GivenVariable
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.processing import effective_timeout
@@ -136,7 +137,7 @@ def job_variables(
     """
     project_url = f"{base_url}/{project.full_path}"
     scheme, _, address = base_url.partition("://")
-    repository_url = f"{scheme}://gitlab-ci-token:{token}@{address}/{project.full_path}.git"
+    repository_url = f"{scheme}://{TOKEN_USERNAME}:{token}@{address}/{project.full_path}.git"
     user_id = job.user_id or pipeline.user_id
     user = user_or_none(db, user_id) if user_id is not None else None
     timeout = effective_timeout(db, job, runner)
@@ -144,6 +145,7 @@ def job_variables(
         *_public(predefined.job_variables_of_row(job, project_url, timeout)),
         *(RunnerVariable(key, token, public=False, masked=True) for key in ("CI_JOB_TOKEN", "CI_BUILD_TOKEN")),
         RunnerVariable("CI_REPOSITORY_URL", repository_url, public=False, masked=True),
+        *_registry_credentials(project, token),
         *_public(predefined.instance_variables(db.ports[CiEnvironment])),
         *_public(predefined.project_variables(project, base_url), raw=True),
         *_public(context_variables(db, pipeline.id).items(), raw=True),
@@ -157,7 +159,19 @@ def job_variables(
         *(RunnerVariable(key, value, public=False) for key, value in manual_variables(db, job.id)),
         *_environment_variables(db, job),
     ]
-    return _with_nested_values(variables)
+    variables = _with_nested_values(variables)
+    scope = {each.key: each.value for each in variables if not each.file}
+    tokens = id_tokens(db, project, pipeline, job, runner, user, timeout, scope)
+    return [*(RunnerVariable(key, value, public=False, masked=True, raw=True) for key, value in tokens), *variables]
+
+
+def _registry_credentials(project: Project, token: str) -> list[RunnerVariable]:
+    if not project.container_registry_enabled:
+        return []
+    return [
+        RunnerVariable("CI_REGISTRY_USER", TOKEN_USERNAME),
+        RunnerVariable("CI_REGISTRY_PASSWORD", token, public=False, masked=True),
+    ]
 
 
 def downstream_variables(

@@ -8,12 +8,14 @@ from sqlalchemy import bindparam, func, select
 from ingot.ci.artifacts.tables import ArtifactFormat, ArtifactType, JobArtifact
 from ingot.ci.job_records.dependencies import dependencies_of, dotenv_variables
 from ingot.ci.job_records.queries import options_of
-from ingot.ci.job_records.tables import CiJob, FailureReason, JobOptions, ci_running
+from ingot.ci.job_records.tables import TOKEN_USERNAME, CiJob, FailureReason, JobOptions, ci_running
 from ingot.ci.pipelines.ancestor_jobs import ancestor_jobs
+from ingot.ci.pipelines.predefined_variables import registry_host
 from ingot.ci.pipelines.processing import TOKEN_PREFIX, effective_timeout
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.pipelines.variables import RunnerVariable, job_variables
 from ingot.ci.runner_protocol.dependencies import archives_of
+from ingot.ci.runner_protocol.release_step import release_command
 from ingot.ci.runner_protocol.selection import TakenJob
 from ingot.ci.runners.service import CREATED_PREFIX
 from ingot.ci.runners.tables import Runner
@@ -198,12 +200,12 @@ def job_payload(
         git_info=_git_info(project, pipeline, token, base, depth, has_ref=has_ref),
         runner_info=JobLimits(timeout),
         variables=variables,
-        steps=_steps(options, timeout),
+        steps=_steps(options, timeout, runner.platform),
         image=None if options.image is None else JobImage(*_image(options.image)),
         services=[_service(service) for service in options.services],
         artifacts=_artifact_requests(options.artifacts),
         cache=[_cache(cache, pipeline, project) for cache in options.cache if cache],
-        credentials=[],
+        credentials=_registry_credentials(project, token, base),
         dependencies=[_dependency(other, token, archives[other.id]) for other in dependencies if other.id in archives],
         features=JobFeatures(
             trace_sections=True,
@@ -211,6 +213,13 @@ def job_payload(
             failure_reasons=list(get_args(FailureReason)),
         ),
     )
+
+
+def _registry_credentials(project: Project, token: str, base: str) -> list[dict[str, str]]:
+    """Return the credentials with which a runner fetches images of this instance."""
+    if not project.container_registry_enabled:
+        return []
+    return [{"type": "registry", "url": registry_host(base), "username": TOKEN_USERNAME, "password": token}]
 
 
 def _job_info(db: Connection, job: CiJob, runner: Runner, project: Project) -> JobInfo:
@@ -237,7 +246,7 @@ def _job_info(db: Connection, job: CiJob, runner: Runner, project: Project) -> J
 def _git_info(project: Project, pipeline: Pipeline, token: str, base: str, depth: int, *, has_ref: bool) -> GitInfo:
     scheme, _, address = base.partition("://")
     return GitInfo(
-        f"{scheme}://gitlab-ci-token:{token}@{address}/{project.full_path}.git",
+        f"{scheme}://{TOKEN_USERNAME}:{token}@{address}/{project.full_path}.git",
         pipeline.ref,
         pipeline.sha,
         pipeline.before_sha or ZERO_SHA,
@@ -266,8 +275,10 @@ def _depth(variables: list[RunnerVariable], default: int) -> int:
     return min(int(values[-1]), MAX_DEPTH) if values and values[-1].isdecimal() else default
 
 
-def _steps(options: JobOptions, timeout: int) -> list[JobStep]:
+def _steps(options: JobOptions, timeout: int, platform: str | None) -> list[JobStep]:
     steps = [JobStep("script", list(options.script), timeout, "on_success", False)]
+    if options.release is not None:
+        steps.append(JobStep("release", [release_command(options.release, platform)], timeout, "on_success", False))
     if options.after_script:
         steps.append(JobStep("after_script", list(options.after_script), timeout, "always", True))
     return steps

@@ -235,7 +235,7 @@ def _claim_job(db: Connection, job_id: int) -> CiJob | None:
         return None
     job = lock_job(db, job_id)
     # Only one transaction deletes the row, so only one runner gets the job.
-    return job if job is not None and db.run(_DEQUEUE, job=job_id) else None
+    return job if job is not None and db.run_counted(_DEQUEUE, job=job_id) else None
 
 
 def _is_executable(db: Connection, job: CiJob) -> bool:

@@ -31,6 +31,6 @@ def announce_queue_change(db: Connection) -> None:
 
 
 def _increment(db: Connection) -> None:
-    if db.run(_INCREMENT) == 0:
+    if db.run_counted(_INCREMENT) == 0:
         db.insert(ci_queue_version, id=_ROW, version=1)
     wake_workers(db)

@@ -145,7 +145,7 @@ def unassign_runner(db: Connection, project: Project, runner_id: int) -> None:
 def note_contact(db: Connection, runner_id: int, info: RunnerInfo | None, ip: str, system_id: str | None) -> None:
     """Record that a runner is in contact with the server, and which machine it runs on."""
     contact = _contact(db, info, ip)
-    if db.update(runners, runner_id, **contact) == 0 or not system_id:
+    if db.update_counted(runners, runner_id, **contact) == 0 or not system_id:
         return
     contact.pop("name", None)
     manager = manager_or_none(db, runner_id, system_id)

@@ -103,7 +103,7 @@ def claim_run(db: Connection, schedule: PipelineSchedule, run: ScheduledRun) -> 
     following = _following(
         db, {name: getattr(schedule, name) for name in ("description", "ref", "cron", "cron_timezone")}
     )
-    if db.run(_CLAIM, schedule=schedule.id, due=run.due, following=following) == 0:
+    if db.run_counted(_CLAIM, schedule=schedule.id, due=run.due, following=following) == 0:
         return False
     _plan_run(db, schedule.id, following)
     return True

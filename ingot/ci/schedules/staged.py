@@ -73,6 +73,7 @@ def create_scheduled_pipeline(
         user_id=user_id,
         variables=database.read(partial(_variables, schedule_id=schedule.id)),
         origin_key=origin_prefix(schedule.id) + occurrence,
+        origin_variables=(("CI_PIPELINE_SCHEDULE_DESCRIPTION", schedule.description),),
     )
     pipeline = create_pipeline(database, store, request, save_on_errors=True)
     if pipeline is not None:

@@ -60,6 +60,7 @@ def trigger_pipeline(
             *(GivenVariable(key, value) for key, value in given.items()),
             GivenVariable(PAYLOAD_VARIABLE, payload, "file", raw=True),
         ),
+        origin_variables=() if origin.trigger_id is None else (("CI_TRIGGER_SHORT_TOKEN", params.token[:4]),),
     )
     pipeline = create_pipeline(database, store, request, save_on_errors=True)
     if pipeline is None:

@@ -36,6 +36,16 @@ def _read(api: Api, make: Make, path: str) -> dict[str, Any]:
     return shown
 
 
+def test_upload_without_a_file_is_refused_with_an_explanation(make: Make, api: Api) -> None:
+    rows = PipelineRows(make, "unit 0")
+    rows.process()
+    headers, url = {"JOB-TOKEN": rows.start("unit")}, f"/jobs/{rows.job('unit').id}/artifacts?artifact_type=junit"
+    for sent in ({"files": {"report": ("junit.xml.gz", gzip_of(JUNIT))}}, {"content": gzip_of(JUNIT)}):
+        answer = api.request("POST", url, headers=headers, **sent)
+        assert answer.status_code == 400
+        assert "Send it as the field 'file' of a multipart/form-data body." in answer.json()["message"]
+
+
 def test_report_of_a_pipeline(make: Make, api: Api) -> None:
     rows = PipelineRows(make, "unit 0", "lint 0", "broken 0")
     rows.process()

@@ -202,9 +202,17 @@ def test_dotenv_report(rows: PipelineRows, api: Api) -> None:
     assert upload(api, job.id, token, b"no gzip", ".env.gz", **query).status_code == 400
 
 
-@pytest.mark.parametrize("limit", [{"public": False}, {"access": "developer"}, {"access": "none"}])
-def test_private_artifacts(make: Make, api: Api, limit: dict[str, object]) -> None:
-    """Files that the configuration makes private are for developers only."""
+@pytest.mark.parametrize(
+    ("limit", "statuses"),
+    [
+        ({"public": False}, [200, 200, 403]),
+        ({"access": "developer"}, [200, 200, 403]),
+        ({"access": "maintainer"}, [200, 403, 403]),
+        ({"access": "none"}, [403, 403, 403]),
+    ],
+)
+def test_private_artifacts(make: Make, api: Api, limit: dict[str, object], statuses: list[int]) -> None:
+    """Files that the configuration makes private are for developers, for maintainers, or for later jobs only."""
     owner, reporter, developer = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={reporter: 20, developer: 30})
     options = {"build": JobOptions(artifacts={**limit, "paths": ["x"]})}
@@ -213,7 +221,8 @@ def test_private_artifacts(make: Make, api: Api, limit: dict[str, object]) -> No
     token, job = rows.start("build"), rows.job("build")
     assert upload(api, job.id, token, ARCHIVE).status_code == 201
     path = f"{project.url}/jobs/{job.id}/artifacts"
-    assert [api.get(path, user).status_code for user in (owner, developer, reporter)] == [200, 200, 403]
+    assert [api.get(path, user).status_code for user in (owner, developer, reporter)] == statuses
+    assert api.request("GET", f"/jobs/{job.id}/artifacts", headers={"JOB-TOKEN": token}).status_code == 200
 
 
 def test_concurrent_uploads_leave_one_file(rows: PipelineRows, api: Api, make: Make, instance: Instance) -> None:

@@ -28,8 +28,8 @@ class PipelineFacts:
         self.compared.append(compare_to)
         return self.changes
 
-    def file_paths(self) -> Collection[str]:
-        return self.paths
+    def file_paths(self, project: str | None = None, ref: str | None = None) -> Collection[str]:
+        return self.paths if project is None else (f"{project}@{ref}",)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.ci.config.compiler import MAX_JOBS
+from ingot.ci.config.compiler import MAX_JOBS, MAX_PIPELINE_JOBS
 from ingot.ci.config.errors import ConfigError
 from tests.ci.config.context import errors, plan
 
@@ -31,6 +31,20 @@ from tests.ci.config.context import errors, plan
         ("trigger: x\n  image: y\n  retry: 1", "jobs:job config contains unknown keys: image, retry"),
         ("trigger: x\n  when: delayed\n  start_in: 1 day", "jobs:job:when config should be one of: on_success"),
         ("trigger: x\n  parallel: 2", "jobs:job:parallel config should be a hash"),
+        ("script: [x]\n  tags: [" + "a, " * 51 + "]", "jobs:job:tags config should have at most 50 tags"),
+        ("script: [x]\n  id_tokens: [A]", "jobs:job:id_tokens config should be a hash"),
+        ("script: [x]\n  id_tokens: {A: {}}", "jobs:job:id_tokens:A config should have a value for: aud"),
+        ("script: [x]\n  id_tokens: {A: {aud: 1}}", "jobs:job:id_tokens:A:aud config should be an array of strings or"),
+        ("script: [x]\n  release: v1", "jobs:job:release config should be a hash"),
+        ("script: [x]\n  release: {tag_name: v1}", "jobs:job:release config should have a value for: description"),
+        (
+            "script: [x]\n  release: {tag_name: v1, description: d, released_at: soon}",
+            "jobs:job:release:released_at config must be a valid datetime",
+        ),
+        (
+            "script: [x]\n  release: {tag_name: v1, description: d, assets: {links: [{name: a}]}}",
+            "jobs:job:release:assets:links config should have a value for: url",
+        ),
         ("script: [x]\n  foo: 1\n  bar: 2", "jobs:job config contains unknown keys: foo, bar"),
         ("script: [x]\n  before_script: {a: 1}", "jobs:job:before_script config should be a string or a nested array"),
         ("script: [x]\n  image: [a]", "jobs:job:image config should be a hash or a string"),
@@ -126,6 +140,10 @@ from tests.ci.config.context import errors, plan
             "job job: one job can only need 50 others, but you have",
         ),
         ("script: [x]\n  coverage: x", "jobs:job:coverage config must be a regular expression"),
+        (
+            "script: [x]\n  artifacts: {paths: [x], expose_as: 'a/b'}",
+            "jobs:job:artifacts:expose_as config can contain only letters, digits, '-', '_' and spaces, at most 100",
+        ),
         ("script: [x]\n  retry: 3", "jobs:job:retry config has to be between 0 and 2"),
         ("script: [x]\n  retry: x", "jobs:job:retry config has to be either an integer or a hash"),
         ("script: [x]\n  retry: {when: never}", "jobs:job:retry:when config is not a known failure reason"),
@@ -162,8 +180,8 @@ def test_job_errors(job: str, message: str) -> None:
     [
         ("", "jobs config should contain at least one visible job"),
         (".a: {script: [x]}", "jobs config should contain at least one visible job"),
-        ("- a", "Invalid configuration format: the file should contain a hash"),
-        ("just text", "Invalid configuration format: the file should contain a hash"),
+        ("- a", "Invalid configuration format"),
+        ("just text", "Invalid configuration format"),
         ("job: x", "jobs:job config should be a hash"),
         ("10: {script: [x]}", "jobs:10 name should be a string"),
         ("'': {script: [x]}", "jobs:job name can't be blank"),
@@ -214,6 +232,12 @@ def test_number_of_jobs() -> None:
     """The copies are counted while they are made, so a small file cannot demand millions of them."""
     text = "\n".join(f"j{n}: {{script: [x], parallel: 200}}" for n in range(5000))
     assert errors(text) == (f"The configuration has more than {MAX_JOBS} jobs",)
+    jobs = [f"j{n}: {{script: [x], parallel: 200, rules: [{{if: $A == '{n}'}}]}}" for n in range(MAX_JOBS // 200)]
+    assert plan("\n".join(jobs)) == {}
+    chosen = "\n".join(jobs).replace("==", "!=")
+    with pytest.raises(ConfigError) as raised:
+        plan(chosen)
+    assert raised.value.messages == (f"The pipeline has more than {MAX_PIPELINE_JOBS} jobs",)
 
 
 def test_cycle_of_needs() -> None:

@@ -78,6 +78,9 @@ from tests.ci.config.context import only_job, plan, read
         (r"script: [a]" + "\n  coverage: '/(\\d+)%/'", "coverage", r"/(\d+)%/"),
         ("script: [a]\n  retry: 2", "retry", Retry(2)),
         ("script: [a]\n  retry: {max: 1, when: script_failure}", "retry", Retry(1, ("script_failure",))),
+        ("script: [a]\n  retry: {max: 1, exit_codes: 137}", "retry", Retry(1, (), (137,))),
+        ("script: [a]\n  services: [[a, [{name: b}]], c]", "services", ({"name": "a"}, {"name": "b"}, {"name": "c"})),
+        ("script: [a]\n  cache: [[{key: a}], {key: b}]", "cache", ({"key": "a"}, {"key": "b"})),
         (
             "script: [a]\n  retry: {max: 2, when: [api_failure, runner_system_failure]}",
             "retry",
@@ -240,10 +243,18 @@ def test_unsupported_keywords_are_accepted_with_a_warning() -> None:
     config = read("""
 job:
   script: [x]
-  release: {tag_name: v1}
-  id_tokens: {T: {aud: x}}
+  hooks: {pre_get_sources_script: [x]}
+  secrets: {S: {vault: x}}
+  retry: {max: 1, when: [runner_interrupted]}
+  artifacts: {reports: {junit: a.xml, sast: b.json}}
+  rules: [{if: $A}, {when: on_success}]
 """)
-    assert config.warnings == ("jobs:job uses keywords that are not supported and have no effect: release, id_tokens",)
+    assert config.warnings == (
+        "jobs:job may allow multiple pipelines to run for a single action due to `rules:when` clause "
+        "with no `workflow:rules`",
+        "jobs:job uses keywords that are not supported and have no effect: hooks, secrets",
+        "jobs:job:artifacts:reports are not supported and not stored: sast",
+    )
 
 
 @pytest.mark.parametrize(

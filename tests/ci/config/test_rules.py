@@ -38,6 +38,8 @@ MERGE_REQUEST = {
         ("[{exists: {paths: [nope, '*/*.py']}}]", ("on_success", False)),
         ("[{exists: [$FILE]}]", ("on_success", False)),
         ("[{exists: [nope]}]", None),
+        ("[{exists: {paths: [Dockerfile], project: other}}]", None),
+        ("[{exists: {paths: [Dockerfile@v1], project: $FILE, ref: v$SET}}]", ("on_success", False)),
         ("[{if: $SET, changes: [docs/*], exists: [nope]}]", None),
     ],
 )

@@ -22,6 +22,8 @@ from ingot.ci.config.yaml_loader import MAX_BYTES, Budget, YamlReference, load_d
         ("a: !!str 1\nb: !!int '7'", {"a": "1", "b": 7}),
         ("a: 1\na: 2", {"a": 2}),
         ("1: x", {1: "x"}),
+        (":test:\n  :script: ':x'", {"test": {"script": ":x"}}),
+        ("':a': 1\n:a b: 2", {":a": 1, ":a b": 2}),
         ("a: |\n  x\n  y\n", {"a": "x\ny\n"}),
         ("a: &x [1, 2]\nb: *x", {"a": [1, 2], "b": [1, 2]}),
         ("a: !reference [.b, script]", {"a": YamlReference((".b", "script"))}),
@@ -89,6 +91,7 @@ def _bomb(levels: int) -> str:
         pytest.param("a: {<<: 1}", "expected a mapping or list of mappings for merging", id="merge of a number"),
         pytest.param("a: !!int x", "x is not a valid value", id="wrong number"),
         pytest.param(b"\xff\xfe\xfa", "Invalid configuration format", id="encoding"),
+        pytest.param('"a\\0": x', "found a NUL character at line 1 column 1", id="escaped NUL"),
         pytest.param("a: \x00", "Invalid configuration format", id="control character"),
     ],
 )

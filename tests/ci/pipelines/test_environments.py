@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 
-from ingot.ci.pipelines.auto_stop import enqueue_environment_stops
 from ingot.ci.pipelines.badges import coverage_badge, pipeline_badge, render_badge
+from ingot.ci.pipelines.due_environments import enqueue_environment_stops
 from ingot.ci.pipelines.processing import change_job
 from ingot.projects.environments.tables import environments
 from tests.ci.pipelines.files import commit_files
@@ -193,8 +193,8 @@ def test_badge_pages(api: Api, make: Make) -> None:
     project, hidden = make_project(make, visibility="public"), make_project(make, visibility="private")
     commit_files(make, project, {".gitlab-ci.yml": "job: {script: make}\n"})
     commit_files(make, project, {"a": "1"}, branch="feature/x", start_branch="main")
-    for branch in ("main", "feature/x"):
-        shown = httpx.get(f"{api.url}/{project.path}/badges/{branch}/pipeline.svg")
+    for name in ("main/pipeline", "feature/x/pipeline", "main/build"):
+        shown = httpx.get(f"{api.url}/{project.path}/badges/{name}.svg")
         assert (shown.status_code, shown.headers["content-type"]) == (200, "image/svg+xml")
         assert "pipeline: pending" in shown.text
     assert "coverage: unknown" in httpx.get(f"{api.url}/{project.path}/badges/main/coverage.svg").text

@@ -62,7 +62,7 @@ include:
 
 
 def test_other_projects(make: Make) -> None:
-    """Attack: a pusher includes a file of a project that they may not read."""
+    """Attack: a pusher includes a file of a project that they may not read, or asks whether it exists."""
     owner = make.user()
     shared, hidden = make_project(make, visibility="public"), make_project(make, visibility="private")
     for project in (shared, hidden):
@@ -77,6 +77,15 @@ def test_other_projects(make: Make) -> None:
     assert names == []
     assert errors is not None
     assert f"Project `{hidden.path}` not found or access denied!" in errors
+    for path, file, jobs in (
+        (shared.path, "ci.yml", ["job", "other"]),
+        (shared.path, "no.yml", ["other"]),
+        (hidden.path, "ci.yml", []),
+    ):
+        rule = f"{{exists: {{paths: [{file}], project: {path}, ref: main}}}}"
+        text = f"job: {{script: make, rules: [{rule}]}}\nother: {{script: make}}\n"
+        commit_files(make, own, {".gitlab-ci.yml": text}, user=owner, action="update")
+        assert _newest(make, own)[0] == jobs
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,9 @@ def test_a_resource_group_runs_one_job_at_a_time(make: Make) -> None:
         (JobOptions(retry_limit=2), {}, "pending pending failed"),
         (JobOptions(retry_limit=1, retry_when=("script_failure",)), {"failure_reason": "script_failure"}, "pending"),
         (JobOptions(retry_limit=1, retry_when=("api_failure",)), {"failure_reason": "script_failure"}, "failed"),
+        (JobOptions(retry_limit=1, retry_exit_codes=(137,)), {"exit_code": 137}, "pending failed"),
+        (JobOptions(retry_limit=1, retry_exit_codes=(137,)), {"exit_code": 1}, "failed"),
+        (JobOptions(retry_limit=1, retry_when=("always",)), {"failure_reason": "missing_dependency_failure"}, "failed"),
         (JobOptions(retry_limit=0), {}, "failed"),
     ],
 )

@@ -81,6 +81,7 @@ def test_configuration_elsewhere(make: Make) -> None:
         assert pipeline["status"] == status
         details = make.api.get(f"{own.url}/pipelines/{pipeline['id']}", make.root).json()
         assert bool(details["yaml_errors"]) is (status == "failed")
+        assert make.api.get(f"{own.url}/ci/lint", owner).json()["valid"] is (status == "pending")
 
 
 def test_broken_configuration(api: Api, make: Make) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from ingot.accounts.users.actors import active_actor
 from ingot.ci.job_records.tables import JobOptions, ci_jobs
-from ingot.ci.pipelines import maintenance, service
+from ingot.ci.pipelines import maintenance, service, stuck_jobs
 from ingot.core.access.actor import Actor
 from ingot.core.db.times import add_duration
 from ingot.errors import Denied, Invalid
@@ -144,7 +144,7 @@ def test_a_job_that_its_runner_has_not_received_is_queued_again(make: Make, monk
     maintenance.drop_stuck_jobs(rows.database, None)
     assert rows.statuses() == "running created running"
     _pass_time(make, monkeypatch, seconds=130)
-    rows.write(maintenance.enqueue_stuck_job_search)
+    rows.write(stuck_jobs.enqueue_stuck_job_search)
     maintenance.drop_stuck_jobs(rows.database, None)
     assert rows.statuses() == "pending created pending"
     assert (rows.job("a").runner_id, rows.job("a").token_digest) == (None, None)
@@ -156,7 +156,7 @@ def test_jobs_that_no_runner_takes_fail_after_a_day(make: Make, monkeypatch: pyt
     maintenance.drop_stuck_jobs(rows.database, None)
     assert rows.job("a").status == "pending"
     _pass_time(make, monkeypatch, hours=25)
-    rows.write(maintenance.enqueue_stuck_job_search)
+    rows.write(stuck_jobs.enqueue_stuck_job_search)
     maintenance.drop_stuck_jobs(rows.database, None)
     assert (rows.job("a").status, rows.job("a").failure_reason) == ("failed", "stuck_or_timeout_failure")
 

@@ -40,6 +40,10 @@ def test_predefined_variables(api: Api, make: Make) -> None:
         "CI": "true",
         "GITLAB_CI": "true",
         "CI_API_V4_URL": f"{base}/api/v4",
+        "CI_REGISTRY": base.split("/")[2],
+        "CI_REGISTRY_IMAGE": f"{base.split('/')[2]}/{project.path.lower()}",
+        "CI_REGISTRY_USER": "gitlab-ci-token",
+        "CI_REGISTRY_PASSWORD": job.token,
         "CI_SERVER_URL": base,
         "CI_SERVER_HOST": base.split("/")[2].partition(":")[0],
         "CI_SERVER_VERSION_MAJOR": "16",
@@ -85,9 +89,21 @@ def test_predefined_variables(api: Api, make: Make) -> None:
     assert {key: job.variables.get(key) for key in expected} == expected
     assert "CI_COMMIT_TAG" not in job.variables
     sent = {each["key"]: each for each in job.payload["variables"]}
-    assert (sent["CI_JOB_TOKEN"]["public"], sent["CI_JOB_TOKEN"]["masked"]) == (False, True)
+    for key in ("CI_JOB_TOKEN", "CI_REGISTRY_PASSWORD"):
+        assert (sent[key]["public"], sent[key]["masked"]) == (False, True)
     # A commit message must not be expanded by the runner.
     assert sent["CI_COMMIT_MESSAGE"]["raw"] is True
+
+
+def test_variables_of_tags_and_copies(api: Api, make: Make) -> None:
+    project = make_project(make, container_registry_enabled=False)
+    commit_files(make, project, {".gitlab-ci.yml": "copy: {script: make, parallel: 2, only: [tags]}\n"})
+    api.post(f"{project.url}/repository/tags", make.root, tag_name="v1", ref="main", message="First release")
+    variables = _take(make, project).variables
+    assert variables["CI_COMMIT_TAG"] == "v1"
+    assert variables["CI_COMMIT_TAG_MESSAGE"] == "First release"
+    assert (variables["CI_JOB_NAME"], variables["CI_JOB_GROUP_NAME"]) == ("copy 1/2", "copy")
+    assert not variables.keys() & {"CI_COMMIT_BRANCH", "CI_REGISTRY", "CI_REGISTRY_IMAGE", "CI_REGISTRY_PASSWORD"}
 
 
 def test_precedence(api: Api, make: Make) -> None:

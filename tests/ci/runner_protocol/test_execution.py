@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import httpx
 import pytest
+from joserfc import jwt
+from joserfc.jwk import KeySet
 
 from ingot.ci.job_records.queries import job_by_id
 from ingot.ci.job_records.tables import CiJob
@@ -140,7 +143,10 @@ def test_the_payload_has_everything_a_runner_needs(make: Make, instance: Instanc
         ("deps-protected", "pull-push", ["old-protected"]),
         ("default-protected", "pull", []),
     ]
-    assert (payload["credentials"], payload["dependencies"], payload["allow_git_fetch"]) == ([], [], True)
+    assert payload["credentials"] == [
+        {"type": "registry", "url": address, "username": "gitlab-ci-token", "password": token}
+    ]
+    assert (payload["dependencies"], payload["allow_git_fetch"]) == ([], True)
     assert payload["features"]["trace_sections"] is True
     assert "job_canceled" in payload["features"]["failure_reasons"]
     variables = {variable["key"]: variable for variable in payload["variables"]}
@@ -357,3 +363,54 @@ def test_the_jobs_of_a_runner(make: Make, api: Api) -> None:
     assert api.get(url, owner, status="unknown").status_code == 400
     short = statements_of(make, lambda: api.get(url, owner, per_page=1, pagination="keyset"))
     assert statements_of(make, lambda: api.get(url, owner, per_page=2, pagination="keyset")) == short
+
+
+def test_release_and_identity_of_a_job(api: Api, make: Make) -> None:
+    """The runner creates the release after the script; other services verify the tokens of the job."""
+    release = {
+        "tag_name": "v$VERSION",
+        "description": "About $VERSION",
+        "milestones": ["m1"],
+        "assets": {"links": [{"name": "file", "url": "https://files.example/$VERSION"}]},
+    }
+    tokens = {"ONE": {"aud": "https://$TARGET"}, "TWO": {"aud": ["a", "b"]}}
+    job = {
+        "script": ["make"],
+        "after_script": ["end"],
+        "release": release,
+        "id_tokens": tokens,
+        "environment": "production",
+    }
+    project = ci_project(make, {"variables": {"TARGET": "vault.example"}, "publish": job})
+    taken = project_runner(make, project.id).must_take()
+    steps = {step["name"]: step for step in taken.payload["steps"]}
+    assert list(steps) == ["script", "release", "after_script"]
+    (command,) = steps["release"]["script"]
+    link = r'"{\"name\":\"file\",\"url\":\"https://files.example/$VERSION\"}"'
+    assert 'release-cli create --description "About $VERSION" --tag-name "v$VERSION"' in command
+    assert f'--milestone "m1" --assets-link {link}' in command
+    assert steps["release"]["when"] == "on_success"
+    variables = {each["key"]: each for each in taken.payload["variables"]}
+    assert [(variables[name]["masked"], variables[name]["public"]) for name in tokens] == [(True, False)] * 2
+    discovery = httpx.get(f"{api.url}/.well-known/openid-configuration").json()
+    keys = KeySet.import_key_set(httpx.get(f"{api.url}/oauth/discovery/keys").json())
+    claims = jwt.decode(variables["ONE"]["value"], keys, algorithms=["RS256"]).claims
+    expected = {
+        "iss": discovery["issuer"],
+        "aud": "https://vault.example",
+        "sub": f"project_path:{project.path}:ref_type:branch:ref:master",
+        "project_path": project.path,
+        "project_id": str(project.id),
+        "ref": "master",
+        "ref_path": "refs/heads/master",
+        "ref_protected": "true",
+        "job_id": str(taken.id),
+        "pipeline_source": "push",
+        "user_login": "root",
+        "environment": "production",
+    }
+    assert {name: claims.get(name) for name in expected} == expected
+    assert claims["nbf"] < claims["iat"] < claims["exp"]
+    assert jwt.decode(variables["TWO"]["value"], keys, algorithms=["RS256"]).claims["aud"] == ["a", "b"]
+    listed = api.get(f"{project.url}/jobs/{taken.id}", make.root).text
+    assert variables["ONE"]["value"] not in listed

@@ -12,6 +12,7 @@ from ingot.ci.schedules.tables import pipeline_schedules
 from ingot.core.access.levels import Level
 from ingot.projects.projects.api import repository_store
 from tests.ci.pipelines.files import commit_files, list_pipelines
+from tests.ci.runner_client import project_runner
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project, statements_of
@@ -198,6 +199,10 @@ def test_playing_a_schedule_creates_a_pipeline(make: Make, project: Project) -> 
     assert shown["user"]["id"] == developer.id
     assert _get(make, project, schedule)["last_pipeline"]["id"] == pipeline["id"]
     assert _get(make, project, schedule)["next_run_at"] == schedule["next_run_at"]
+    runner = project_runner(make, project.id)
+    of_push, of_schedule = runner.must_take().variables, runner.must_take().variables
+    assert of_push.get("CI_PIPELINE_SCHEDULE_DESCRIPTION") is None
+    assert of_schedule["CI_PIPELINE_SCHEDULE_DESCRIPTION"] == schedule["description"]
     make.api.put(url, make.root, ref="missing")
     assert make.api.post(f"{project.url}/pipeline_schedules/{number}/play", developer).status_code == 400
 

@@ -39,6 +39,7 @@ def test_trigger_a_pipeline(api: Api, make: Make) -> None:
     job = project_runner(make, project.id).must_take()
     assert job.variables["WHAT"] == "this"
     assert job.variables["CI_PIPELINE_TRIGGERED"] == "true"
+    assert job.variables["CI_TRIGGER_SHORT_TOKEN"] == token[:4]
 
 
 def test_refused_triggers(api: Api, make: Make) -> None:

@@ -1,7 +1,8 @@
 """Authentication of clients of packages, which send tokens of any kind in the same way."""
 
 from ingot.accounts.authentication import authenticate
-from ingot.ci.job_tokens.authentication import TOKEN_USERNAME, actor_by_job_token
+from ingot.ci.job_records.tables import TOKEN_USERNAME
+from ingot.ci.job_tokens.authentication import actor_by_job_token
 from ingot.core.access.actor import Actor, DeployTokenIdentity
 from ingot.core.access.credentials import Credentials
 from ingot.core.db.connection import Connection

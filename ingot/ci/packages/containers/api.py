@@ -14,13 +14,11 @@ from ingot.ci.packages.containers.views import (
     ContainerRepositoryView,
     ContainerRuleView,
     ContainerTagDetails,
-    ContainerTagView,
     container_rule_view,
-    registry_host,
     repository_views,
     tag_details,
-    tag_view,
 )
+from ingot.ci.pipelines.predefined_variables import registry_host
 from ingot.core.access.levels import Access
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
@@ -112,16 +110,16 @@ def delete_container_repository(call: Call, project: Project) -> None:
     "/projects/:id/registry/repositories/:repository_id/tags",
     on=project_in_path,
     may=policy.may_read_images,
-    returns=list[ContainerTagView],
+    returns=list[ContainerTagDetails],
     open=True,
     job_token=True,
 )
-def list_container_tags(call: Call, project: Project, page: Page) -> Listing[ContainerTagView]:
+def list_container_tags(call: Call, project: Project, page: Page) -> Listing[ContainerTagDetails]:
     """List the tags of a container repository."""
     repository = _repository(call, project)
     path, host = queries.repository_path(project.full_path, repository.name), registry_host(call.origin.base)
     listing = queries.list_tags(call.db, repository.id, page)
-    return listing.of([tag_view(tag, path, host) for tag in listing.items])
+    return listing.of([tag_details(tag, path, host) for tag in listing.items])
 
 
 @routes.delete(
@@ -151,12 +149,9 @@ def delete_container_tags(call: Call, project: Project, params: DeleteContainerT
 def get_container_tag(call: Call, project: Project) -> ContainerTagDetails:
     """Get a tag of a container repository."""
     repository = _repository(call, project)
-    tag = _find_tag(call, repository)
-    manifest = queries.manifest_or_none(call.db, repository.id, tag.name)
-    if manifest is None:
-        raise NotFound("Tag")
+    tag = queries.find_tagged_manifest(call.db, repository.id, call.path["tag_name"])
     path = queries.repository_path(project.full_path, repository.name)
-    return tag_details(tag, manifest, path, registry_host(call.origin.base))
+    return tag_details(tag, path, registry_host(call.origin.base))
 
 
 @routes.delete(

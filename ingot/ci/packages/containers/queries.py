@@ -13,6 +13,7 @@ from ingot.ci.packages.containers.tables import (
     ContainerManifest,
     ContainerRepository,
     ContainerTag,
+    TaggedManifest,
     container_blob_links,
     container_blobs,
     container_manifests,
@@ -69,9 +70,20 @@ _TAG_NAMES = (
     .order_by(_tags.c.name)
     .limit(bindparam("most"))
 )
-_TAG_LIST = list_query(
-    select(_tags).where(_tags.c.repository_id == bindparam("repository")), _tags.c.id, _tags.c.name.asc()
+_TAGGED = (
+    select(
+        _tags.c.id,
+        _tags.c.name,
+        _tags.c.updated_at,
+        _manifests.c.digest,
+        _manifests.c.config_digest,
+        _manifests.c.total_size,
+    )
+    .join(_manifests, _manifests.c.id == _tags.c.manifest_id)
+    .where(_tags.c.repository_id == bindparam("repository"))
 )
+_TAGGED_BY_NAME = _TAGGED.where(_tags.c.name == bindparam("tag"))
+_TAG_LIST = list_query(_TAGGED, _tags.c.id, _tags.c.name.asc())
 _TAG_COUNTS = (
     select(_tags.c.repository_id, func.count())
     .where(in_list(_tags.c.repository_id, "repositories"))
@@ -100,6 +112,12 @@ _CATALOG = (
     .where(_repositories.c.last_published_at.is_not(None), projects.c.namespace_id.is_not(None))
     .order_by(projects.c.full_path_key, _repositories.c.name)
     .limit(bindparam("most"))
+)
+_RECORDED_BLOBS = (
+    select(container_blobs.c.id, container_blobs.c.storage_key, container_blobs.c.size)
+    .where(container_blobs.c.id > bindparam("after"))
+    .order_by(container_blobs.c.id)
+    .limit(500)
 )
 
 
@@ -209,6 +227,14 @@ def tag_or_none(db: Connection, repository_id: int, name: str) -> ContainerTag |
     return db.first(ContainerTag, _TAG, repository=repository_id, tag=name)
 
 
+def find_tagged_manifest(db: Connection, repository_id: int, name: str) -> TaggedManifest:
+    """Return a tag of a repository with its manifest; raise NotFound if there is none."""
+    tagged = db.first(TaggedManifest, _TAGGED_BY_NAME, repository=repository_id, tag=name)
+    if tagged is None:
+        raise NotFound("Tag")
+    return tagged
+
+
 def all_tags(db: Connection, repository_id: int) -> list[ContainerTag]:
     """Return all tags of a repository."""
     return db.all(ContainerTag, _ALL_TAGS, repository=repository_id)
@@ -219,9 +245,9 @@ def tag_names(db: Connection, repository_id: int, after: str, most: int) -> list
     return [name for (name,) in db.rows(_TAG_NAMES, repository=repository_id, after=after, most=most)]
 
 
-def list_tags(db: Connection, repository_id: int, page: Page) -> Listing[ContainerTag]:
+def list_tags(db: Connection, repository_id: int, page: Page) -> Listing[TaggedManifest]:
     """List the tags of a repository by name."""
-    return fetch_page(db, ContainerTag, _TAG_LIST, page, repository=repository_id)
+    return fetch_page(db, TaggedManifest, _TAG_LIST, page, repository=repository_id)
 
 
 def tags_of(db: Connection, repository_ids: Sequence[int]) -> list[ContainerTag]:
@@ -259,3 +285,8 @@ def catalog(db: Connection, most: int) -> list[str]:
     """Return the paths of all repositories."""
     rows: list[tuple[Any, ...]] = db.rows(_CATALOG, most=most)
     return [repository_path(path, name) for path, name in rows]
+
+
+def recorded_blobs(db: Connection, after: int) -> list[tuple[int, str, int]]:
+    """List the next layers with their ids, storage keys and sizes."""
+    return [(row_id, key, size) for row_id, key, size in db.rows(_RECORDED_BLOBS, after=after)]

@@ -1,5 +1,6 @@
 """Authentication and permissions of requests to the container registry."""
 
+import re
 from typing import Literal
 
 from ingot.ci.packages.containers import policy
@@ -17,6 +18,7 @@ from ingot.errors import Denied, Unauthenticated
 
 Action = Literal["pull", "push", "delete"]
 SERVICE = "container_registry"
+_SOURCE = re.compile(r"[a-z0-9][a-z0-9._/-]{0,500}")
 _SCOPES: dict[Action, str] = {"pull": "pull", "push": "pull,push", "delete": "delete"}
 
 
@@ -38,8 +40,16 @@ def authorized_caller(db: Connection, request: Request, action: Action) -> Actor
     return actor
 
 
+def require_granted(db: Connection, request: Request, path: str, action: Action) -> None:
+    """Raise Unauthenticated if the token was requested for something else: the client then requests another one."""
+    granted = request_credential(db, request).granted
+    if granted is not None and not {action, "*"} & set(granted.get(path, ())):
+        raise Unauthenticated
+
+
 def authorize(db: Connection, request: Request, path: str, action: Action) -> ImagePath:
     """Return the repository at a path if the caller may act on it; raise Unauthenticated, NotFound or Denied."""
+    require_granted(db, request, path, action)
     actor = authorized_caller(db, request, action)
     image = find_image_path(db, actor, path)
     rule = policy.may_read_images if action == "pull" else policy.may_push_images
@@ -52,9 +62,12 @@ def authorize(db: Connection, request: Request, path: str, action: Action) -> Im
     return image
 
 
-def challenge(request: Request, path: str = "", action: Action = "pull") -> RegistryError:
-    """Return the response that tells a client where it gets a token."""
-    scope = f',scope="repository:{path}:{_SCOPES[action]}"' if path else ""
+def challenge(request: Request, path: str = "", action: Action = "pull", source: str = "") -> RegistryError:
+    """Return the response that tells a client where it gets a token; a blob of a ``source`` may be mounted."""
+    scopes = [f"repository:{path}:{_SCOPES[action]}"] if path else []
+    if source and _SOURCE.fullmatch(source):
+        scopes.append(f"repository:{source}:pull")
+    scope = f',scope="{" ".join(scopes)}"' if scopes else ""
     value = f'Bearer realm="{request.origin.base}/jwt/auth",service="{SERVICE}"{scope}'
     header: Header = (b"www-authenticate", value.encode())
     return RegistryError(401, "UNAUTHORIZED", "authentication required", header)

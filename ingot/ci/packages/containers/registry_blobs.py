@@ -10,7 +10,7 @@ from typing import TypeVar
 from ingot.ci.packages.containers import service
 from ingot.ci.packages.containers.manifests import DIGEST
 from ingot.ci.packages.containers.queries import is_referenced, linked_blob_or_none, upload_or_none
-from ingot.ci.packages.containers.registry_access import authorize
+from ingot.ci.packages.containers.registry_access import authorize, require_granted
 from ingot.ci.packages.containers.registry_errors import API_VERSION, RegistryError
 from ingot.ci.packages.containers.tables import ContainerBlob, ContainerRepository
 from ingot.ci.packages.containers.upload_files import UUID, PartialBlob, UploadBusy
@@ -64,6 +64,7 @@ class RegistryBlobs:
         """Return the blob that another repository has, if the caller may read it."""
         if "mount" not in query or "from" not in query:
             return None
+        require_granted(db, request, query["from"], "pull")
         try:
             source = authorize(db, request, query["from"], "pull").repository
         except (NotFound, Denied, Unauthenticated):  # The client uploads the blob instead.

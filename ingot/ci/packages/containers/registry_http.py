@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from typing import NamedTuple, TypeVar
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qs, quote, unquote
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
@@ -16,7 +16,12 @@ from ingot.ci.packages.containers.registry_access import Action, authorize, auth
 from ingot.ci.packages.containers.registry_blobs import RegistryBlobs
 from ingot.ci.packages.containers.registry_errors import API_VERSION, RegistryError, refusal_of, registry_error_response
 from ingot.ci.packages.containers.registry_manifests import RegistryManifests
-from ingot.ci.packages.containers.registry_tokens import RegistryCredential, actor_of, registry_token
+from ingot.ci.packages.containers.registry_tokens import (
+    RegistryCredential,
+    actor_of,
+    registry_token,
+    requested_access,
+)
 from ingot.ci.packages.containers.tables import ContainerRepository
 from ingot.ci.packages.files.store import package_store_of
 from ingot.core.api.params import number_or_none
@@ -109,7 +114,7 @@ class RegistryHttp:
         try:
             return await self._dispatch(call, match["kind"])
         except Unauthenticated:
-            raise challenge(request, match["name"], _action(request)) from None
+            raise challenge(request, match["name"], _action(request), query.get("from", "")) from None
 
     async def _dispatch(self, call: RegistryRequest, kind: str) -> ApiResponse:
         method = call.request.method
@@ -162,6 +167,7 @@ class RegistryHttp:
         def issue(db: Connection) -> ApiResponse:
             seconds = current_settings(db).container_registry_token_expire_delay * 60
             credential.expires_at = add_duration(db.now, seconds=seconds)
+            credential.granted = requested_access(parse_qs(request.query.decode("latin-1")).get("scope", []))
             token = registry_token(db, credential)
             content = {"token": token, "access_token": token, "expires_in": seconds, "issued_at": db.now}
             return json_response(200, content, [(b"cache-control", b"no-store")])

@@ -5,6 +5,7 @@ A token contains the encrypted credential, which is checked at each use, so it e
 
 import base64
 import binascii
+from collections.abc import Sequence
 
 import msgspec
 
@@ -17,6 +18,7 @@ from ingot.core.db.times import Timestamp
 from ingot.errors import Unauthenticated
 
 _PURPOSE = "container registry token"
+_MAX_SCOPES = 100
 
 
 class RegistryCredential(msgspec.Struct, array_like=True):
@@ -27,6 +29,8 @@ class RegistryCredential(msgspec.Struct, array_like=True):
     user_id: int = 0
     expires_at: Timestamp | None = None
     purpose: str = _PURPOSE
+    granted: dict[str, list[str]] | None = None
+    """The actions by repository for which a token was requested; None without a token."""
 
 
 def registry_token(db: Connection, credential: RegistryCredential) -> str:
@@ -48,6 +52,17 @@ def credential_of(db: Connection, token: str) -> RegistryCredential:
     if credential.purpose != _PURPOSE or credential.expires_at is None or credential.expires_at <= db.now:
         raise Unauthenticated
     return credential
+
+
+def requested_access(scopes: Sequence[str]) -> dict[str, list[str]]:
+    """Return the actions by repository that scopes name, such as ``repository:group/project:pull,push``."""
+    access: dict[str, list[str]] = {}
+    for scope in " ".join(scopes).split()[:_MAX_SCOPES]:
+        kind, _, rest = scope.partition(":")
+        path, _, actions = rest.rpartition(":")
+        if kind == "repository":
+            access.setdefault(path, []).extend(actions.split(","))
+    return access
 
 
 def actor_of(db: Connection, credential: RegistryCredential) -> Actor:

@@ -159,6 +159,17 @@ class ContainerTag(Record, frozen=True):
     updated_at: Timestamp
 
 
+class TaggedManifest(Record, frozen=True):
+    """Tag with the properties of its manifest."""
+
+    id: int
+    name: str
+    updated_at: Timestamp
+    digest: str
+    config_digest: str | None
+    total_size: int
+
+
 class ContainerProtectionRule(Record, frozen=True):
     """Levels that members need to push or delete images whose paths match."""
 

@@ -1,19 +1,19 @@
 """Response structs of container repositories and their tags."""
 
 from collections import defaultdict
-from urllib.parse import urlsplit
 
 from msgspec import UNSET, UnsetType
 
 from ingot.ci.packages.containers.queries import repository_path, tag_counts, tags_of
 from ingot.ci.packages.containers.tables import (
-    ContainerManifest,
     ContainerProtectionRule,
     ContainerRepository,
     ContainerTag,
+    TaggedManifest,
 )
 from ingot.ci.packages.protection.levels import level_name
 from ingot.ci.packages.records.queries import project_paths
+from ingot.ci.pipelines.predefined_variables import registry_host
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
@@ -64,11 +64,6 @@ class ContainerRuleView(View):
     minimum_access_level_for_delete: str | None
 
 
-def registry_host(base_url: str) -> str:
-    """Return the host of the registry, with which the names of images begin."""
-    return urlsplit(base_url).netloc
-
-
 def repository_views(
     db: Connection,
     repositories: list[ContainerRepository],
@@ -110,18 +105,18 @@ def tag_view(tag: ContainerTag, path: str, host: str) -> ContainerTagView:
     return ContainerTagView(tag.name, f"{path}:{tag.name}", f"{host}/{path}:{tag.name}")
 
 
-def tag_details(tag: ContainerTag, manifest: ContainerManifest, path: str, host: str) -> ContainerTagDetails:
+def tag_details(tag: TaggedManifest, path: str, host: str) -> ContainerTagDetails:
     """Return the view of a tag with its manifest."""
-    revision = (manifest.config_digest or manifest.digest).removeprefix("sha256:")
+    revision = (tag.config_digest or tag.digest).removeprefix("sha256:")
     return ContainerTagDetails(
         tag.name,
         f"{path}:{tag.name}",
         f"{host}/{path}:{tag.name}",
         revision,
         revision[:9],
-        manifest.digest,
+        tag.digest,
         tag.updated_at,
-        manifest.total_size,
+        tag.total_size,
     )
 
 

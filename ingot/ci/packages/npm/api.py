@@ -7,9 +7,9 @@ import msgspec
 from ingot.ci.packages.access.finders import package_group_in_path, package_project_in_path, writable_project_in_path
 from ingot.ci.packages.files.downloads import download_response
 from ingot.ci.packages.files.store import package_store_of
-from ingot.ci.packages.npm.publications import NpmPublication, receive_npm_package
+from ingot.ci.packages.npm.publications import NpmDeprecation, NpmPublication, receive_npm_package
 from ingot.ci.packages.npm.queries import find_project_of_package, find_versions, tag_or_none
-from ingot.ci.packages.npm.service import publish_package, set_tag
+from ingot.ci.packages.npm.service import deprecate_versions, publish_package, set_tag
 from ingot.ci.packages.npm.views import NpmPackageView, npm_package_view, npm_tags
 from ingot.ci.packages.records import policy
 from ingot.ci.packages.records.queries import (
@@ -129,9 +129,13 @@ def download_npm_package(call: Call, project: Project) -> ContentResponse:
     read_body=receive_npm_package,
     slashes="package_name",
 )
-def publish_npm_package(call: Call, project: Project, publication: NpmPublication) -> MessageView:
-    """Publish a version of an npm package."""
+def publish_npm_package(call: Call, project: Project, publication: NpmPublication | NpmDeprecation) -> MessageView:
+    """Publish a version of an npm package, or deprecate versions."""
     require_push_to(call.db, call.actor, project.id, "npm", publication.name)
+    if isinstance(publication, NpmDeprecation):
+        versions = find_versions(call.db, project_scope(project.id), publication.name)
+        deprecate_versions(call.db, versions, publication)
+        return MessageView("200 OK")
     publish_package(call.db, call.actor, project, publication)
     return MessageView("200 OK")
 

@@ -25,6 +25,7 @@ from ingot.errors import Invalid
 MAX_DOCUMENT_BYTES = 8 * 2**20
 """Size of a document without long base64 texts."""
 MAX_PROPERTIES_BYTES = 100_000
+MAX_MESSAGE_LENGTH = 10_000
 _LONG_TEXT = re.compile(rb'"([A-Za-z0-9+/]{16384,}={0,2})"')
 _PLACEHOLDER = re.compile(r"\x01(\d+)-(\d+)")
 _DECODED_BYTES = 3 * 2**18
@@ -37,7 +38,7 @@ _INSTALLED_FIELDS = {
 
 
 class NpmPublication(NamedTuple):
-    """A published version, or only changed properties of existing versions."""
+    """A published version."""
 
     name: str
     version: str
@@ -48,6 +49,13 @@ class NpmPublication(NamedTuple):
     received: ReceivedFile
 
 
+class NpmDeprecation(NamedTuple):
+    """The messages of deprecated versions, which ``npm deprecate`` sends with all versions; an empty one removes it."""
+
+    name: str
+    messages: dict[str, str]
+
+
 class _Document(msgspec.Struct):
     name: str
     versions: dict[str, dict[str, Any]] = {}
@@ -55,8 +63,11 @@ class _Document(msgspec.Struct):
     tags: dict[str, str] = msgspec.field(name="dist-tags", default_factory=dict)
 
 
-async def receive_npm_package(context: BodyContext) -> NpmPublication:
-    """Store the package in a body after the permission was checked; verify its digests."""
+async def receive_npm_package(context: BodyContext) -> NpmPublication | NpmDeprecation:
+    """Store the package in a body after the permission was checked; verify its digests.
+
+    A body without a package changes the deprecation of existing versions.
+    """
     name = context.path["package_name"]
     limit = await allowed_upload_bytes(context, lambda settings: settings.npm_max_file_size, "npm", name)
     store = package_store_of(context.settings)
@@ -66,6 +77,8 @@ async def receive_npm_package(context: BodyContext) -> NpmPublication:
         pieces = read_body(context.receive, context.headers, 2**62, streamed=True)
         await write_pieces(body, pieces)
         document, version = await asyncio.to_thread(partial(_extract, body.content, body.size, name, package))
+        if not document.attachments:
+            return _deprecation(document)
         received = await publish(context, store, package)
         return _publication(document, version, package, received)
     except ArtifactTooLarge:
@@ -76,13 +89,15 @@ async def receive_npm_package(context: BodyContext) -> NpmPublication:
 
 
 def _extract(file: BinaryIO, size: int, name: str, package: IncomingPackageFile) -> tuple[_Document, str]:
-    """Return the document and its version; decode the package."""
+    """Return the document and its version; decode the package, if there is one."""
     if not size:
         raise BadRequest(400, "400 (Bad request) the body is not valid JSON")
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         document = _parse(content)
         if document.name != name:
             raise Invalid(package_name=["does not match the path"])
+        if not document.attachments and any("deprecated" in details for details in document.versions.values()):
+            return document, ""
         if len(document.versions) != 1 or len(document.attachments) != 1:
             raise Invalid("400 (Bad request) A body must contain one version and its package")
         version, details = next(iter(document.versions.items()))
@@ -136,6 +151,15 @@ def _verify(dist: dict[str, Any], package: IncomingPackageFile) -> None:
 
 def _integrity(package: IncomingPackageFile) -> str:
     return "sha512-" + base64.b64encode(bytes.fromhex(package.digest("sha512") or "")).decode()
+
+
+def _deprecation(document: _Document) -> NpmDeprecation:
+    messages = {
+        version: details["deprecated"] for version, details in document.versions.items() if "deprecated" in details
+    }
+    if not all(isinstance(message, str) and len(message) <= MAX_MESSAGE_LENGTH for message in messages.values()):
+        raise Invalid("400 (Bad request) The message of a deprecated version is invalid")
+    return NpmDeprecation(document.name, messages)
 
 
 def _publication(

@@ -1,10 +1,14 @@
 """State changes of npm packages and their tags."""
 
-from ingot.ci.packages.npm.publications import NpmPublication
+from collections.abc import Sequence
+
+import msgspec
+
+from ingot.ci.packages.npm.publications import NpmDeprecation, NpmPublication
 from ingot.ci.packages.npm.queries import project_of_package, tag_or_none
 from ingot.ci.packages.records.queries import package_by_version
 from ingot.ci.packages.records.service import add_file, find_or_create_package
-from ingot.ci.packages.records.tables import Package, package_tags
+from ingot.ci.packages.records.tables import Package, package_tags, packages
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.errors import Denied, Invalid
@@ -27,6 +31,20 @@ def publish_package(db: Connection, actor: Actor, project: Project, publication:
     for tag in publication.tags or ("latest",):
         set_tag(db, project, package, tag)
     return package
+
+
+def deprecate_versions(db: Connection, versions: Sequence[Package], deprecation: NpmDeprecation) -> None:
+    """Set or remove the messages of deprecated versions; nothing else of a published version changes."""
+    for package in versions:
+        message = deprecation.messages.get(package.version)
+        properties = msgspec.json.decode(package.properties)
+        details = properties.get("package_json", {})
+        if message is None or details.get("deprecated", "") == message:
+            continue
+        others = {key: value for key, value in details.items() if key != "deprecated"}
+        properties["package_json"] = {**others, "deprecated": message} if message else others
+        document = msgspec.json.encode(properties).decode()
+        db.update(packages, package.id, properties=document, updated_at=db.now)
 
 
 def set_tag(db: Connection, project: Project, package: Package, name: str) -> None:

@@ -48,6 +48,15 @@ def packages_enabled() -> ColumnElement[bool]:
     )
 
 
+def public_packages() -> ColumnElement[bool]:
+    """Return ``may_read_packages`` as an SQL condition for anonymous callers."""
+    return and_(
+        packages_enabled(),
+        projects.c.visibility == "public",
+        projects.c.options_document.not_like('%"package_registry_access_level":"private"%'),
+    )
+
+
 def visible_packages(*, external: bool) -> ColumnElement[bool]:
     """Return ``may_read_packages`` as an SQL condition for users without administrator rights."""
     return and_(

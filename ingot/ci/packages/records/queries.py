@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, bindparam, func, select
 
+from ingot.ci.job_tokens.queries import allows_jobs
 from ingot.ci.packages.records import policy
 from ingot.ci.packages.records.params import ListGroupPackages, ListPackageFiles, ListPackages
 from ingot.ci.packages.records.tables import (
@@ -62,7 +63,12 @@ _RULES = select(package_protection_rules).where(
     package_protection_rules.c.project_id == bindparam("project"),
     package_protection_rules.c.package_type == bindparam("type"),
 )
-_RECORDED = select(package_files).where(package_files.c.id > bindparam("after")).order_by(package_files.c.id).limit(500)
+_RECORDED = (
+    select(package_files.c.id, package_files.c.storage_key, package_files.c.size)
+    .where(package_files.c.id > bindparam("after"))
+    .order_by(package_files.c.id)
+    .limit(500)
+)
 MAX_VERSIONS = 1000
 """Versions of a package that responses list."""
 _ORDERS = {
@@ -93,15 +99,19 @@ def in_scope(scope: str) -> ColumnElement[bool]:
     within = {"group": below, "direct": direct, "instance": projects.c.namespace_id.is_not(None)}[owner]
     if caller == "all":
         return within & policy.packages_enabled()
-    return within & policy.visible_packages(external=caller == "external")
+    visible = within & policy.visible_packages(external=caller.startswith("external"))
+    return visible & (allows_jobs() | policy.public_packages()) if caller.endswith("job") else visible
 
 
 def group_scope(db: Connection, actor: Actor, group_id: int, *, reads_all: bool, owner: str = "group") -> PackageScope:
     """Return the packages below a group that the caller may read; all of them for administrators and deploy tokens."""
     if actor.admin or reads_all:
         return PackageScope(f"{owner} all", {"group": group_id})
+    caller = "external" if actor.external else "user"
     values = {"group": group_id, "actor": actor.user_id, "today": day_of(db.now)}
-    return PackageScope(f"{owner} {'external' if actor.external else 'user'}", values)
+    if actor.job is None:
+        return PackageScope(f"{owner} {caller}", values)
+    return PackageScope(f"{owner} {caller} job", {**values, "job_project": actor.job.project_id})
 
 
 def readable_in_group(db: Connection, actor: Actor, group_id: int) -> PackageScope:
@@ -283,9 +293,9 @@ def existing_file_keys(db: Connection, keys: Sequence[str]) -> set[str]:
     return {key for (key,) in db.rows(_KEYS, keys=list(keys))}
 
 
-def recorded_files(db: Connection, after: int) -> list[PackageFile]:
-    """List the next recorded files."""
-    return db.all(PackageFile, _RECORDED, after=after)
+def recorded_files(db: Connection, after: int) -> list[tuple[int, str, int]]:
+    """List the next files with their ids, storage keys and sizes."""
+    return [(row_id, key, size) for row_id, key, size in db.rows(_RECORDED, after=after)]
 
 
 def project_paths(db: Connection, project_ids: Sequence[int]) -> dict[int, str]:
