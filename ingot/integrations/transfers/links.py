@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.integrations.transfers.records import Transferred
 from ingot.integrations.transfers.tables import import_links
+from ingot.integrations.transfers.work_item_records import Transferred
 
 _links = import_links
 _OF_IMPORT = (_links.c.import_id == bindparam("import"), _links.c.kind == bindparam("of_kind"))
@@ -22,6 +22,7 @@ _UPDATE = (
     .where(*_OF_IMPORT, _links.c.key == bindparam("of_key"))
     .values(local_id=bindparam("row"), fingerprint=bindparam("new_fingerprint"))
 )
+_DELETE = delete(_links).where(*_OF_IMPORT, in_list(_links.c.key, "keys"))
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
@@ -52,6 +53,11 @@ def store_links(db: Connection, import_id: int, kind: str, rows: Sequence[tuple[
             values = {"import": import_id, "of_kind": kind, "of_key": key, "row": local_id, "new_fingerprint": digest}
             db.run(_UPDATE, **values)
     db.insert_many(_links, list(new.values()))
+
+
+def delete_links(db: Connection, import_id: int, kind: str, keys: Sequence[str]) -> None:
+    """Delete the links of objects whose rows were deleted."""
+    db.run(_DELETE, **{"import": import_id, "of_kind": kind, "keys": list(keys)})
 
 
 def fingerprint(record: Transferred) -> str:

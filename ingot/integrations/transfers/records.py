@@ -6,7 +6,17 @@ are in ISO 8601 with a zone. Text is Markdown with the references and attachment
 
 from typing import Literal
 
-import msgspec
+from msgspec import field
+
+from ingot.integrations.transfers.work_item_records import (
+    AwardRecord,
+    DiscussionRecord,
+    IssueLinkRecord,
+    IssueRecord,
+    MergeRequestRecord,
+    Transferred,
+    UserRecord,
+)
 
 Kind = Literal[
     "settings",
@@ -19,6 +29,7 @@ Kind = Literal[
     "boards",
     "releases",
     "snippets",
+    "commit_notes",
     "protected_branches",
     "protected_tags",
     "hooks",
@@ -30,216 +41,6 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined] # Not in the stubs of typing.
 """Kinds of records of a project, in the order in which they are imported: each refers only to earlier ones."""
-
-
-class Transferred(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of all records."""
-
-
-class UserRecord(Transferred, frozen=True, kw_only=True):
-    """User of the source. The e-mail address is known only if the source shows it."""
-
-    key: str
-    username: str
-    name: str
-    email: str | None = None
-    bot: bool = False
-
-
-class AwardRecord(Transferred, frozen=True, kw_only=True):
-    """Emoji reaction."""
-
-    key: str
-    name: str
-    user: UserRecord
-    created_at: str
-
-
-class PositionRecord(Transferred, frozen=True, kw_only=True):
-    """Lines of a diff, or the point of an image, that a discussion is about."""
-
-    base_sha: str
-    start_sha: str
-    head_sha: str
-    old_path: str
-    new_path: str
-    position_type: str = "text"
-    old_line: int | None = None
-    new_line: int | None = None
-    # The range of lines in GitLab's form: {"start": {...}, "end": {...}}.
-    line_range: dict[str, object] | None = None
-    width: int | None = None
-    height: int | None = None
-    x: int | None = None
-    y: int | None = None
-
-
-class SuggestionRecord(Transferred, frozen=True, kw_only=True):
-    """Change of lines that a note on a diff suggests."""
-
-    from_content: str
-    to_content: str
-    lines_above: int = 0
-    lines_below: int = 0
-    applied: bool = False
-    outdated: bool = False
-    commit_sha: str | None = None
-
-
-class NoteRecord(Transferred, frozen=True, kw_only=True):
-    """Comment, or the description of a change (``system``)."""
-
-    key: str
-    author: UserRecord
-    body: str
-    created_at: str
-    updated_at: str
-    system: bool = False
-    internal: bool = False
-    resolvable: bool = False
-    resolved: bool = False
-    resolved_by: UserRecord | None = None
-    resolved_at: str | None = None
-    position: PositionRecord | None = None
-    # Position at which the note was written, if a push has moved it since.
-    original_position: PositionRecord | None = None
-    # Kind of change that a system note describes, by GitLab's names.
-    action: str | None = None
-    suggestions: list[SuggestionRecord] = []
-    awards: list[AwardRecord] = []
-
-
-class DiscussionRecord(Transferred, frozen=True, kw_only=True):
-    """Notes that reply to each other; a note without replies is a discussion of one note (``individual_note``)."""
-
-    key: str
-    notes: list[NoteRecord]
-    individual_note: bool = False
-
-
-class LabelEventRecord(Transferred, frozen=True, kw_only=True):
-    """Addition or removal of a label, with the label's title; None if the label was deleted."""
-
-    key: str
-    user: UserRecord
-    action: Literal["add", "remove"]
-    label: str | None
-    created_at: str
-
-
-class StateEventRecord(Transferred, frozen=True, kw_only=True):
-    """Change of the state of an issue or a merge request."""
-
-    key: str
-    user: UserRecord
-    state: str
-    created_at: str
-
-
-class MilestoneEventRecord(Transferred, frozen=True, kw_only=True):
-    """Addition or removal of a milestone, with the milestone's key; None if it was deleted."""
-
-    key: str
-    user: UserRecord
-    action: Literal["add", "remove"]
-    milestone: str | None
-    created_at: str
-
-
-class TimelogRecord(Transferred, frozen=True, kw_only=True):
-    """Time that a user spent, in seconds."""
-
-    key: str
-    user: UserRecord
-    seconds: int
-    spent_at: str
-
-
-class WorkItemRecord(Transferred, frozen=True, kw_only=True):
-    """Fields that issues and merge requests share. Labels are titles, the milestone is a key."""
-
-    key: str
-    iid: int
-    title: str
-    author: UserRecord
-    created_at: str
-    updated_at: str
-    description: str | None = None
-    state: str = "opened"
-    labels: list[str] = []
-    milestone: str | None = None
-    assignees: list[UserRecord] = []
-    closed_at: str | None = None
-    closed_by: UserRecord | None = None
-    discussion_locked: bool = False
-    time_estimate: int = 0
-    total_time_spent: int = 0
-    subscribers: list[UserRecord] = []
-    awards: list[AwardRecord] = []
-    discussions: list[DiscussionRecord] = []
-    label_events: list[LabelEventRecord] = []
-    state_events: list[StateEventRecord] = []
-    milestone_events: list[MilestoneEventRecord] = []
-    timelogs: list[TimelogRecord] = []
-
-
-class IssueRecord(WorkItemRecord, frozen=True, kw_only=True):
-    """Issue with all that belongs to it."""
-
-    confidential: bool = False
-    due_date: str | None = None
-    position: int | None = None
-
-
-class VersionRecord(Transferred, frozen=True, kw_only=True):
-    """State of a merge request after one push."""
-
-    key: str
-    head_sha: str
-    base_sha: str | None
-    start_sha: str | None
-    created_at: str
-
-
-class ApprovalRecord(Transferred, frozen=True, kw_only=True):
-    """Approval of a merge request."""
-
-    user: UserRecord
-    created_at: str
-
-
-class MergeRequestRecord(WorkItemRecord, frozen=True, kw_only=True):
-    """Merge request with all that belongs to it.
-
-    ``head_sha`` is fetched with the repository (``RepositoryLocation.merge_request_refs``). A merge request from a fork
-    names the fork in ``source_project``; the fork itself is not imported.
-    """
-
-    source_branch: str
-    target_branch: str
-    head_sha: str | None
-    base_sha: str | None = None
-    start_sha: str | None = None
-    source_project: str | None = None
-    draft: bool = False
-    squash: bool = False
-    remove_source_branch: bool = False
-    merge_commit_sha: str | None = None
-    squash_commit_sha: str | None = None
-    merged_at: str | None = None
-    merged_by: UserRecord | None = None
-    reviewers: list[UserRecord] = []
-    approvals: list[ApprovalRecord] = []
-    versions: list[VersionRecord] = []
-
-
-class IssueLinkRecord(Transferred, frozen=True, kw_only=True):
-    """Relation of two issues of the project, by iid."""
-
-    key: str
-    source_iid: int
-    target_iid: int
-    link_type: str = "relates_to"
 
 
 class LabelRecord(Transferred, frozen=True, kw_only=True):
@@ -288,7 +89,7 @@ class BoardRecord(Transferred, frozen=True, kw_only=True):
 
     key: str
     name: str
-    lists: list[BoardListRecord] = []
+    lists: list[BoardListRecord] = field(default_factory=list)
     hide_backlog_list: bool = False
     hide_closed_list: bool = False
 
@@ -313,8 +114,8 @@ class ReleaseRecord(Transferred, frozen=True, kw_only=True):
     author: UserRecord | None = None
     created_at: str | None = None
     released_at: str | None = None
-    milestones: list[str] = []
-    links: list[ReleaseLinkRecord] = []
+    milestones: list[str] = field(default_factory=list)
+    links: list[ReleaseLinkRecord] = field(default_factory=list)
 
 
 class SnippetFileRecord(Transferred, frozen=True, kw_only=True):
@@ -337,9 +138,27 @@ class SnippetRecord(Transferred, frozen=True, kw_only=True):
     created_at: str
     updated_at: str
     # All files, if there are several; the first is ``file_name`` with ``content``.
-    files: list[SnippetFileRecord] = []
-    discussions: list[DiscussionRecord] = []
-    awards: list[AwardRecord] = []
+    files: list[SnippetFileRecord] = field(default_factory=list)
+    discussions: list[DiscussionRecord] = field(default_factory=list)
+    awards: list[AwardRecord] = field(default_factory=list)
+
+
+class CommitNoteRecord(Transferred, frozen=True, kw_only=True):
+    """Comment on a commit, or on a line of its diff."""
+
+    key: str
+    sha: str
+    author: UserRecord
+    body: str
+    created_at: str
+    updated_at: str
+    # Discussion that the comment belongs to; a comment without one is a discussion of its own.
+    discussion: str | None = None
+    path: str | None = None
+    old_path: str | None = None
+    old_line: int | None = None
+    new_line: int | None = None
+    awards: list[AwardRecord] = field(default_factory=list)
 
 
 class ProtectedRefRecord(Transferred, frozen=True, kw_only=True):
@@ -357,12 +176,13 @@ class HookRecord(Transferred, frozen=True, kw_only=True):
 
     key: str
     url: str
-    events: list[str] = []
+    events: list[str] = field(default_factory=list)
     enable_ssl_verification: bool = True
     push_events_branch_filter: str | None = None
     branch_filter_strategy: str | None = None
     name: str | None = None
     description: str | None = None
+    created_at: str | None = None
 
 
 class DeployKeyRecord(Transferred, frozen=True, kw_only=True):
@@ -372,6 +192,7 @@ class DeployKeyRecord(Transferred, frozen=True, kw_only=True):
     title: str
     public_key: str
     can_push: bool = False
+    created_at: str | None = None
 
 
 class VariableRecord(Transferred, frozen=True, kw_only=True):
@@ -426,7 +247,9 @@ class ScheduleRecord(Transferred, frozen=True, kw_only=True):
     cron: str
     cron_timezone: str = "UTC"
     owner: UserRecord | None = None
-    variables: list[VariableRecord] = []
+    variables: list[VariableRecord] = field(default_factory=list)
+    created_at: str | None = None
+    updated_at: str | None = None
 
 
 class SettingsRecord(Transferred, frozen=True, kw_only=True):
@@ -436,10 +259,14 @@ class SettingsRecord(Transferred, frozen=True, kw_only=True):
     """
 
     attributes: dict[str, object]
-    topics: list[str] = []
+    topics: list[str] = field(default_factory=list)
     avatar: str | None = None
     created_at: str | None = None
     archived: bool = False
+
+
+GROUP_ATTRIBUTES = ("lfs_enabled", "request_access_enabled", "share_with_group_lock", "project_creation_level")
+"""Attributes of groups that are imported, besides the name, the description and the visibility."""
 
 
 class GroupRecord(Transferred, frozen=True, kw_only=True):
@@ -451,12 +278,15 @@ class GroupRecord(Transferred, frozen=True, kw_only=True):
     description: str | None = None
     visibility: str = "private"
     avatar: str | None = None
-    members: list[MemberRecord] = []
-    labels: list[LabelRecord] = []
-    milestones: list[MilestoneRecord] = []
-    variables: list[VariableRecord] = []
-    badges: list[BadgeRecord] = []
-    hooks: list[HookRecord] = []
+    members: list[MemberRecord] = field(default_factory=list)
+    labels: list[LabelRecord] = field(default_factory=list)
+    milestones: list[MilestoneRecord] = field(default_factory=list)
+    variables: list[VariableRecord] = field(default_factory=list)
+    badges: list[BadgeRecord] = field(default_factory=list)
+    hooks: list[HookRecord] = field(default_factory=list)
+    boards: list[BoardRecord] = field(default_factory=list)
+    # Attributes by the names of ``PUT /groups/:id``.
+    attributes: dict[str, object] = field(default_factory=dict)
 
 
 ProjectRecord = (
@@ -470,6 +300,7 @@ ProjectRecord = (
     | BoardRecord
     | ReleaseRecord
     | SnippetRecord
+    | CommitNoteRecord
     | ProtectedRefRecord
     | HookRecord
     | DeployKeyRecord

@@ -99,11 +99,27 @@ class ProjectSource(Protocol):
 
 
 @runtime_checkable
+class NamedFile(Protocol):
+    """File whose name the source tells; the links of some servers contain only an id."""
+
+    file_name: str | None
+
+
+@runtime_checkable
 class LfsObjectSource(Protocol):
     """Source that holds the files of Git LFS itself; each can be opened as ``lfs-objects/<oid>``."""
 
     def lfs_objects(self) -> Iterator[tuple[str, int]]:
         """Yield the object id and the size of each file."""
+        ...
+
+
+@runtime_checkable
+class GroupWikiSource(Protocol):
+    """Source of groups that holds their wikis."""
+
+    def wiki_of(self, key: str) -> RepositoryLocation | None:
+        """Return the wiki's repository of the group with a key, or None if there is none."""
         ...
 
 
@@ -116,6 +132,10 @@ class GroupSource(Protocol):
 
     def project_keys(self) -> Iterator[tuple[str, str]]:
         """Yield the key and the full path of each project below the group."""
+        ...
+
+    def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:
+        """Open the avatar of a group by its link at the source; None if it is not there."""
         ...
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Executable,
     Table,
     UniqueConstraint,
+    and_,
     bindparam,
     delete,
     exists,
@@ -25,13 +26,18 @@ from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.queries import find_user, user_by_username_or_none
 from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import users as users_table
+from ingot.collaboration.emoji.events import VotesChanged
+from ingot.collaboration.emoji.policy import DOWNVOTE, UPVOTE
+from ingot.collaboration.emoji.tables import award_emoji
+from ingot.collaboration.notes.tables import notes
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import in_list
+from ingot.core.db.expressions import in_list, one_of
 from ingot.core.db.schema import all_tables
+from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES
-from ingot.integrations.transfers.records import Transferred, UserRecord
 from ingot.integrations.transfers.tables import SourceUser, SourceUserStatus, source_users
+from ingot.integrations.transfers.work_item_records import Transferred, UserRecord
 from ingot.projects.namespaces.queries import namespace_of_user
 from ingot.projects.namespaces.service import delete_namespace
 
@@ -55,6 +61,20 @@ _PLACEHOLDERS = select(source_users).where(
     source_users.c.placeholder,
 )
 _OF_PLACEHOLDER = select(source_users).where(source_users.c.user_id == bindparam("user"), source_users.c.placeholder)
+_other_awards = award_emoji.alias("other")
+_DOUBLE_VOTES = (
+    select(award_emoji.c.subject_kind, award_emoji.c.subject_id, award_emoji.c.name)
+    .join(
+        _other_awards,
+        and_(*(_other_awards.c[name] == award_emoji.c[name] for name in ("subject_kind", "subject_id", "name"))),
+    )
+    .where(
+        award_emoji.c.user_id == bindparam("old"),
+        _other_awards.c.user_id == bindparam("new"),
+        one_of(award_emoji.c.name, UPVOTE, DOWNVOTE),
+    )
+)
+"""Votes that two users gave to one subject: they count once when the users become one."""
 _FOREIGN_TO_USERNAMES = re.compile(r"[^a-z0-9_.-]+")
 _MAX_NAME_LENGTH = 255
 _MAX_USERNAME_LENGTH = 64
@@ -194,8 +214,8 @@ def create_placeholder(db: Connection, user: UserRecord) -> int:
             external=True,
         ),
         None,
+        placeholder=True,
     )
-    db.update(users_table, placeholder.id, placeholder=True, state="blocked")
     return placeholder.id
 
 
@@ -237,6 +257,8 @@ def assign(db: Connection, placeholder_id: int, user_id: int) -> None:
     Later runs of the imports attribute the content of the source user to this user.
     """
     db.lock(NAMESPACES)
+    for kind, subject_id, name in db.rows(_DOUBLE_VOTES, old=placeholder_id, new=user_id):
+        emit(db, VotesChanged(kind, subject_id, upvotes=-(name == UPVOTE), downvotes=-(name == DOWNVOTE)))
     for column in _references_to_users():
         for statement in _reassignments(column):
             db.run(statement, old=placeholder_id, new=user_id)
@@ -254,7 +276,7 @@ def _references_to_users() -> tuple[Column[int], ...]:
         for table in all_tables()
         if table.name not in _ACCOUNT_TABLES
         for column in table.columns
-        if any(key.target_fullname == "users.id" for key in column.foreign_keys)
+        if column is notes.c.resolved_by_id or any(key.target_fullname == "users.id" for key in column.foreign_keys)
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ingot.app import job_worker
+from ingot.jobs import job_worker
 from ingot.log import Log
 from tests.client import Api, Make, User
 from tests.conftest import Instance

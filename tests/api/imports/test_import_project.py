@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.api.imports.conftest import ImportingInstance, SourceProject
+from tests.client import Api, Make
 
 
 def _titles(importing: ImportingInstance, project_id: int, what: str) -> list[tuple[int, str, str]]:
@@ -12,6 +13,9 @@ def _titles(importing: ImportingInstance, project_id: int, what: str) -> list[tu
 
 def test_an_import_contains_everything(importing: ImportingInstance, source_project: SourceProject) -> None:
     """Numbers, states, authors, notes, refs and the wiki, with a report that names no difference."""
+    head = source_project.api.get(f"/projects/{source_project.id}/repository/branches/feature", importing.source_root)
+    source_project.post(f"/repository/commits/{head.json()['commit']['id']}/comments", note="On a commit")
+    source_project.api.delete(f"/projects/{source_project.id}/protected_branches/master", importing.source_root)
     entity = importing.import_project(source_project.path, "everything")
     assert (entity["status"], entity["failures"]) == ("finished", []), entity
     project_id = entity["project_id"]
@@ -20,17 +24,22 @@ def test_an_import_contains_everything(importing: ImportingInstance, source_proj
     assert _titles(importing, project_id, "issues") == [(1, "Issue 1", "opened"), (3, "Issue 3", "closed")]
     assert _titles(importing, project_id, "merge_requests") == [(1, "Add a file", "opened")]
     notes = importing.api.get(f"/projects/{project_id}/issues/1/notes", importing.root).json()
-    comments = [note["body"] for note in notes if not note["system"]]
-    assert comments == ["A comment on #2"]
+    assert [note["body"] for note in notes if not note["system"]] == ["A comment on #2"]
     assert notes[0]["author"]["name"] == "Bob Reviewer"
+    related = importing.api.get(f"/projects/{project_id}/issues/1/related_merge_requests", importing.root).json()
+    assert [each["iid"] for each in related] == [1]
     branches = importing.api.get(f"/projects/{project_id}/repository/branches", importing.root).json()
-    assert [branch["name"] for branch in branches] == ["feature", "master"]
+    assert [(branch["name"], branch["protected"]) for branch in branches] == [("feature", False), ("master", False)]
+    commit_id = branches[0]["commit"]["id"]
+    comments = importing.api.get(f"/projects/{project_id}/repository/commits/{commit_id}/comments", importing.root)
+    assert [each["note"] for each in comments.json()] == ["On a commit"]
     wikis: list[dict[str, Any]] = importing.api.get(f"/projects/{project_id}/wikis", importing.root).json()
     assert [page["title"] for page in wikis] == ["Home"]
 
 
-def test_a_repeated_import_writes_nothing(importing: ImportingInstance, source_project: SourceProject) -> None:
+def test_a_repeated_import_writes_nothing(importing: ImportingInstance, api: Api, make: Make) -> None:
     """The second run finds everything unchanged; a third one imports what was added meanwhile."""
+    source_project = SourceProject(api, make)
     first = importing.import_project(source_project.path, "repeated")
     second = importing.import_project(source_project.path, "repeated")
     assert (second["status"], second["project_id"]) == ("finished", first["project_id"])

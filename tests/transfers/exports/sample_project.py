@@ -113,7 +113,7 @@ class SampleProject:
         self._post(f"{url}/add_spent_time", duration="1h")
         self._put(f"{url}", labels="bug,feature")
         self._put(f"{self.url}/issues/4", state_event="close", discussion_locked=True)
-        self._post(f"{url}/links", target_project_id=self.project.id, target_issue_iid=2, link_type="relates_to")
+        self._post(f"{url}/links", target_project_id=self.project.id, target_issue_iid=2, link_type="is_blocked_by")
 
     def _add_merge_requests(self) -> None:
         for branch, title in (("feature", "Draft: Feature"), ("done", "Done"), ("closed", "Closed")):

@@ -5,44 +5,39 @@ from pathlib import Path
 
 import pytest
 
-from ingot.app import job_worker
+from ingot.jobs import job_worker
 from ingot.log import Log
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import by_path, make_group
+from tests.factories import by_path
 from tests.second_instance import serving
 from tests.transfers.exports.sample_project import SampleProject
 from tests.transfers.exports.snapshots import differences, snapshot
 
 SHARED = (
-    # Times of links between issues are not imported.
-    ".issues.1./links[0].link_",
-    ".issues.2./links[0].link_",
-    # A new project protects the default branch of the instance, which has another name here.
-    ".protected_branches: ",
+    # Imported schedules wait until their owners activate them.
+    ".pipeline_schedules[0].active: ",
+    ".pipeline_schedules[0].next_run_at: ",
 )
-"""Beginnings of the known differences."""
+"""Beginnings of the differences that are intended."""
 SAME_INSTANCE = (
-    # A deploy key that another project has is not added to a second one, and commits name the first project.
+    # Two projects of a group cannot have one name.
+    ".project.name: ",
+    ".boards[0].project.name: ",
+    ".boards[1].project.name: ",
+    # The owner of a deploy key decides in which other projects it is valid, and commits name the first project.
     ".deploy_keys: ",
     ".repository/branches[2].commit.message: ",
-)
-OTHER_INSTANCE = (
-    # The group has no such milestone and label there, so they become those of the project.
-    ".issues.1./links[0].milestone.iid: ",
-    ".issues.2..milestone.iid: ",
-    ".issues.2./resource_milestone_events[0].milestone.iid: ",
-    ".labels[2].is_project_label: ",
-    ".milestones: ",
 )
 
 
 @pytest.fixture
 def archive(instance: Instance, make: Make, sample: SampleProject) -> bytes:
     """Return the archive of the sample project, exported by an administrator."""
-    assert make.api.post(f"{sample.url}/export", make.root).status_code == 202
+    admin = make.user(admin=True)  # Exports of a user are limited, and other tests request some of root.
+    assert make.api.post(f"{sample.url}/export", admin).status_code == 202
     instance.work()
-    answer = make.api.get(f"{sample.url}/export/download", make.root)
+    answer = make.api.get(f"{sample.url}/export/download", admin)
     assert answer.status_code == 200, answer.text
     return answer.content
 
@@ -68,18 +63,56 @@ def test_import_on_the_same_instance(instance: Instance, make: Make, sample: Sam
     assert [each for each in found if not each.startswith(SHARED + SAME_INSTANCE)] == []
 
 
-def test_import_on_another_instance(make: Make, sample: SampleProject, archive: bytes, tmp_path: Path) -> None:
-    """A second instance, on which the users have accounts with the same addresses, shows the same project."""
+def test_overrides_and_overwriting(instance: Instance, make: Make, sample: SampleProject, archive: bytes) -> None:
+    """Attributes of the request replace those of the archive; an existing project is deleted if it may be."""
+    stranger = make.user()
+    make.api.post(f"/groups/{sample.group.id}/members", make.root, user_id=stranger.id, access_level=40)
+    files = {"file": ("project.tar.gz", archive)}
+
+    def start(caller: User, **fields: str) -> int:
+        sent = {"path": "overridden", "namespace": sample.group.path, **fields}
+        return make.api.request("POST", "/projects/import", caller, data=sent, files=files).status_code
+
+    assert start(make.root, **{"override_params[description]": "Replaced"}) == 201
+    instance.work()
+    url = by_path("projects", f"{sample.group.path}/overridden")
+    first = make.api.get(url, make.root).json()
+    assert first["description"] == "Replaced"
+    unknown = {"override_params[no_such]": "x"}
+    assert [start(make.root), start(make.root, path="other", **unknown)] == [400, 400]
+    assert start(stranger, overwrite="true") == 403
+    assert start(make.root, overwrite="true") == 201
+    instance.work()
+    second = make.api.get(url, make.root).json()
+    assert (second["id"] != first["id"], second["description"]) == (True, "A sample: #1, !1")
+    make.api.delete(url, make.root)
+
+
+def test_import_on_another_instance(
+    instance: Instance, make: Make, sample: SampleProject, archive: bytes, tmp_path: Path
+) -> None:
+    """A second instance, on which the users have accounts with the same addresses, shows the same group and project."""
+    admin = make.user(admin=True)
+    assert make.api.post(f"/groups/{sample.group.id}/export", admin).status_code == 202
+    instance.work()
+    group_archive = make.api.get(f"/groups/{sample.group.id}/export/download", admin).content
     original = snapshot(make.api, sample.url, sample.project.path, make.root)
     with serving(tmp_path / "second") as second:
         for person in (sample.owner, sample.reporter):
             second.make.user(username=person.username, email=person.email)
-        group = make_group(second.make, path=sample.group.path)
-        import_archive(second.api, second.make.root, archive, group.path, sample.project.path.rpartition("/")[2])
+        files = {"file": ("group.tar.gz", group_archive)}
+        fields = {"name": sample.group.name, "path": sample.group.path}
+        assert (
+            second.api.request("POST", "/groups/import", second.make.root, data=fields, files=files).status_code == 202
+        )
         worker = job_worker(second.settings, second.app.database, Log("json", io.StringIO()))
+        while worker.run_once():
+            pass
+        path = sample.project.path.rpartition("/")[2]
+        import_archive(second.api, second.make.root, archive, sample.group.path, path)
         while worker.run_once():
             pass
         url = by_path("projects", sample.project.path)
         copy = snapshot(second.api, url, sample.project.path, second.make.root)
     found = differences(original, copy)
-    assert [each for each in found if not each.startswith(SHARED + OTHER_INSTANCE)] == []
+    assert [each for each in found if not each.startswith(SHARED)] == []

@@ -9,6 +9,7 @@ import pytest
 from ingot.core.outgoing.client import HttpResponse
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.integrations.transfers.source import SourceError
+from ingot.integrations.transfers.sources import client as client_module
 from ingot.integrations.transfers.sources.client import SourceClient, StatusError
 from ingot.integrations.transfers.sources.limits import quota_delay, retry_delay
 from tests.transfers.sources import forge_server
@@ -51,6 +52,16 @@ def test_pages_and_parallel_lists_use_few_requests(forge: ForgeServer, client: S
     targets = [client.target("/list", {"per_page": 50})] * 9
     assert client.lists([*targets, client.target("/missing")], int) == [list(range(250))] * 9 + [[]]
     assert client.requests == 3 + 1 + 45 + 1
+
+
+def test_lists_are_bounded(client: SourceClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source cannot fill the memory of a worker with further and further pages."""
+    monkeypatch.setattr(client_module, "MAX_PAGES", 4)
+    monkeypatch.setattr(client_module, "MAX_DOCUMENT_BYTES", 800)
+    with pytest.raises(SourceError, match="too long"):
+        client.entries("/list", int, {"per_page": 50})
+    with pytest.raises(SourceError, match="too long"):
+        client.lists([client.target("/list", {"per_page": 50})], int)
 
 
 def test_temporary_failures_are_retried(forge: ForgeServer, client: SourceClient, waits: list[float]) -> None:

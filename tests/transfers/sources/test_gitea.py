@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ingot.integrations.transfers.source import ProjectSource
+from ingot.integrations.transfers.source import NamedFile, ProjectSource
 from ingot.integrations.transfers.sources.opening import open_group, open_source
 from tests.transfers.sources import forge_server
 from tests.transfers.sources.forge_server import ForgeServer
@@ -50,10 +50,17 @@ def comment(number: int, body: str, **more: Any) -> dict[str, Any]:
     return {"id": number, "body": body, "user": BOB, "created_at": TIME, "updated_at": TIME, **more}
 
 
+def _listed(path: str, query: dict[str, str], entries: list[Any]) -> list[Any]:
+    """Return the pull requests of the list of issues: those that the tests number 4 and 6."""
+    pulls = path.endswith("/issues") and query.get("type") == "pulls"
+    return [entry for entry in entries if entry["number"] in (4, 6)] if pulls else entries
+
+
 @pytest.fixture
 def forge() -> Iterator[ForgeServer]:
     """Run a server with one repository."""
     with forge_server.serving("limit") as server:
+        server.listed = _listed
         server.documents = {
             REPO: {
                 "id": 5,
@@ -150,8 +157,20 @@ def test_pull_requests_have_reviews_with_positions(forge: ForgeServer, source: P
     merged = {"state": "closed", "merged": True, "merged_at": TIME, "merged_by": ADA, "merge_commit_sha": "d" * 40}
     on_line = {"path": "README", "position": 3, "diff_hunk": "@@ -1,3 +1,4 @@\n one\n-two\n+deux\n three"}
     forge.documents |= {
-        f"{REPO}/pulls": [item(4, **branches, **merged), item(6, **branches, updated_at=LATER)],
+        f"{REPO}/pulls": [item(4, **branches, **merged), item(6, **branches, updated_at=LATER, comments=1)],
+        f"{REPO}/issues": [item(4), item(5), item(6)],
+        f"{REPO}/branches": [{"name": "main", "commit": {"id": "b" * 40}}],
+        f"{REPO}/commits/{'b' * 40}/statuses": [
+            {"id": 1, "status": "warning", "context": "lint", "creator": ADA, "created_at": TIME, "updated_at": TIME}
+        ],
         f"{REPO}/issues/4/timeline": [event(61, "merge_pull")],
+        f"{REPO}/issues/4/assets": [
+            {"id": 1, "name": "a.txt", "uuid": UUID, "browser_download_url": f"{forge.url}/attachments/{UUID}"}
+        ],
+        f"{REPO}/issues/6/timeline": [event(62, "comment", body="See #4 and #5")],
+        f"{REPO}/issues/6/comments": [comment(62, "See #4, team/rocket#6, `#4` and #5")],
+        # Some lists without entries are null.
+        f"{REPO}/issues/6/reactions": None,
         f"{REPO}/pulls/4/reviews": [
             {"id": 1, "state": "APPROVED", "user": BOB, "body": "Fine", "submitted_at": TIME, "comments_count": 1},
             {"id": 2, "state": "COMMENT", "user": ADA, "body": "", "submitted_at": TIME, "comments_count": 1},
@@ -172,6 +191,12 @@ def test_pull_requests_have_reviews_with_positions(forge: ForgeServer, source: P
     assert all(note.resolved and note.resolved_by.username == "ada" for note in thread.notes)
     texts = [note.body for each in first.discussions for note in each.notes if note.position is None]
     assert texts == ["Fine", "approved this merge request", "merged"]
+    assert first.description == f"Text\n\n[a.txt]({forge.url}/attachments/{UUID})"
+    (written,) = [note.body for each in found[6].discussions for note in each.notes if not note.system]
+    assert written == "See !4, !6, `#4` and #5"
+    (status,) = records(source, "statuses")
+    assert (status.name, status.state, status.allow_failure, status.ref) == ("lint", "failed", True, "main")
+    assert records(source, "statuses", cursor="b" * 40) == []
     forge.documents[f"{REPO}/pulls"].reverse()
     changed = records(source, "merge_requests", since="2024-03-02T09:00:00Z")
     assert [each.iid for each in changed] == [6]
@@ -199,7 +224,7 @@ def test_resources_counts_and_files(forge: ForgeServer, source: ProjectSource) -
         f"{REPO}/actions/variables": [{"name": "MODE", "data": "fast"}],
     }
     found = counts(source)
-    assert (found["issues"], found["merge_requests"], found["labels"]) == (60, 0, 1)
+    assert (found["issues"], found["merge_requests"], found["labels"]) == (60, 0, 2)
     assert len(records(source, "issues")) == 60
     (settings,) = records(source, "settings")
     assert (settings.attributes["visibility"], settings.topics) == ("internal", ["space"])
@@ -224,6 +249,11 @@ def test_resources_counts_and_files(forge: ForgeServer, source: ProjectSource) -
         assert opened is not None
         with opened as file:
             assert file.read() == content
+    forge.disposition = 'inline; filename="shot.png"'
+    opened = source.open_file(f"/attachments/{UUID}")
+    assert opened is not None
+    with opened as file:
+        assert isinstance(file, NamedFile) and file.file_name == "shot.png"
     assert source.open_file(f"https://example.com/attachments/{UUID}") is None
     assert source.open_file("/user/settings") is None
     location = source.repository()

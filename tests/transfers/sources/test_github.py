@@ -249,6 +249,9 @@ def test_resources_counts_and_files(forge: ForgeServer, source: ProjectSource) -
     assert location is not None and location.url == f"{forge.url}/octo/rocket.git"
     assert location.merge_request_refs == "refs/pull/*/head"
     assert source.open_file("https://example.com/x.png") is None
+    # The server would resolve it to another file, which the token may read but the author of the text may not.
+    assert source.open_file(f"{forge.url}/o/r/files/1/../../raw/main/secret.txt") is None
+    assert source.open_file(f"{forge.url}/o/r/files/1/%2e%2e/%2e%2e/raw/main/secret.txt") is None
 
 
 def test_a_repository_is_found_by_its_id_and_in_its_organization(forge: ForgeServer) -> None:

@@ -1,13 +1,17 @@
 """GitLab source, reading another instance over HTTP."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from ingot.integrations.transfers.records import KINDS
 from ingot.integrations.transfers.source import ProjectSource, SourceError
+from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.integrations.transfers.sources.gitlab import items
+from ingot.integrations.transfers.sources.gitlab.commit_notes import CommitNoteReader
+from ingot.integrations.transfers.sources.gitlab.users import GitLabUsers
 from ingot.integrations.transfers.sources.opening import open_group, open_source
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.client import Make, User
@@ -54,7 +58,7 @@ def test_issues_have_their_numbers_discussions_reactions_and_events(
     post(make, f"{url}/1/award_emoji", ada, name="rocket")
     post(make, f"{url}/1/notes/{note['id']}/award_emoji", name="heart")
     make.api.post(f"{url}/1/time_estimate", make.root, duration="1h")
-    post(make, f"{url}/1/links", target_project_id=project.id, target_issue_iid=3)
+    post(make, f"{url}/1/links", target_project_id=project.id, target_issue_iid=3, link_type="is_blocked_by")
     make.api.put(f"{url}/1", make.root, state_event="close", remove_labels=["bug"])
 
     found = by_iid(records(source, "issues"))
@@ -80,7 +84,7 @@ def test_issues_have_their_numbers_discussions_reactions_and_events(
     assert first.closed_by.username == "root" and first.closed_at
     assert (found[3].confidential, found[3].due_date) == (True, "2027-01-02")
     links = records(source, "issue_links")
-    assert [(link.source_iid, link.target_iid, link.link_type) for link in links] == [(1, 3, "relates_to")]
+    assert [(link.source_iid, link.target_iid, link.link_type) for link in links] == [(3, 1, "blocks")]
 
 
 def test_merge_requests_have_positions_versions_and_approvals(
@@ -127,6 +131,11 @@ def test_the_other_kinds_are_read_and_counted(make: Make, project: Project, sour
     post(make, f"{url}/pipeline_schedules", description="Nightly", ref="master", cron="0 1 * * *")
     head = make.api.get(f"{url}/repository/commits/master", make.root).json()["id"]
     post(make, f"{url}/statuses/{head}", state="success", name="external", target_url="https://ci.example.com/1")
+    comments = f"{url}/repository/commits/{head}"
+    on_line = {"note": "On a line", "path": "README", "line": 1, "line_type": "new"}
+    assert make.api.request("POST", f"{comments}/comments", make.root, json=on_line).status_code == 201
+    begun = post(make, f"{comments}/discussions", body="A thread")
+    post(make, f"{comments}/discussions/{begun['id']}/notes", body="A reply")
     make.api.put(url, make.root, topics=["forge"], description="About", merge_method="ff")
 
     found = {kind: records(source, kind) for kind in KINDS}
@@ -152,9 +161,39 @@ def test_the_other_kinds_are_read_and_counted(make: Make, project: Project, sour
     assert len(found["badges"]) == 1
     assert [(each.ref, each.cron) for each in found["schedules"]] == [("master", "0 1 * * *")]
     assert [(each.sha, each.name, each.state) for each in found["statuses"]] == [(head, "external", "success")]
+    _check_commit_notes(found["commit_notes"], head)
     assert "root" in [member.user.username for member in found["members"]]
-    # External statuses are in no list that can be counted.
-    assert counts(source) == {kind: len(found[kind]) for kind in KINDS if kind != "issue_links"} | {"statuses": 0}
+    # External statuses, links and comments on commits are in no list that can be counted.
+    counted = [kind for kind in KINDS if kind not in ("issue_links", "commit_notes")]
+    assert counts(source) == {kind: len(found[kind]) for kind in counted} | {"statuses": 0}
+
+
+def _check_commit_notes(found: Sequence[Any], head: str) -> None:
+    comments = {each.body: each for each in found}
+    assert {each.sha for each in found} == {head}
+    assert (comments["On a line"].path, comments["On a line"].new_line) == ("README", 1)
+    assert comments["A reply"].discussion == comments["A thread"].discussion != comments["On a line"].discussion
+
+
+def test_comments_on_commits_are_found_by_title(instance: Instance, make: Make, project: Project) -> None:
+    """GitLab's activity names the title of a commit that has a comment, but not its id."""
+
+    class NamelessClient(SourceClient):
+        def page(self, target: str, shape: type[Any]) -> tuple[list[Any], str | None]:
+            entries, following = super().page(target, shape)
+            for each in entries:
+                each.note.commit_id = None
+                each.target_title = each.target_title or title
+            return entries, following
+
+    head = make.api.get(f"{project.url}/repository/commits/master", make.root).json()
+    title = head["title"]
+    post(make, f"{project.url}/repository/commits/{head['id']}/comments", note="A comment")
+    headers = {"Authorization": f"Bearer {make.root.token}"}
+    with closing(NamelessClient(GUARD, instance.url, headers)) as client:
+        reader = CommitNoteReader(client, GitLabUsers(client), f"/api/v4/projects/{project.id}")
+        found: list[Any] = [record for batch in reader.batches(None, None) for record in batch.records]
+    assert ("A comment", head["id"]) in [(each.body, each.sha) for each in found]
 
 
 def test_repository_wiki_and_files(instance: Instance, make: Make, project: Project, source: ProjectSource) -> None:
@@ -170,6 +209,7 @@ def test_repository_wiki_and_files(instance: Instance, make: Make, project: Proj
     before = source.request_count()
     assert source.open_file("https://example.com/a.png") is None
     assert source.open_file("/other/project" + link) is None
+    assert source.open_file("/uploads/" + "0" * 32 + "/..%2F..%2Fissues") is None
     assert source.request_count() == before
     for form in (link, f"{instance.url}/{project.path}{link}", f"/-/project/{project.id}{link}"):
         opened = source.open_file(form)

@@ -10,20 +10,19 @@ from sqlalchemy import func, select
 from ingot.core.db.connection import Connection
 from ingot.core.db.schema import all_tables
 from ingot.core.names import NAMESPACES
-from ingot.integrations.transfers.records import (
-    DiscussionRecord,
-    IssueRecord,
-    Kind,
-    MergeRequestRecord,
-    NoteRecord,
-    ProjectRecord,
-    UserRecord,
-)
+from ingot.integrations.transfers.records import Kind, ProjectRecord
 from ingot.integrations.transfers.source import ProjectSource
 from ingot.integrations.transfers.tables import imported_sources
 from ingot.integrations.transfers.target.files import FileStore
-from ingot.integrations.transfers.target.project import StoredBatch, Target
+from ingot.integrations.transfers.target.project import ProjectTarget, StoredBatch
 from ingot.integrations.transfers.users import Importer, UserMapping
+from ingot.integrations.transfers.work_item_records import (
+    DiscussionRecord,
+    IssueRecord,
+    MergeRequestRecord,
+    NoteRecord,
+    UserRecord,
+)
 from ingot.projects.projects.api import repository_store
 from ingot.projects.uploads.files import upload_files
 from tests.client import Make, User
@@ -119,7 +118,7 @@ class ImportedProject:
         self.source = FileSource(files or {})
         settings = instance.settings
         self.files = FileStore(upload_files(settings), repository_store(settings), settings.base_url)
-        self.target = Target(self.import_id, project.id, mapping, self.files, source_url=SOURCE_URL)
+        self.target = ProjectTarget(self.import_id, project.id, mapping, self.files, source_url=SOURCE_URL)
 
     def store(self, kind: Kind, *records: ProjectRecord) -> StoredBatch:
         """Store a batch as a run does."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 from ingot.integrations.transfers.records import (
-    AwardRecord,
     BadgeRecord,
     BoardListRecord,
     BoardRecord,
@@ -21,9 +20,9 @@ from ingot.integrations.transfers.records import (
     SettingsRecord,
     SnippetRecord,
     StatusRecord,
-    UserRecord,
     VariableRecord,
 )
+from ingot.integrations.transfers.work_item_records import AwardRecord, UserRecord
 from tests.api.merge_requests.factories import commit, filled_project
 from tests.client import Make
 from tests.conftest import Instance

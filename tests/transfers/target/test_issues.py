@@ -4,15 +4,14 @@ from typing import Any
 
 import msgspec
 
-from ingot.integrations.transfers.records import (
+from ingot.integrations.transfers.records import LabelRecord, MilestoneRecord
+from ingot.integrations.transfers.work_item_records import (
     AwardRecord,
     DiscussionRecord,
     IssueLinkRecord,
     IssueRecord,
     LabelEventRecord,
-    LabelRecord,
     MilestoneEventRecord,
-    MilestoneRecord,
     StateEventRecord,
     TimelogRecord,
 )
@@ -189,7 +188,7 @@ def test_issue(instance: Instance, make: Make) -> None:
 
 
 def test_changed_issue(instance: Instance, make: Make) -> None:
-    """A changed record updates its rows; notes that were written here stay."""
+    """A changed record updates its rows; notes that were deleted at the source are deleted, those written here stay."""
     imported = ImportedProject(instance, make, make_project(make))
     imported.store("milestones", FIRST)
     imported.store("issues", full_issue())
@@ -223,14 +222,15 @@ def test_changed_issue(instance: Instance, make: Make) -> None:
         "upvotes": 0,
         "closed_at": None,
         "closed_by": None,
-        "user_notes_count": 5,
+        "user_notes_count": 3,
     }
     assert {name: shown[name] for name in expected} == expected
     discussion = next(each for each in imported.get("/issues/7/discussions") if len(each["notes"]) == 2)
     assert discussion["notes"][0]["body"] in ("Edited", "A question")
     edited = next(each for each in imported.get("/issues/7/notes") if each["id"] == first["id"])
     assert (edited["body"], edited["updated_at"], edited["type"]) == ("Edited", UPDATED, "DiscussionNote")
-    assert "Written here" in [each["body"] for each in imported.get("/issues/7/notes")]
+    bodies = sorted(each["body"] for each in imported.get("/issues/7/notes") if not each["system"])
+    assert bodies == ["A reply", "Edited", "Written here"]
     counts = imported.get("/issues_statistics", scope="all")["statistics"]["counts"]
     assert counts == {"all": 1, "closed": 0, "opened": 1}
     assert imported.get("/labels", with_counts=True)[0]["open_issues_count"] == 1
@@ -268,9 +268,16 @@ def test_unusual_records(instance: Instance, make: Make) -> None:
         IssueLinkRecord(key="k3", source_iid=5, target_iid=5),
         IssueLinkRecord(key="k4", source_iid=5, target_iid=404),
         IssueLinkRecord(key="k5", source_iid=9, target_iid=5, link_type="blocks"),
+        IssueLinkRecord(key="k6", source_iid=11, target_iid=5, link_type="is_blocked_by"),
+        IssueLinkRecord(key="k7", source_iid=5, target_iid=12, link_type="duplicates"),
     )
     assert len(links.problems) == 3
-    assert sorted(each["iid"] for each in imported.get("/issues/5/links")) == [6, 9]
+    types = {each["iid"]: each["link_type"] for each in imported.get("/issues/5/links")}
+    assert types == {6: "relates_to", 9: "is_blocked_by", 11: "blocks", 12: "relates_to"}
+    replaced = IssueLinkRecord(key="k8", source_iid=5, target_iid=9, link_type="blocks")
+    assert imported.store("issue_links", replaced).problems == []
+    types = {each["iid"]: each["link_type"] for each in imported.get("/issues/5/links")}
+    assert (types[9], len(types)) == ("blocks", 4)
     assert imported.store("issue_links", IssueLinkRecord(key="k4", source_iid=5, target_iid=404)).unchanged == 1
     make.api.delete(f"{project.url}/issues/9", make.root)
     assert "deleted here" in imported.store("issues", issue(9, title="New")).problems[0]

@@ -8,15 +8,27 @@ from sqlalchemy import bindparam, select
 from ingot.collaboration.boards.tables import board_lists, boards
 from ingot.collaboration.labels.tables import labels
 from ingot.collaboration.milestones.tables import milestones
+from ingot.git.maintenance.store import RepositoryStore
 from ingot.integrations.transfers.exports.archive_writer import ExportWriter
-from ingot.integrations.transfers.exports.project_archive import write_avatar, write_versions
-from ingot.integrations.transfers.exports.project_tree import board_list_row, collect_users, member_rows, user_rows
+from ingot.integrations.transfers.exports.project_archive import (
+    write_avatar,
+    write_repository_bundle,
+    write_versions,
+)
+from ingot.integrations.transfers.exports.project_tree import (
+    HOOK_COLUMNS,
+    board_list_row,
+    collect_users,
+    member_rows,
+    user_rows,
+)
 from ingot.integrations.transfers.exports.rows import Row, RowReader
 from ingot.integrations.transfers.exports.subject_parts import label_row, milestone_row
 from ingot.integrations.transfers.exports.work_items import VISIBILITY_LEVELS
 from ingot.integrations.webhooks.tables import EVENT_FLAGS, hooks
 from ingot.projects.badges.tables import badges
 from ingot.projects.namespaces.tables import namespace_tree, namespaces
+from ingot.projects.projects.tables import group_wikis
 
 _DESCENDANTS = (
     select(namespaces)
@@ -55,10 +67,9 @@ def _boards(reader: RowReader, group_id: int) -> Iterator[Row]:
 
 
 def _hooks(reader: RowReader, group_id: int) -> Iterator[Row]:
-    columns = ("id", "url", "name", "description", "enable_ssl_verification", "push_events_branch_filter")
     for row in reader.all_rows(hooks, "group_id", group_id):
         if row["kind"] == "group":
-            yield {name: row[name] for name in (*columns, "branch_filter_strategy", *EVENT_FLAGS)}
+            yield {name: row[name] for name in (*HOOK_COLUMNS, *EVENT_FLAGS)}
 
 
 GROUP_RELATIONS: Mapping[str, Callable[[RowReader, int], Iterator[Row]]] = {
@@ -75,8 +86,9 @@ GROUP_RELATIONS: Mapping[str, Callable[[RowReader, int], Iterator[Row]]] = {
 class GroupArchive:
     """Writer of the parts of one group's export."""
 
-    def __init__(self, reader: RowReader, group_id: int, *, with_emails: bool = False) -> None:
+    def __init__(self, reader: RowReader, store: RepositoryStore, group_id: int, *, with_emails: bool = False) -> None:
         self._reader = reader
+        self._store = store
         self._group_id = group_id
         self._with_emails = with_emails
         self._users: set[int] = set()
@@ -95,6 +107,9 @@ class GroupArchive:
             for name in GROUP_RELATIONS:
                 count += archive.add_rows(f"tree/groups/{group['id']}/{name}.ndjson", self._rows(name, group["id"]))
             write_avatar(archive, self._reader, group, f"tree/groups/{group['id']}/avatar")
+            for wiki in self._reader.all_rows(group_wikis, "group_id", group["id"]):
+                name = f"repositories/{group['id']}.wiki.bundle"
+                write_repository_bundle(archive, self._store, name, wiki["repository_key"])
         archive.add_rows("tree/groups/user_contributions.ndjson", self.contributors())
         return count
 

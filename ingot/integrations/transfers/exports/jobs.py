@@ -100,7 +100,7 @@ class ExportJobs:
         reader = RowReader(database)
         if export.project_id is not None:
             return ProjectArchive(reader, self._files, export.project_id, with_emails=with_emails)
-        return GroupArchive(reader, export.group_id or 0, with_emails=with_emails)
+        return GroupArchive(reader, self._files.repositories, export.group_id or 0, with_emails=with_emails)
 
     def _store_file(self, database: Database, export: Export, write: Any, name: str) -> None:
         try:

@@ -82,17 +82,11 @@ class ProjectArchive:
 
     def write_repository(self, archive: ExportWriter) -> None:
         """Add the bundle of the repository, unless it is empty."""
-        self._write_bundle(archive, "project.bundle", self._project["repository_key"])
+        write_repository_bundle(archive, self._files.repositories, "project.bundle", self._project["repository_key"])
 
     def _write_wiki(self, archive: ExportWriter) -> None:
         for wiki in self._reader.all_rows(project_wikis, "project_id", self._project_id):
-            self._write_bundle(archive, "project.wiki.bundle", wiki["repository_key"])
-
-    def _write_bundle(self, archive: ExportWriter, name: str, key: str) -> None:
-        with archive.scratch_path() as path:
-            if write_bundle(self._files.repositories.path_of(key), path):
-                with path.open("rb") as file:
-                    archive.add_file(name, file)
+            write_repository_bundle(archive, self._files.repositories, "project.wiki.bundle", wiki["repository_key"])
 
     def write_uploads(self, archive: ExportWriter) -> None:
         """Add the files that texts refer to."""
@@ -120,6 +114,14 @@ class ProjectArchive:
 
     def _write_avatar(self, archive: ExportWriter) -> None:
         write_avatar(archive, self._reader, self._project, "avatar")
+
+
+def write_repository_bundle(archive: ExportWriter, store: RepositoryStore, name: str, key: str) -> None:
+    """Add the bundle of a repository, unless it is empty."""
+    with archive.scratch_path() as path:
+        if write_bundle(store.path_of(key), path):
+            with path.open("rb") as file:
+                archive.add_file(name, file)
 
 
 def write_avatar(archive: ExportWriter, reader: RowReader, owner: Row, folder: str) -> None:

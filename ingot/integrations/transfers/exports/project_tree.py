@@ -79,6 +79,17 @@ _LINKS = (
     .order_by(issue_links.c.id)
 )
 _CI_SETTINGS = select(ci_settings).where(ci_settings.c.project_id == bindparam("project"))
+HOOK_COLUMNS = (
+    "id",
+    "url",
+    "name",
+    "description",
+    "enable_ssl_verification",
+    "push_events_branch_filter",
+    "branch_filter_strategy",
+    "created_at",
+)
+"""Columns of webhooks in an export, besides the flags of their events."""
 _decode_options = msgspec.json.decode
 
 
@@ -244,10 +255,9 @@ def _issue_links(reader: RowReader, project_id: int) -> Iterator[Row]:
 
 
 def _hooks(reader: RowReader, project_id: int) -> Iterator[Row]:
-    columns = ("id", "url", "name", "description", "enable_ssl_verification", "push_events_branch_filter")
     for row in reader.all_rows(hooks, "project_id", project_id):
         if row["kind"] == "project":
-            yield {name: row[name] for name in (*columns, "branch_filter_strategy", *EVENT_FLAGS)}
+            yield {name: row[name] for name in (*HOOK_COLUMNS, *EVENT_FLAGS)}
 
 
 def _deploy_keys(reader: RowReader, project_id: int) -> Iterator[Row]:
@@ -255,7 +265,7 @@ def _deploy_keys(reader: RowReader, project_id: int) -> Iterator[Row]:
     keys = reader.by_ids(ssh_keys, [row["key_id"] for row in rows])
     for row in rows:
         key = keys[row["key_id"]]
-        yield {"id": key["id"], "title": key["title"], "key": key["key"], "can_push": row["can_push"]}
+        yield {**{name: key[name] for name in ("id", "title", "key", "created_at")}, "can_push": row["can_push"]}
 
 
 def user_rows(reader: RowReader, ids: set[int], *, with_emails: bool) -> Iterator[Row]:

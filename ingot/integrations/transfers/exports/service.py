@@ -92,7 +92,7 @@ def mark_started(db: Connection, export_id: int) -> Export | None:
 def finish_export(db: Connection, export_id: int, file: ExportedFile) -> bool:
     """Record the file of an export; return False if the export was deleted meanwhile."""
     return bool(
-        db.update(
+        db.update_counted(
             exports,
             export_id,
             status="finished",

@@ -36,7 +36,7 @@ def may_see_source_user(actor: Actor, access: Access, source_user: SourceUser) -
 def list_placeholder_users(call: Call, params: ListPlaceholders, page: Page) -> Listing[SourceUserView]:
     """List the users of import sources that the caller manages or may claim; all for administrators."""
     listing = queries.list_source_users(call.db, call.actor, page, params.status)
-    return listing.of(source_user_views(call.db, listing.items, call.origin.base))
+    return listing.of(source_user_views(call.db, call.actor, listing.items, call.origin.base))
 
 
 @routes.post(
@@ -65,9 +65,9 @@ def assign_placeholder(call: Call, source_user: SourceUser, params: AssignPlaceh
 def accept_placeholder(call: Call, source_user: SourceUser) -> SourceUserView:
     """Take over the contributions of a placeholder that was proposed to the caller or has the caller's address."""
     require(queries.may_confirm(call.db, call.actor, source_user))
-    return source_user_views(call.db, [service.accept_assignment(call.db, call.actor, source_user)], call.origin.base)[
-        0
-    ]
+    return source_user_views(
+        call.db, call.actor, [service.accept_assignment(call.db, call.actor, source_user)], call.origin.base
+    )[0]
 
 
 @routes.post(
@@ -81,7 +81,7 @@ def reject_placeholder(call: Call, source_user: SourceUser) -> SourceUserView:
     """Refuse the contributions of a placeholder that was proposed to the caller."""
     require(queries.may_confirm(call.db, call.actor, source_user))
     service.reject_assignment(call.db, source_user)
-    return source_user_views(call.db, [source_user], call.origin.base)[0]
+    return source_user_views(call.db, call.actor, [source_user], call.origin.base)[0]
 
 
 @routes.get("/groups/:id/placeholder_reassignments", on=group_in_path, may=may_admin_group, returns=RawResponse)
@@ -121,4 +121,4 @@ def _chosen_user(call: Call, params: AssignPlaceholder) -> User:
 
 def _view(call: Call, source_user: SourceUser) -> SourceUserView:
     changed = queries.find_source_user(call.db, call.actor, source_user.id)
-    return source_user_views(call.db, [changed], call.origin.base)[0]
+    return source_user_views(call.db, call.actor, [changed], call.origin.base)[0]

@@ -1,11 +1,14 @@
 """Queries of the users of sources, with the callers who may see them."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import ColumnElement, and_, bindparam, or_, select, true
 
 from ingot.accounts.users.tables import emails, users
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.times import day_of
 from ingot.errors import NotFound
@@ -45,8 +48,9 @@ def _lists() -> dict[tuple[bool, bool], ListQuery]:
 
 _LISTS = _lists()
 _BY_ID = select(source_users).where(source_users.c.id == bindparam("number"))
-_IS_MANAGED = select(source_users.c.id).where(source_users.c.id == bindparam("number"), _MANAGED)
-_IS_CONFIRMABLE = select(source_users.c.id).where(source_users.c.id == bindparam("number"), _CONFIRMABLE)
+_MANAGED_IDS = select(source_users.c.id).where(in_list(source_users.c.id, "numbers"), _MANAGED)
+_CONFIRMABLE_IDS = select(source_users.c.id).where(in_list(source_users.c.id, "numbers"), _CONFIRMABLE)
+_NAMESPACE_PATHS = select(namespaces.c.id, namespaces.c.full_path).where(in_list(namespaces.c.id, "numbers"))
 _PENDING = (
     select(source_users)
     .where(source_users.c.namespace_id == bindparam("namespace"), source_users.c.placeholder)
@@ -71,13 +75,31 @@ def find_source_user(db: Connection, actor: Actor, number: int) -> SourceUser:
 
 def manages_source_user(db: Connection, actor: Actor, source_user: SourceUser) -> bool:
     """Return whether the caller owns the root namespace of a source user, or is an administrator."""
-    values = {"number": source_user.id, "actor": actor.user_id, "today": day_of(db.now)}
-    return actor.admin or db.value(_IS_MANAGED, **values) is not None
+    return bool(managed_ids(db, actor, [source_user.id]))
+
+
+def managed_ids(db: Connection, actor: Actor, numbers: Sequence[int]) -> set[int]:
+    """Return the ids of those source users whose root namespace the caller owns; all for administrators."""
+    if actor.admin or not numbers:
+        return set(numbers)
+    rows = db.rows(_MANAGED_IDS, numbers=list(numbers), actor=actor.user_id, today=day_of(db.now))
+    return {number for (number,) in rows}
 
 
 def may_confirm(db: Connection, actor: Actor, source_user: SourceUser) -> bool:
     """Return whether an assignment to the caller was proposed, or the caller has proven the source user's address."""
-    return db.value(_IS_CONFIRMABLE, number=source_user.id, actor=actor.user_id) is not None
+    return bool(confirmable_ids(db, actor, [source_user.id]))
+
+
+def confirmable_ids(db: Connection, actor: Actor, numbers: Sequence[int]) -> set[int]:
+    """Return the ids of those source users that the caller may take over."""
+    rows = db.rows(_CONFIRMABLE_IDS, numbers=list(numbers), actor=actor.user_id) if numbers else []
+    return {number for (number,) in rows}
+
+
+def namespace_paths(db: Connection, namespace_ids: Sequence[int]) -> dict[int, str]:
+    """Return the paths of the root namespaces that users are mapped in."""
+    return dict(db.rows(_NAMESPACE_PATHS, numbers=list(namespace_ids))) if namespace_ids else {}
 
 
 def placeholders_of(db: Connection, namespace_id: int) -> list[SourceUser]:

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
+from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.integrations.transfers.placeholders.queries import confirmable_ids, managed_ids, namespace_paths
 from ingot.integrations.transfers.tables import SourceUser
 
 
@@ -23,6 +25,11 @@ class SourceUserView(View):
     user: UserBrief | None
     reassign_to_user: UserBrief | None
     created_at: Timestamp
+    # Whether the caller may assign the contributions to a user, and may take them over.
+    managed: bool
+    claimable: bool
+    # Path of the namespace, which only its owners may know.
+    namespace_path: str | None
 
 
 class AssignmentMessage(View):
@@ -31,10 +38,15 @@ class AssignmentMessage(View):
     message: str
 
 
-def source_user_views(db: Connection, source_users: Sequence[SourceUser], base: str) -> list[SourceUserView]:
+def source_user_views(
+    db: Connection, actor: Actor, source_users: Sequence[SourceUser], base: str
+) -> list[SourceUserView]:
     """Return a page of source users."""
+    numbers = [each.id for each in source_users]
+    managed, claimable = managed_ids(db, actor, numbers), confirmable_ids(db, actor, numbers)
     ids = {number for each in source_users for number in (each.user_id, each.reassign_to_user_id)}
     people = user_briefs_by_ids(db, ids, base)
+    paths = namespace_paths(db, [each.namespace_id for each in source_users if each.id in managed])
     return [
         SourceUserView(
             each.id,
@@ -48,6 +60,9 @@ def source_user_views(db: Connection, source_users: Sequence[SourceUser], base: 
             people.get(each.user_id),
             people.get(each.reassign_to_user_id) if each.reassign_to_user_id else None,
             each.created_at,
+            each.id in managed,
+            each.placeholder and each.id in claimable,
+            paths.get(each.namespace_id) if each.id in managed else None,
         )
         for each in source_users
     ]

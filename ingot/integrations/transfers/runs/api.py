@@ -18,6 +18,7 @@ from ingot.integrations.transfers.runs.params import (
     ImportArchive,
     ImportFromGitea,
     ImportFromGitHub,
+    ImportGroup,
     ImportRemoteArchive,
     ListImports,
     StartImport,
@@ -27,6 +28,7 @@ from ingot.integrations.transfers.runs.requests import ImportRequests, ServerPro
 from ingot.integrations.transfers.runs.views import (
     EntityView,
     FailureView,
+    GroupImportView,
     ImportedProjectView,
     PlanView,
     RunView,
@@ -210,11 +212,10 @@ def _cancel(call: Call, params: CancelImport) -> ImportedProjectView:
 @routes.post("/projects/import", may=signed_in, returns=ImportView, staged=True, body_limit=MAX_ARCHIVE_BYTES)
 def import_archive(stage: StagedCall, params: ImportArchive) -> ImportView:
     """Create a project from an export archive or a git bundle."""
-    _refuse_overwrite(params.overwrite)
     archive = store_archive(stage.settings, params.file.file)
     arguments = (params.namespace, params.path, params.name, params.override_params)
     try:
-        project, _ = _requests(stage).start_archive(archive, None, *arguments)
+        project, _ = _requests(stage).start_archive(archive, None, *arguments, overwrite=params.overwrite)
     except BaseException:
         (imports_folder(stage.settings) / archive).unlink()
         raise
@@ -224,12 +225,23 @@ def import_archive(stage: StagedCall, params: ImportArchive) -> ImportView:
 @routes.post("/projects/remote-import", may=signed_in, returns=ImportView, staged=True)
 def import_remote_archive(stage: StagedCall, params: ImportRemoteArchive) -> ImportView:
     """Create a project from an export archive at a URL."""
-    _refuse_overwrite(params.overwrite)
+    if params.overwrite:
+        # The archive cannot be read before the existing project would be deleted.
+        raise Invalid(overwrite=["is not supported for remote archives; delete the existing project first"])
     arguments = (params.namespace, params.path, params.name, params.override_params)
     project, _ = _requests(stage).start_archive(secrets.token_hex(16), params.url, *arguments)
     return import_view(project, in_full=True)
 
 
-def _refuse_overwrite(overwrite: bool) -> None:
-    if overwrite:
-        raise Invalid(overwrite=["is not supported; delete the existing project first"])
+@routes.post(
+    "/groups/import", may=signed_in, returns=GroupImportView, staged=True, status=202, body_limit=MAX_ARCHIVE_BYTES
+)
+def import_group(stage: StagedCall, params: ImportGroup) -> GroupImportView:
+    """Create a group with its subgroups from an export archive."""
+    archive = store_archive(stage.settings, params.file.file)
+    try:
+        run = _requests(stage).start_group_archive(archive, params.parent_id, params.path, params.name)
+    except BaseException:
+        (imports_folder(stage.settings) / archive).unlink()
+        raise
+    return GroupImportView(run.id)

@@ -5,6 +5,13 @@ import msgspec
 from ingot.integrations.transfers.source import Inventory
 from ingot.integrations.transfers.tables import ImportEntity, ImportRun
 
+NOTE_KINDS: dict[str, str] = {
+    "issues": "issue notes",
+    "merge_requests": "merge_request notes",
+    "snippets": "snippet notes",
+}
+"""Names under which the notes of a kind are linked and counted."""
+
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Choices of the importing user.
@@ -13,12 +20,14 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     users: dict[str, str] = {}
-    migrate_projects: bool = True
-    migrate_memberships: bool = True
+    # Keys of the groups that are imported without their projects, and of entities without their members.
+    without_projects: list[str] = []
+    without_members: list[str] = []
     visibility: str | None = None
-    # Name of the uploaded archive in the folder of imports, or the address from which it is downloaded.
+    # Attributes that replace those of the source, by the names of ``PUT /projects/:id``.
+    overrides: dict[str, str] = {}
+    # Name of the archive in the folder of imports.
     archive: str | None = None
-    remote_archive: bool = False
 
 
 class SourceCredentials(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,6 +1,7 @@
 """Import of a group with its subgroups; the projects below it become entities of their own."""
 
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -10,6 +11,8 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.names import NAMESPACES
 from ingot.errors import Conflict
+from ingot.git.maintenance.bundles import fetch_bundle
+from ingot.git.maintenance.store import RepositoryStore
 from ingot.integrations.transfers.records import GroupRecord
 from ingot.integrations.transfers.runs.destinations import group_parent
 from ingot.integrations.transfers.runs.documents import EntityProgress, RunOptions, progress_of
@@ -24,12 +27,14 @@ from ingot.integrations.transfers.runs.service import (
     link_source,
     set_entity,
 )
-from ingot.integrations.transfers.source import GroupSource
+from ingot.integrations.transfers.source import GroupSource, GroupWikiSource
 from ingot.integrations.transfers.tables import ImportEntity, ImportRun, imported_sources
 from ingot.integrations.transfers.target.groups import GroupTarget
-from ingot.integrations.transfers.users import Importer, UserMapping, referenced_users
+from ingot.integrations.transfers.target.settings import read_avatar
+from ingot.integrations.transfers.users import UserMapping, importer_of, referenced_users
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_by_path
 from ingot.projects.namespaces.tables import Namespace
+from ingot.repositories.wikis.staged import ensure_wiki
 
 
 class _Root(NamedTuple):
@@ -51,6 +56,7 @@ class GroupImporter:
         entity: ImportEntity,
         actor: Actor,
         source: GroupSource,
+        store: RepositoryStore,
     ) -> None:
         self._database = database
         self._run = run
@@ -58,17 +64,21 @@ class GroupImporter:
         self._entity = entity
         self._actor = actor
         self._source = source
+        self._repositories = store
         self._paths: dict[str, str] = {}
 
     def run(self) -> None:
         """Import the groups, and add an entity for each project."""
         self._entity = self._database.write(partial(begin_entity, entity=self._entity))
         root: _Root | None = None
-        for record in self._source.groups():
+        for each in self._source.groups():
+            without_members = self._entity.source_key in self._options.without_members
+            record = msgspec.structs.replace(each, members=[]) if without_members else each
             if root is None:
                 root = self._database.write(partial(self._destination, record=record))
             root = self._store(record, root)
-        if self._options.migrate_projects:
+            self._import_wiki(record)
+        if self._entity.source_key not in self._options.without_projects:
             keys = list(self._source.project_keys())
             self._database.write(partial(self._add_projects, keys=keys))
         self._database.write(self._finish)
@@ -92,17 +102,19 @@ class GroupImporter:
         return _Root(parent, import_id, None)
 
     def _store(self, record: GroupRecord, root: _Root) -> _Root:
+        avatar = read_avatar(self._source, record.avatar)
+
         def store(db: Connection) -> int:
             db.lock(NAMESPACES)
             if root.namespace_id is None and root.parent is None:
                 # The users are mapped below the root namespace, which has to exist first.
-                first = self._target(root, 0).store(db, msgspec.structs.replace(record, members=[]))
+                first = self._target(root, 0).store(db, msgspec.structs.replace(record, members=[]), avatar)
                 namespace_id = first.group_id
             else:
                 path = root.parent.full_path if root.parent else self._entity.destination_slug
                 namespace_id = root_namespace_id(db, path)
             self._users(namespace_id).resolve(db, referenced_users([record]).values())
-            stored = self._target(root, namespace_id).store(db, record)
+            stored = self._target(root, namespace_id).store(db, record, avatar)
             add_problems(db, self._entity.id, "groups", stored.problems)
             if root.namespace_id is None:
                 db.update(imported_sources, root.import_id, group_id=stored.group_id)
@@ -113,13 +125,28 @@ class GroupImporter:
         group_id = self._database.write(store)
         return root if root.namespace_id is not None else root._replace(namespace_id=group_id)
 
+    def _import_wiki(self, record: GroupRecord) -> None:
+        """Import the wiki of a group that has been stored; one with pages here is left as it is."""
+        location = self._source.wiki_of(record.key) if isinstance(self._source, GroupWikiSource) else None
+        group = self._database.read(partial(namespace_by_path, full_path=self._paths[record.full_path]))
+        if location is None or group is None:
+            return
+        repository = ensure_wiki(self._database, self._repositories, group)
+        if not repository.is_empty():
+            return
+        reason = fetch_bundle(repository.path, Path(location.url))
+        if reason is not None:
+            problem = f"The wiki of {group.full_path} could not be imported: {reason}"
+            self._database.write(partial(add_problems, entity_id=self._entity.id, relation="groups", reasons=[problem]))
+
     def _users(self, namespace_id: int) -> UserMapping:
-        importer = Importer(self._actor.user_id, self._actor.admin)
-        return UserMapping(source_host(self._run), namespace_id, importer, self._options.users)
+        host = source_host(self._run, f"group {self._entity.namespace_id}")
+        return UserMapping(host, namespace_id, importer_of(self._actor), self._options.users)
 
     def _target(self, root: _Root, namespace_id: int) -> GroupTarget:
         users = self._users(namespace_id)
-        return GroupTarget(root.import_id, self._actor, root.parent, self._entity.destination_slug, users)
+        slug = self._entity.destination_slug
+        return GroupTarget(root.import_id, self._actor, root.parent, slug, users, root.namespace_id)
 
     def _add_projects(self, db: Connection, keys: list[tuple[str, str]]) -> None:
         known = {entity.source_key for entity in entities_of(db, self._run.id)}

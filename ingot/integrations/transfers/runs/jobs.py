@@ -101,9 +101,9 @@ class ImportRunJob:
     def _import_as(self, database: Database, run: ImportRun, entity: ImportEntity, actor: Actor) -> None:
         options, credentials = options_of(run), database.read(partial(credentials_of, run=run))
         if entity.entity_type == "group_entity":
-            opened = self._opener.group(run.source_type, run.source_url, credentials.token, entity.source_key)
-            with closing(opened) as group:
-                GroupImporter(database, run, options, entity, actor, group).run()
+            with closing(self._opener.group_of_run(run, options, credentials.token, entity.source_key)) as group:
+                repositories = self._files.store.repositories
+                GroupImporter(database, run, options, entity, actor, group, repositories).run()
             return
         with closing(self._opener.project(run, options, credentials, entity.source_key)) as source:
             importer = ProjectImporter(
@@ -122,7 +122,7 @@ def _record_wait(db: Connection, entity: ImportEntity, reason: str) -> None:
     current = entity_or_none(db, entity.id)
     if current is not None and current.status == "started":
         progress: EntityProgress = progress_of(current)
-        progress.message = f"Waiting for the source: {reason}"
+        progress.message = f"Waiting for the source: {reason.rstrip('.')}."
         set_entity(db, current, progress_document=encoded(progress))
 
 

@@ -16,10 +16,13 @@ from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.projects.projects.tables import Project
 from ingot.repositories.lfs.files import ContentMismatch, LfsFiles, is_oid
 from ingot.repositories.lfs.pointers import MAX_POINTER_BYTES, parse_pointer
+from ingot.repositories.lfs.queries import sizes_in_project
 from ingot.repositories.lfs.service import link_object, lock_object_row
 
 OBJECTS_PER_REQUEST = 100
 _PIECE_BYTES = 256 * 1024
+_PART_BYTES = 512 * 1024
+"""Names of blobs that are read at once; their contents have at most 25 times as many bytes."""
 _MEDIA_TYPE = "application/vnd.git-lfs+json"
 _LIST_TIMEOUT_SECONDS = 1800.0
 
@@ -52,35 +55,45 @@ class LfsObject(msgspec.Struct, frozen=True):
 
 def referenced_objects(repository: Repository) -> list[LfsObject]:
     """Return the LFS objects of all pointers in the history of a repository."""
-    check = [
-        "cat-file",
-        "--batch-all-objects",
-        "--unordered",
-        "--batch-check=%(objecttype) %(objectsize) %(objectname)",
-    ]
-    listing = run_git(check, repository.path, timeout=_LIST_TIMEOUT_SECONDS).out
-    small = []
-    for line in listing.splitlines():
-        kind, length, name = line.split(b" ")
-        # The shortest pointer has 120 bytes; reading other blobs would take long.
-        if kind == b"blob" and 100 <= int(length) <= MAX_POINTER_BYTES:
-            small.append(name)
-    if not small:
-        return []
-    contents = run_git(
-        ["cat-file", "--batch", "--buffer"], repository.path, b"\n".join(small) + b"\n", _LIST_TIMEOUT_SECONDS
-    ).out
     found: dict[str, LfsObject] = {}
-    offset = 0
-    while offset < len(contents):
-        end = contents.index(b"\n", offset)
-        size = int(contents[offset:end].rsplit(b" ", 1)[1])
-        content = contents[end + 1 : end + 1 + size]
-        oid = parse_pointer(content)
-        if oid is not None:
-            found[oid] = LfsObject(oid, int(content.rsplit(b"size ", 1)[1]))
-        offset = end + 2 + size
+    for names in _small_blobs(repository):
+        read = ["cat-file", "--batch", "--buffer"]
+        contents = run_git(read, repository.path, names, _LIST_TIMEOUT_SECONDS).out
+        offset = 0
+        while offset < len(contents):
+            end = contents.index(b"\n", offset)
+            size = int(contents[offset:end].rsplit(b" ", 1)[1])
+            content = contents[end + 1 : end + 1 + size]
+            oid = parse_pointer(content)
+            if oid is not None:
+                found[oid] = LfsObject(oid, int(content.rsplit(b"size ", 1)[1]))
+            offset = end + 2 + size
     return list(found.values())
+
+
+def _small_blobs(repository: Repository) -> list[bytes]:
+    """Return the names of the blobs that can be pointers, one per line, in parts that are read at once.
+
+    The output of git is not collected, because a large repository has millions of objects.
+    """
+    parts = [bytearray()]
+    rest = b""
+
+    def read(chunk: bytes) -> None:
+        nonlocal rest
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            kind, length, name = line.split(b" ")
+            # The shortest pointer has 120 bytes; reading other blobs would take long.
+            if kind == b"blob" and 100 <= int(length) <= MAX_POINTER_BYTES:
+                if len(parts[-1]) >= _PART_BYTES:
+                    parts.append(bytearray())
+                parts[-1] += name + b"\n"
+
+    form = "--batch-check=%(objecttype) %(objectsize) %(objectname)"
+    command = ["cat-file", "--batch-all-objects", "--unordered", form]
+    run_git(command, repository.path, timeout=_LIST_TIMEOUT_SECONDS, on_stdout=read)
+    return [bytes(part) for part in parts if part]
 
 
 def import_lfs_objects(
@@ -93,13 +106,17 @@ def import_lfs_objects(
     guard: SsrfGuard,
     on_tick: Callable[[], None],
 ) -> tuple[int, list[str]]:
-    """Copy the LFS objects of a project; return their number, and a sentence for each that is missing at the source."""
+    """Copy the LFS objects of a project; return their number, and a sentence for each that is missing at the source.
+
+    An object that other projects of this instance have is received nevertheless: knowing its digest grants no access.
+    """
     problems: list[str] = []
-    count = 0
-    for item, opened in _opened(source, location, guard, referenced_objects(repository), files):
+    referenced = referenced_objects(repository)
+    known = database.read(lambda db: sizes_in_project(db, project.id, [item.oid for item in referenced]))
+    count = len(known)
+    for item, opened in _opened(source, location, guard, [item for item in referenced if item.oid not in known]):
         on_tick()
-        stored = opened is not None and _store(files, item, opened)
-        if not stored and files.size_of(item.oid) != item.size:
+        if opened is None or not _store(files, item, opened):
             problems.append(f"The LFS object {item.oid} is not available at the source.")
             continue
 
@@ -132,9 +149,8 @@ def _opened(
     location: RepositoryLocation,
     guard: SsrfGuard,
     objects: Sequence[LfsObject],
-    files: LfsFiles,
 ) -> Iterator[tuple[LfsObject, IO[bytes] | None]]:
-    """Yield each object with its content; None if it is stored here already, or missing at the source."""
+    """Yield each object with its content; None if it is missing at the source."""
     if isinstance(source, LfsObjectSource):
         available = {oid: size for oid, size in source.lfs_objects() if is_oid(oid)}
         known = {item.oid: item for item in objects}
@@ -146,10 +162,8 @@ def _opened(
                 with opened as file:
                     yield known[oid], file
         return
-    missing = [item for item in objects if files.size_of(item.oid) != item.size]
-    yield from ((item, None) for item in objects if item not in missing)
-    if missing:
-        yield from _downloaded(location, guard, missing)
+    if objects:
+        yield from _downloaded(location, guard, objects)
 
 
 def _downloaded(

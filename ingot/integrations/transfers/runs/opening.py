@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.integrations.transfers.runs.documents import RunOptions, SourceCredentials
 from ingot.integrations.transfers.source import GroupSource, ProjectSource, SourceError
-from ingot.integrations.transfers.sources.archive.opening import open_archive
+from ingot.integrations.transfers.sources.archive.opening import open_archive, open_group_archive
 from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.integrations.transfers.sources.opening import SOURCE_KINDS, open_group, open_source
 from ingot.integrations.transfers.tables import ImportRun, SourceType
@@ -38,6 +38,19 @@ class SourceOpener:
             return self.server_project(run.source_type, run.source_url, credentials.token, key)
         return self._archive(options, credentials)
 
+    def group_of_run(self, run: ImportRun, options: RunOptions, token: str, key: str) -> GroupSource:
+        """Return a group of the source of a run."""
+        if run.source_type != "archive":
+            return self.group(run.source_type, run.source_url, token, key)
+        return self.group_archive(options.archive or "missing")
+
+    def group_archive(self, name: str) -> GroupSource:
+        """Return the groups of an archive in the folder of imports."""
+        path = self._folder / name
+        if not path.exists():
+            raise SourceError("The archive was deleted")
+        return open_group_archive(path)
+
     def group(self, kind: SourceType, url: str, token: str, key: str) -> GroupSource:
         """Return a group of a server; nothing is requested yet."""
         if kind not in SOURCE_KINDS:
@@ -45,9 +58,14 @@ class SourceOpener:
         return open_group(kind, url, token, key, guard=self.guard)
 
     def _archive(self, options: RunOptions, credentials: SourceCredentials) -> ProjectSource:
-        path = self._folder / (options.archive or "missing")
-        if credentials.archive_url is not None and not path.exists():
-            download_archive(credentials.archive_url, path, self.guard)
+        name = options.archive or "missing"
+        if credentials.archive_url is not None and not (self._folder / name).exists():
+            download_archive(credentials.archive_url, self._folder / name, self.guard)
+        return self.project_archive(name)
+
+    def project_archive(self, name: str) -> ProjectSource:
+        """Return the project of an archive in the folder of imports."""
+        path = self._folder / name
         if not path.exists():
             raise SourceError("The archive was deleted")
         return open_archive(path)
@@ -91,9 +109,9 @@ def download_archive(url: str, path: Path, guard: SsrfGuard) -> None:
         client.close()
 
 
-def source_host(run: ImportRun, project_id: int | None = None) -> str:
-    """Return the name under which the users of a source are known; users of an archive only in its project."""
-    return f"archive {project_id}" if run.source_type == "archive" else host_of(run.source_url)
+def source_host(run: ImportRun, destination: int | str | None = None) -> str:
+    """Return the name under which the users of a source are known; users of an archive only in its destination."""
+    return f"archive {destination}" if run.source_type == "archive" else host_of(run.source_url)
 
 
 def host_of(url: str) -> str:

@@ -97,6 +97,15 @@ class ImportArchive(Params):
     override_params: dict[str, str] | None = None
 
 
+class ImportGroup(Params):
+    """Archive of a group, and the name, path and parent of the new group."""
+
+    file: Upload
+    path: str
+    name: str
+    parent_id: int | None = None
+
+
 class ImportRemoteArchive(Params):
     """Address of an archive of a project, and the path of the new project."""
 

@@ -20,6 +20,7 @@ from ingot.git.maintenance.store import new_key
 from ingot.integrations.transfers.records import KINDS, Kind, ProjectRecord, SettingsRecord
 from ingot.integrations.transfers.runs.destinations import create_destination, existing_destination_or_none
 from ingot.integrations.transfers.runs.documents import (
+    NOTE_KINDS,
     EntityProgress,
     KindProgress,
     RunOptions,
@@ -55,8 +56,9 @@ from ingot.integrations.transfers.source import (
 )
 from ingot.integrations.transfers.tables import ImportEntity, ImportRun
 from ingot.integrations.transfers.target.files import FileStore
-from ingot.integrations.transfers.target.project import Target
-from ingot.integrations.transfers.users import Importer, UserMapping, referenced_users
+from ingot.integrations.transfers.target.mentions import resolve_mentions
+from ingot.integrations.transfers.target.project import ProjectTarget
+from ingot.integrations.transfers.users import UserMapping, importer_of, referenced_users
 from ingot.log import log_failure
 from ingot.projects.imports.jobs import import_result_of
 from ingot.projects.projects.jobs import delete_unused_repository
@@ -73,14 +75,10 @@ PROGRESS_SECONDS = 1.0
 CLOCK_DIFFERENCE_MINUTES = 10
 """A repeated run requests changes from this much earlier, because the clocks of the servers may differ."""
 LOCK_RETRY_SECONDS = 30.0
-_OPTIONAL_KINDS = frozenset({"hooks", "deploy_keys", "variables", "badges", "statuses", "schedules", "boards"})
+_OPTIONAL_KINDS = frozenset(
+    {"commit_notes", "hooks", "deploy_keys", "variables", "badges", "statuses", "schedules", "boards"}
+)
 """Kinds without which the rest is still of use: a failure is reported, and the import goes on."""
-NOTE_KINDS: dict[str, str] = {
-    "issues": "issue notes",
-    "merge_requests": "merge_request notes",
-    "snippets": "snippet notes",
-}
-"""Names under which the notes of a kind are linked and counted."""
 _UNDER_NAMESPACE_LOCK = frozenset({"settings", "members"})
 
 
@@ -204,13 +202,14 @@ class ProjectImporter:
             return True
         return self._database.read(partial(imported_source, import_id=import_id)).complete_since is None
 
-    def _target(self, import_id: int, project: Project, inventory: Inventory) -> Target:
+    def _target(self, import_id: int, project: Project, inventory: Inventory) -> ProjectTarget:
         root = self._database.read(partial(root_namespace_id, full_path=project.full_path))
-        importer = Importer(self._actor.user_id, self._actor.admin)
-        self._users = UserMapping(source_host(self._run, project.id), root, importer, self._options.users)
+        self._users = UserMapping(
+            source_host(self._run, project.id), root, importer_of(self._actor), self._options.users
+        )
         web_url = f"{self._run.source_url.rstrip('/')}/{inventory.full_path}"
         source_url = None if self._run.source_type == "archive" else web_url
-        return Target(import_id, project.id, self._users, self._files.store, source_url=source_url)
+        return ProjectTarget(import_id, project.id, self._users, self._files.store, source_url=source_url)
 
     def _import_git(self, step: str, project: Project, import_id: int) -> None:
         location = self._source.wiki() if step == "wiki" else self._source.repository()
@@ -270,8 +269,8 @@ class ProjectImporter:
         self._database.write(lambda db: add_problems(db, self._entity.id, "lfs_objects", problems))
         self._advance(Position("lfs", self._entity.cursor), progress)
 
-    def _import_kind(self, target: Target, kind: Kind, since: str | None) -> None:
-        if kind == "members" and not self._options.migrate_memberships:
+    def _import_kind(self, target: ProjectTarget, kind: Kind, since: str | None) -> None:
+        if kind == "members" and self._omits_members():
             return
         cursor = self._entity.cursor if self._entity.step == kind else None
         try:
@@ -282,16 +281,24 @@ class ProjectImporter:
         except SourceError as error:
             if error.retry_after is not None or kind not in _OPTIONAL_KINDS:
                 raise
-            reason = f"Not imported: {error.reason}"
+            reason = f"Not imported: {error.reason.rstrip('.')}."
             self._database.write(lambda db: add_problems(db, self._entity.id, kind, [reason]))
 
-    def _adapted(self, record: ProjectRecord) -> ProjectRecord:
-        if isinstance(record, SettingsRecord) and self._options.visibility is not None:
-            attributes = {**record.attributes, "visibility": self._options.visibility}
-            return msgspec.structs.replace(record, attributes=attributes)
-        return record
+    def _omits_members(self) -> bool:
+        """Return whether the members are not wanted, of this project or of the group that it was found in."""
+        parent_id, omitted = self._entity.parent_id, self._options.without_members
+        parent = None if parent_id is None else self._database.read(partial(entity_or_none, entity_id=parent_id))
+        return self._entity.source_key in omitted or (parent is not None and parent.source_key in omitted)
 
-    def _store_batch(self, target: Target, kind: Kind, records: list[ProjectRecord], cursor: str) -> None:
+    def _adapted(self, record: ProjectRecord) -> ProjectRecord:
+        if not isinstance(record, SettingsRecord):
+            return record
+        attributes = {**record.attributes, **self._options.overrides}
+        if self._options.visibility is not None:
+            attributes["visibility"] = self._options.visibility
+        return msgspec.structs.replace(record, attributes=attributes)
+
+    def _store_batch(self, target: ProjectTarget, kind: Kind, records: list[ProjectRecord], cursor: str) -> None:
         target.prepare(self._database, self._source, kind, records)
         mentioned = referenced_users(records).values()
         if self._database.read(lambda db: self._users.has_unknown(db, mentioned)):
@@ -359,6 +366,8 @@ class ProjectImporter:
             current = entity_or_none(db, self._entity.id)
             if current is None or current.status != "started":
                 raise RunSuperseded
+            if current.project_id is not None:
+                resolve_mentions(db, current.project_id)
             progress.stored = link_counts(db, import_id)
             finish_entity(db, current, progress)
 

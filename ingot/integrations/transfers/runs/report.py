@@ -6,7 +6,7 @@ import msgspec
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.integrations.transfers.runs.documents import KindProgress, inventory_of, progress_of
+from ingot.integrations.transfers.runs.documents import NOTE_KINDS, KindProgress, inventory_of, progress_of
 from ingot.integrations.transfers.runs.queries import entities_of, problems_of
 from ingot.integrations.transfers.tables import ImportEntity, ImportProblem, ImportRun
 
@@ -86,18 +86,22 @@ def _entity_report(entity: ImportEntity, problems: Sequence[ImportProblem]) -> E
 
 def _kind_report(kind: str, numbers: KindProgress, stored: dict[str, int]) -> KindReport:
     here = stored.get(kind, numbers.imported if stored else None)
-    return KindReport(kind, numbers.source, numbers.fetched, numbers.created, numbers.updated, here)
+    # Some sources cannot count a kind; notes are stored with their items, and only those count as new or changed.
+    at_source = numbers.source if numbers.exact or numbers.source else None
+    if kind in NOTE_KINDS.values():
+        return KindReport(kind, at_source, numbers.fetched, None, None, here)
+    return KindReport(kind, at_source, numbers.fetched, numbers.created, numbers.updated, here)
 
 
 def _count_differences(kinds: dict[str, KindProgress], stored: dict[str, int]) -> list[str]:
-    differences = []
+    sentences = {}
     for kind, numbers in kinds.items():
         here = stored.get(kind, numbers.imported)
         if numbers.exact and here < numbers.source:
-            differences.append(f"{kind}: {numbers.source - here} of {numbers.source} are missing here")
+            sentences[kind] = f"{numbers.source - here} of {numbers.source} are missing here."
         elif numbers.exact and here > numbers.source:
-            differences.append(f"{kind}: {here - numbers.source} exist here but no longer at the source")
-    return differences
+            sentences[kind] = f"{here - numbers.source} exist here but no longer at the source."
+    return [f"{kind}: {sentence}" for kind, sentence in sentences.items()]
 
 
 def report_text(report: RunReport) -> str:

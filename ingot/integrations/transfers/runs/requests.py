@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ingot.accounts.instance.all_settings import all_settings
+from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
+from ingot.core.api.params import ParamsReader
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.names import NAMESPACES
@@ -18,6 +20,7 @@ from ingot.integrations.transfers.runs.destinations import (
     create_imported_project,
     destination_namespace,
     destination_of,
+    group_parent,
 )
 from ingot.integrations.transfers.runs.documents import RunOptions, SourceCredentials
 from ingot.integrations.transfers.runs.opening import SourceOpener, host_of
@@ -25,18 +28,24 @@ from ingot.integrations.transfers.runs.params import Server, StartImport
 from ingot.integrations.transfers.runs.service import EntityRequest, link_source, start_run
 from ingot.integrations.transfers.source import Inventory, SourceError
 from ingot.integrations.transfers.tables import ImportRun, SourceType
+from ingot.integrations.transfers.target.groups import allowed_visibility
+from ingot.projects.groups.params import CreateGroup
+from ingot.projects.groups.service import create_group
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_of_user, namespace_or_none
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.api import may_create_in
 from ingot.projects.projects.attributes import path_from_name
 from ingot.projects.projects.jobs import delete_unused_repository
-from ingot.projects.projects.policy import may_admin_project
+from ingot.projects.projects.params import EditProject
+from ingot.projects.projects.policy import may_admin_project, may_own_project
 from ingot.projects.projects.queries import existing_project, find_project
+from ingot.projects.projects.service import delete_project
 from ingot.projects.projects.storages import storage_for_new_repository
 from ingot.projects.projects.tables import Project
 from ingot.settings import Settings
 
 MAX_ENTITIES = 200
+_OVERRIDES = ParamsReader(EditProject)
 MAX_MAPPED_USERS = 10_000
 
 
@@ -65,7 +74,7 @@ class ImportRequests:
         try:
             self._guard.check_url(url)
         except RequestRefused as error:
-            raise Invalid(url=[error.reason]) from error
+            raise Invalid(url=[f"is blocked: {error.reason}"]) from error
 
     def inventory(self, source: ServerProject) -> Inventory:
         """Return the plan of a project; raise Invalid with the reason why the source refuses it."""
@@ -91,21 +100,25 @@ class ImportRequests:
         self.check_server(configuration.url)
         if not params.entities or len(params.entities) > MAX_ENTITIES:
             raise Invalid(entities=[f"must be between 1 and {MAX_ENTITIES}"])
-        first = params.entities[0]
+        keys = [each.source_full_path.strip("/") for each in params.entities]
         options = RunOptions(
             users=_checked_mapping(params.user_mapping),
-            migrate_projects=first.migrate_projects,
-            migrate_memberships=first.migrate_memberships,
+            without_projects=[
+                key for key, each in zip(keys, params.entities, strict=True) if not each.migrate_projects
+            ],
+            without_members=[
+                key for key, each in zip(keys, params.entities, strict=True) if not each.migrate_memberships
+            ],
             visibility=params.visibility,
         )
         requests = [
             EntityRequest(
                 each.source_type,
-                each.source_full_path.strip("/"),
+                key,
                 each.destination_namespace.strip("/"),
                 each.destination_slug or each.destination_name or each.source_full_path.rpartition("/")[2],
             )
-            for each in params.entities
+            for key, each in zip(keys, params.entities, strict=True)
         ]
 
         def begin(db: Connection) -> ImportRun:
@@ -173,16 +186,23 @@ class ImportRequests:
         name: str | None,
         overrides: dict[str, str] | None,
         *,
+        overwrite: bool = False,
         by_job: bool = True,
     ) -> tuple[Project, ImportRun]:
-        """Start the import of an archive that is in the folder of imports, or is downloaded from a URL."""
+        """Start the import of an archive that is in the folder of imports, or is downloaded from a URL.
+
+        With ``overwrite`` a project with the same path is deleted, if the caller may do so and the archive can be read.
+        """
         if archive_url is not None:
             self.check_server(archive_url)
-        chosen = overrides or {}
-        options = RunOptions(archive=archive, visibility=chosen.get("visibility"))
+        options = RunOptions(archive=archive, overrides=_checked_overrides(overrides))
+        if overwrite:
+            self._check_archive(archive)
 
         def begin(db: Connection, key: str, branch: str) -> tuple[Project, ImportRun]:
             namespace = _named_namespace(db, self._actor, namespace_name)
+            if overwrite:
+                self._delete_project(db, f"{namespace.full_path}/{path}")
             project = create_imported_project(db, self._actor, namespace, name or path, path, key, branch)
             import_id = link_source(db, "archive", f"archive {project.id}", path, project_id=project.id)
             request = EntityRequest("project_entity", path, namespace.full_path, path, project.name, project, import_id)
@@ -192,6 +212,48 @@ class ImportRequests:
             return existing_project(db, project.id), run
 
         return self._with_repository(begin)
+
+    def _check_archive(self, archive: str) -> None:
+        try:
+            self._opener.project_archive(archive).close()
+        except SourceError as error:
+            raise Invalid(error.reason) from error
+
+    def _delete_project(self, db: Connection, path: str) -> None:
+        try:
+            access, project = find_project(db, self._actor, path)
+        except NotFound:
+            return
+        require(may_own_project(self._actor, access, project))
+        delete_project(db, project)
+
+    def start_group_archive(self, archive: str, parent_id: int | None, path: str, name: str) -> ImportRun:
+        """Create a group, and start the import of an archive in the folder of imports into it."""
+        try:
+            with closing(self._opener.group_archive(archive)) as source:
+                record = next(iter(source.groups()))
+        except SourceError as error:
+            raise Invalid(error.reason) from error
+
+        def begin(db: Connection) -> ImportRun:
+            db.lock(NAMESPACES)
+            parent = group_parent(db, self._actor, "" if parent_id is None else str(parent_id))
+            chosen = cast("Visibility", allowed_visibility(db, record.visibility, parent))
+            group = create_group(db, self._actor, CreateGroup(name=name, path=path, visibility=chosen), parent)
+            import_id = link_source(db, "archive", f"archive group {group.id}", record.key, group_id=group.id)
+            request = EntityRequest(
+                "group_entity",
+                record.key,
+                parent.full_path if parent else "",
+                group.path,
+                group.name,
+                import_id=import_id,
+                group=group,
+            )
+            options, credentials = RunOptions(archive=archive), SourceCredentials()
+            return start_run(db, self._actor.user_id, "archive", "", [request], options, credentials)
+
+        return self._database.write(begin)
 
     def _with_repository(
         self, begin: Callable[[Connection, str, str], tuple[Project, ImportRun]]
@@ -224,6 +286,16 @@ def _named_namespace(db: Connection, actor: Actor, name: str | None) -> Namespac
     if namespace is None or not may_create_in(db, actor, namespace):
         raise Invalid(namespace=["is not valid"])
     return namespace_by_id(db, namespace.id)
+
+
+def _checked_overrides(overrides: dict[str, str] | None) -> dict[str, str]:
+    """Return attributes of a project that replace those of an archive; raise Invalid for an unknown one."""
+    given = overrides or {}
+    unknown = sorted(given.keys() - set(EditProject.__struct_fields__))
+    if unknown:
+        raise Invalid(override_params=[f"has no attribute {unknown[0]}"])
+    _OVERRIDES.read(dict(given))
+    return given
 
 
 def _checked_mapping(users: dict[str, str] | None) -> dict[str, str]:

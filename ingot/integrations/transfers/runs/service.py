@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, func, select, update
 from ingot.core.db.announcements import announce
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
-from ingot.core.jobs.queue import cancel_job, enqueue
+from ingot.core.jobs.queue import cancel_job, enqueue, restart_attempts
 from ingot.core.jobs.tables import jobs
 from ingot.errors import Invalid
 from ingot.integrations.transfers.runs.documents import EntityProgress, RunOptions, SourceCredentials, encoded
@@ -32,6 +32,7 @@ from ingot.integrations.transfers.tables import (
     import_runs,
     imported_sources,
 )
+from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project, projects
 
 RUN_IMPORT = "run_import"
@@ -77,6 +78,7 @@ class EntityRequest(NamedTuple):
     destination_name: str = ""
     project: Project | None = None
     import_id: int | None = None
+    group: Namespace | None = None
 
 
 class Position(NamedTuple):
@@ -150,6 +152,7 @@ def add_entity(db: Connection, run_id: int, request: EntityRequest, parent_id: i
         destination_name=request.destination_name or request.destination_slug,
         destination_slug=request.destination_slug,
         project_id=request.project.id if request.project else None,
+        namespace_id=request.group.id if request.group else None,
         import_id=request.import_id,
         status="created",
         created_at=db.now,
@@ -157,9 +160,17 @@ def add_entity(db: Connection, run_id: int, request: EntityRequest, parent_id: i
     )
 
 
-def link_source(db: Connection, source_type: SourceType, host: str, key: str, *, project_id: int | None = None) -> int:
-    """Record from which source a project is imported; return the id of the imported source."""
-    columns = {"source_type": source_type, "source_host": host, "source_key": key}
+def link_source(
+    db: Connection,
+    source_type: SourceType,
+    host: str,
+    key: str,
+    *,
+    project_id: int | None = None,
+    group_id: int | None = None,
+) -> int:
+    """Record from which source a project or group is imported; return the id of the imported source."""
+    columns = {"source_type": source_type, "source_host": host, "source_key": key, "group_id": group_id}
     return db.insert(imported_sources, project_id=project_id, created_at=db.now, updated_at=db.now, **columns)
 
 
@@ -200,7 +211,7 @@ def advance_entity(
     db: Connection, entity: ImportEntity, old: Position, new: Position, progress: EntityProgress
 ) -> None:
     """Store the position after a batch; raise RunSuperseded if it is not the expected one any more."""
-    changed = db.run(
+    changed = db.run_counted(
         _ADVANCE,
         entity=entity.id,
         old_step=old.step or "",
@@ -212,6 +223,7 @@ def advance_entity(
     )
     if not changed:
         raise RunSuperseded
+    restart_attempts(db, f"{JOB_KEY}{entity.run_id}")
     announce(db, run_topic(entity.run_id))
 
 

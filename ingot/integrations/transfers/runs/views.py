@@ -49,6 +49,13 @@ class RelationStats(View):
     imported: int
 
 
+class GroupImportView(View):
+    """Confirmation that an archive will be imported, and the import with its progress."""
+
+    import_id: int
+    message: str = "202 Accepted"
+
+
 class EntityView(View):
     """Project or group of an import."""
 
@@ -151,8 +158,8 @@ def _entity_view(run: ImportRun, entity: ImportEntity, problems: Sequence[Import
         entity.created_at,
         entity.updated_at,
         failures,
-        options.migrate_projects,
-        options.migrate_memberships,
+        entity.source_key not in options.without_projects,
+        entity.source_key not in options.without_members,
         bool(failures),
         {kind: RelationStats(each.source, each.fetched, each.imported) for kind, each in progress.kinds.items()},
         entity.step,

@@ -4,7 +4,6 @@ All connections go through the SSRF guard. The token is sent in headers, and onl
 """
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -18,12 +17,16 @@ from ingot.core.outgoing.errors import ConnectionLost, OutgoingError, RequestFai
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.urls import redact_text, split_url
 from ingot.integrations.transfers.source import SourceError
+from ingot.integrations.transfers.sources.downloads import DownloadedFile, file_name_of
 from ingot.integrations.transfers.sources.limits import MAX_TRIES, MAX_WAIT_SECONDS, back_off, quota_delay, retry_delay
 from ingot.integrations.transfers.sources.paging import PageCursor, next_target, total_of
 
 PARALLEL_REQUESTS = 4
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_FILE_BYTES = 1024 * 1024 * 1024
+MAX_PAGES = 1000
+"""Pages of a list that is read as a whole, such as labels; a source could name a next page forever."""
+_LONG_LIST = "The source sent a list that is too long"
 REQUEST_SECONDS = 60.0
 DOWNLOAD_SECONDS = 1800.0
 CONNECTION_SECONDS = 60.0
@@ -133,7 +136,8 @@ class SourceClient:
     def page(self, target: str, shape: type[_T]) -> tuple[list[_T], str | None]:
         """Return a page of a list, and the target of the next one."""
         response = self._run(self._get(target))
-        return self._decode(response, list[shape]), next_target(response, target)  # type: ignore[valid-type] # Built here.
+        entries = self._decode(response, list[shape] | None)  # type: ignore[arg-type, valid-type] # Built here.
+        return entries or [], next_target(response, target)
 
     def pages(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> Iterator[list[_T]]:
         """Yield the pages of a list."""
@@ -159,7 +163,12 @@ class SourceClient:
 
     def entries(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> list[_T]:
         """Return all entries of a list."""
-        return [entry for page in self.pages(path, shape, parameters) for entry in page]
+        collected: list[_T] = []
+        for number, page in enumerate(self.pages(path, shape, parameters)):
+            if number == MAX_PAGES:
+                raise SourceError(_LONG_LIST)
+            collected += page
+        return collected
 
     def entries_or_none(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> list[_T] | None:
         """Return all entries of a list, or None if it does not exist or may not be read."""
@@ -175,17 +184,22 @@ class SourceClient:
 
         The list of an object that does not exist is empty. A token that was revoked meanwhile is an error.
         """
-        decoder: msgspec.json.Decoder[list[_T]] = msgspec.json.Decoder(list[shape])  # type: ignore[valid-type] # Built here.
+        decoder: msgspec.json.Decoder[list[_T] | None] = msgspec.json.Decoder(list[shape] | None)  # type: ignore[valid-type] # Built here.
 
         async def read(target: str | None) -> list[_T]:
             collected: list[_T] = []
+            size = 0
             while target is not None:
                 response = await self._get(target)
                 if response.status in self._absent:
                     break
                 self._require_success(response)
-                entries: list[_T] = self._decoded(response, decoder)
-                collected += entries
+                entries = self._decoded(response, decoder)
+                size += len(response.body)
+                if size > MAX_DOCUMENT_BYTES:
+                    raise SourceError(_LONG_LIST)
+                # Gitea sends null for some lists without entries.
+                collected += entries or []
                 target = next_target(response, target)
             return collected
 
@@ -236,7 +250,7 @@ class SourceClient:
     @contextmanager
     def download(self, url: str, headers: Mapping[str, str] | None = None) -> Iterator[IO[bytes]]:
         """Open the file at an absolute URL; raise ``StatusError`` if the source refuses it."""
-        with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as file:
+        with DownloadedFile(_SPOOLED_BYTES) as file:
 
             def store(status: int, chunk: bytes) -> None:
                 if status == 200:
@@ -251,6 +265,7 @@ class SourceClient:
             if response.truncated:
                 raise SourceError(f"A file is larger than {MAX_FILE_BYTES >> 20} MiB")
             file.seek(0)
+            file.file_name = file_name_of(response)
             yield file
 
     def close(self) -> None:

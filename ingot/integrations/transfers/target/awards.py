@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from ingot.collaboration.emoji.policy import DOWNVOTE, UPVOTE
 from ingot.collaboration.emoji.tables import award_emoji
 from ingot.core.markup.emoji import canonical_name
-from ingot.integrations.transfers.records import AwardRecord
 from ingot.integrations.transfers.target.context import StoreContext
 from ingot.integrations.transfers.target.rows import Relation, moment, replace_rows
+from ingot.integrations.transfers.work_item_records import AwardRecord
 
 _KEY = ("subject_id", "user_id", "name")
 

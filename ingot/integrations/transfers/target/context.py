@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ingot.core.db.connection import Connection
-from ingot.integrations.transfers.links import RowLink, linked, store_links
-from ingot.integrations.transfers.records import ProjectRecord, UserRecord
+from ingot.integrations.transfers.links import RowLink, delete_links, linked, store_links
+from ingot.integrations.transfers.records import ProjectRecord
 from ingot.integrations.transfers.target.files import FileStore
 from ingot.integrations.transfers.target.preparation import Preparation
 from ingot.integrations.transfers.target.text import RewrittenText, TextRewriter
+from ingot.integrations.transfers.work_item_records import UserRecord
 from ingot.projects.projects.tables import Project
 
 
@@ -82,6 +83,10 @@ class StoreContext:
         if rows:
             store_links(self.db, self.import_id, kind, rows)
 
+    def delete_links(self, kind: str, keys: Sequence[str]) -> None:
+        """Delete the links of objects that no longer exist."""
+        delete_links(self.db, self.import_id, kind, keys)
+
 
 StoredIds = Mapping[str, int | None]
 """Row of each record by its key; None if the record was refused, which the context's problems explain."""
@@ -89,7 +94,7 @@ StoredIds = Mapping[str, int | None]
 
 def texts_of(record: ProjectRecord) -> list[str]:
     """Return the texts of a record that can refer to users or attachments."""
-    texts: list[str | None] = [getattr(record, "description", None)]
+    texts: list[str | None] = [getattr(record, name, None) for name in ("description", "body")]
     for discussion in getattr(record, "discussions", ()):
         texts += [note.body for note in discussion.notes]
     return [text for text in texts if text]

@@ -12,7 +12,7 @@ from ingot.core.db.expressions import in_list
 from ingot.errors import Invalid
 from ingot.integrations.transfers.records import DeployKeyRecord
 from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds
-from ingot.integrations.transfers.target.rows import insert_rows, rows_by_values, update_rows
+from ingot.integrations.transfers.target.rows import insert_rows, moment, rows_by_values, update_rows
 from ingot.integrations.transfers.target.text import limited
 from ingot.projects.deploy_keys.tables import deploy_key_projects
 
@@ -71,7 +71,7 @@ def _columns(context: StoreContext, record: DeployKeyRecord, key: PublicKey) -> 
         "bits": key.bits,
         "fingerprint_sha256": key.fingerprint_sha256,
         "fingerprint_md5": key.fingerprint_md5,
-        "created_at": context.db.now,
+        "created_at": moment(record.created_at, context.db.now),
         "expires_at": None,
     }
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from ingot.core.db.connection import Connection
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.integrations.transfers.links import linked, store_links
-from ingot.integrations.transfers.source import ProjectSource
+from ingot.integrations.transfers.source import NamedFile, ProjectSource
 from ingot.integrations.transfers.target.rows import insert_rows, rows_by_ids
 from ingot.projects.uploads.files import UploadFiles
 from ingot.projects.uploads.names import sanitize_file_name
@@ -65,9 +65,11 @@ def copy_files(
         if opened is None:
             problems.append(f"The file {link} is not available at the source; its link was left as it is.")
             continue
-        secret, stored_name = secrets.token_hex(16), sanitize_file_name(name)
+        secret = secrets.token_hex(16)
         try:
             with opened as file:
+                told = file.file_name if isinstance(file, NamedFile) and "." not in name else None
+                stored_name = sanitize_file_name(told or name)
                 content = cast("BinaryIO", _LimitedFile(file, limit))
                 size = store.store(project_id, secret, stored_name, content)
         except FileTooLarge:

@@ -8,7 +8,7 @@ from ingot.core.outgoing.errors import RequestRefused
 from ingot.core.outgoing.urls import strip_credentials
 from ingot.integrations.transfers.records import HookRecord
 from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds
-from ingot.integrations.transfers.target.rows import insert_rows, rows_by_ids, update_rows
+from ingot.integrations.transfers.target.rows import insert_rows, moment, rows_by_ids, update_rows
 from ingot.integrations.transfers.target.text import limited
 from ingot.integrations.webhooks.branch_patterns import PatternError, compile_pattern
 from ingot.integrations.webhooks.service import MAX_HOOKS
@@ -35,7 +35,8 @@ def store_hooks(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
             ids[change.key] = change.local_id
             updated.append((change.local_id or 0, columns))
         else:
-            inserted[change.key] = {**new_hook(db, "project", context.project.id), **columns}
+            created_at = moment(change.record.created_at, db.now)
+            inserted[change.key] = {**new_hook(db, "project", context.project.id), "created_at": created_at, **columns}
             context.problem(missing_secret(columns["url"]))
     update_rows(db, hooks, updated)
     return ids | dict(zip(inserted, insert_rows(db, hooks, list(inserted.values())), strict=True))

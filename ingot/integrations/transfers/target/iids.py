@@ -43,6 +43,7 @@ def assign_iids(
         if key not in iids:
             iids[key] = next_iid(db, "project", project_id, sequence.kind)
             if iid is not None:
-                numbers_text = f"{sequence.symbol}{iids[key]}, because {sequence.symbol}{iid} was taken"
-                context.problem(f"The {sequence.kind.replace('_', ' ')} {key} has the number {numbers_text}.")
+                number, taken_number = f"{sequence.symbol}{iids[key]}", f"{sequence.symbol}{iid}"
+                kind = sequence.kind.replace("_", " ")
+                context.problem(f"The {kind} {key} has the number {number}, because {taken_number} was taken.")
     return iids

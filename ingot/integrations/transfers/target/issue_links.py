@@ -9,9 +9,9 @@ from ingot.collaboration.issues.links.tables import issue_links
 from ingot.collaboration.issues.tables import issues
 from ingot.core.db.expressions import in_list
 from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds
-from ingot.integrations.transfers.target.rows import insert_rows, rows_by_values
+from ingot.integrations.transfers.target.rows import insert_rows, moment, rows_by_values, update_rows
 
-_LINK_TYPE = "relates_to"
+_LINK_TYPES = ("relates_to", "blocks", "is_blocked_by")
 _LINKS = select(issue_links.c.id, issue_links.c.source_id, issue_links.c.target_id).where(
     or_(in_list(issue_links.c.source_id, "issues"), in_list(issue_links.c.target_id, "issues"))
 )
@@ -27,6 +27,7 @@ def store_issue_links(context: StoreContext, changes: Sequence[Change]) -> Store
     stored = {frozenset((source, target)): row_id for row_id, source, target in rows}
     result: dict[str, int | None] = {}
     inserted: dict[frozenset[int], dict[str, Any]] = {}
+    updated: list[tuple[int, dict[str, Any]]] = []
     keys: list[tuple[str, frozenset[int]]] = []
     for change in changes:
         source, target = ids.get(change.record.source_iid), ids.get(change.record.target_iid)
@@ -34,12 +35,21 @@ def store_issue_links(context: StoreContext, changes: Sequence[Change]) -> Store
             context.problem(f"The link {change.key} refers to an issue that does not exist.")
             result[change.key] = None
             continue
-        if change.record.link_type != _LINK_TYPE:
-            context.problem(f"The link {change.key} of the type {change.record.link_type} became {_LINK_TYPE}.")
+        link_type = change.record.link_type
+        if link_type not in _LINK_TYPES:
+            context.problem(f"The link {change.key} of the type {link_type} became {_LINK_TYPES[0]}.")
+            link_type = _LINK_TYPES[0]
+        if link_type == "is_blocked_by":
+            source, target, link_type = target, source, "blocks"
         pair = frozenset((source, target))
         keys.append((change.key, pair))
-        if pair not in stored:
-            columns = {"source_id": source, "target_id": target, "link_type": _LINK_TYPE}
-            inserted.setdefault(pair, {**columns, "created_at": db.now, "updated_at": db.now})
+        columns = {"source_id": source, "target_id": target, "link_type": link_type}
+        if pair in stored:
+            updated.append((stored[pair], columns))
+        else:
+            created_at = moment(change.record.created_at, db.now)
+            columns |= {"created_at": created_at, "updated_at": moment(change.record.updated_at, created_at)}
+            inserted.setdefault(pair, columns)
+    update_rows(db, issue_links, updated)
     stored |= dict(zip(inserted, insert_rows(db, issue_links, list(inserted.values())), strict=True))
     return result | {key: stored[pair] for key, pair in keys}

@@ -6,7 +6,6 @@ from typing import Any
 
 from ingot.collaboration.issues.service import add_to_issue_counts
 from ingot.collaboration.issues.tables import issue_assignees, issues
-from ingot.integrations.transfers.records import IssueRecord
 from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds
 from ingot.integrations.transfers.target.iids import IidSequence, assign_iids
 from ingot.integrations.transfers.target.notes import DiscussedSubject, store_discussions
@@ -21,6 +20,7 @@ from ingot.integrations.transfers.target.work_items import (
     store_relations,
     store_users,
 )
+from ingot.integrations.transfers.work_item_records import IssueRecord
 
 _KIND = "issue"
 _IIDS = IidSequence(_KIND, issues, "project_id", "#")

@@ -22,7 +22,6 @@ from ingot.collaboration.planning.service import MAX_TITLE
 from ingot.core.db.expressions import in_list
 from ingot.core.markup.references import can_mention_issues, closing_references, full_project_path
 from ingot.git.history.commits import NO_OID
-from ingot.integrations.transfers.records import MergeRequestRecord
 from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds
 from ingot.integrations.transfers.target.iids import IidSequence, assign_iids
 from ingot.integrations.transfers.target.notes import DiscussedSubject, store_discussions
@@ -48,6 +47,7 @@ from ingot.integrations.transfers.target.work_items import (
     store_relations,
     store_users,
 )
+from ingot.integrations.transfers.work_item_records import MergeRequestRecord
 
 _IIDS = IidSequence(KIND, merge_requests, "target_project_id", "!")
 _OID = re.compile("[0-9a-f]{40}")

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+from sqlalchemy import bindparam, delete, select
 
+from ingot.collaboration.emoji.service import delete_awards
 from ingot.collaboration.merge_requests.reviews.suggestion_blocks import suggestion_blocks
 from ingot.collaboration.merge_requests.reviews.suggestion_recorder import suggestion_columns
 from ingot.collaboration.merge_requests.versions.line_notes import DIFF_NOTE, position_columns
@@ -14,19 +16,32 @@ from ingot.collaboration.merge_requests.versions.positions import DiffPosition, 
 from ingot.collaboration.notes.service import IN_DISCUSSION, MAX_BODY_LENGTH, MENTION
 from ingot.collaboration.notes.tables import notes, suggestions
 from ingot.collaboration.participants.tables import mentioned_people
+from ingot.core.db.expressions import in_list
 from ingot.core.db.row_ids import reserve_ids
 from ingot.core.db.times import Timestamp
 from ingot.integrations.transfers.links import fingerprint
-from ingot.integrations.transfers.records import DiscussionRecord, NoteRecord, PositionRecord
+from ingot.integrations.transfers.tables import import_links
 from ingot.integrations.transfers.target.awards import store_awards
 from ingot.integrations.transfers.target.context import StoreContext
 from ingot.integrations.transfers.target.preparation import PreparedMergeRequest
 from ingot.integrations.transfers.target.rows import Relation, bounded, moment, replace_rows, update_rows
+from ingot.integrations.transfers.work_item_records import DiscussionRecord, NoteRecord, PositionRecord
 
 _NO_POSITION = dict.fromkeys(
     ("position", "original_position", "line_type", "old_path", "new_path", "old_line", "new_line")
 )
 _SUGGESTIONS = Relation(suggestions, "note_id", ("note_id", "relative_order", "to_content"))
+_IMPORTED = (
+    select(notes.c.id, notes.c.subject_id, import_links.c.key)
+    .join(import_links, import_links.c.local_id == notes.c.id)
+    .where(
+        import_links.c.import_id == bindparam("import"),
+        import_links.c.kind == bindparam("links"),
+        notes.c.subject_kind == bindparam("kind"),
+        in_list(notes.c.subject_id, "subjects"),
+    )
+)
+_DELETE_NOTES = delete(notes).where(in_list(notes.c.id, "rows"))
 _LABEL = re.compile(r"~([0-9]{1,19})(?![0-9A-Za-z])")
 _NO_COMMITS = PreparedMergeRequest(None, (), (), frozenset(), {})
 
@@ -53,7 +68,11 @@ class _NoteChange(NamedTuple):
 
 
 def store_discussions(context: StoreContext, kind: str, subjects: Sequence[DiscussedSubject]) -> None:
-    """Store the notes of subjects of one kind: new ones are added, changed ones are updated, others are left alone."""
+    """Store the notes of subjects of one kind: new ones are added, changed ones updated, deleted ones deleted.
+
+    Notes that users of this instance have written are left alone.
+    """
+    _delete_obsolete(context, kind, subjects)
     changes = _changes(context, kind, subjects)
     new = [change for change in changes if change.local_id is None]
     ids = iter(reserve_ids(context.db, notes, len(new)))
@@ -85,6 +104,30 @@ def store_discussions(context: StoreContext, kind: str, subjects: Sequence[Discu
     )
     rows = [(change.key, note_id, change.fingerprint) for change, note_id in zip(changes, note_ids, strict=True)]
     context.store_links(_link_kind(kind), rows)
+
+
+def _delete_obsolete(context: StoreContext, kind: str, subjects: Sequence[DiscussedSubject]) -> None:
+    """Delete imported notes that the source has no longer.
+
+    A source that refuses the notes of a subject seems to have none, so that such a subject keeps them.
+    """
+    given = {
+        subject.id: {_key(discussion, note) for discussion in subject.discussions for note in discussion.notes}
+        for subject in subjects
+        if not subject.is_new and subject.discussions
+    }
+    if not given:
+        return
+    values = {"import": context.import_id, "links": _link_kind(kind), "kind": kind, "subjects": list(given)}
+    obsolete = {
+        note_id: key
+        for note_id, subject_id, key in context.db.rows(_IMPORTED, **values)
+        if key not in given[subject_id]
+    }
+    if obsolete:
+        delete_awards(context.db, "note", list(obsolete))
+        context.db.run(_DELETE_NOTES, rows=list(obsolete))
+        context.delete_links(_link_kind(kind), list(obsolete.values()))
 
 
 def _changes(context: StoreContext, kind: str, subjects: Sequence[DiscussedSubject]) -> list[_NoteChange]:

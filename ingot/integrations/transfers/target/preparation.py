@@ -15,9 +15,9 @@ from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.writing.merge_request_commits import commits_not_in, count_files, merge_request_head_ref
 from ingot.git.writing.pinned_commits import pin_commits
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
-from ingot.integrations.transfers.records import MergeRequestRecord, NoteRecord, VersionRecord
 from ingot.integrations.transfers.target.files import CopiedFiles
 from ingot.integrations.transfers.target.rows import moment_or_none
+from ingot.integrations.transfers.work_item_records import MergeRequestRecord, NoteRecord, VersionRecord
 
 MAX_VERSIONS = 1_000
 _OID = re.compile("[0-9a-f]{40}")

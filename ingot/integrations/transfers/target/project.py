@@ -7,9 +7,17 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.git.core.repository import Repository
 from ingot.integrations.transfers.links import fingerprint, linked, store_links
-from ingot.integrations.transfers.records import Kind, ProjectRecord, ReleaseRecord, SettingsRecord, StatusRecord
+from ingot.integrations.transfers.records import (
+    CommitNoteRecord,
+    Kind,
+    ProjectRecord,
+    ReleaseRecord,
+    SettingsRecord,
+    StatusRecord,
+)
 from ingot.integrations.transfers.source import ProjectSource
 from ingot.integrations.transfers.target.boards import store_boards
+from ingot.integrations.transfers.target.commit_notes import store_commit_notes
 from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds, texts_of
 from ingot.integrations.transfers.target.deploy_keys import store_deploy_keys
 from ingot.integrations.transfers.target.files import (
@@ -78,6 +86,7 @@ _FAMILIES: Mapping[Kind, RecordFamily] = {
     "boards": RecordFamily(_own_key, store_boards),
     "releases": RecordFamily(lambda record: record.tag, store_releases),
     "snippets": RecordFamily(_own_key, store_snippets),
+    "commit_notes": RecordFamily(_own_key, store_commit_notes),
     "protected_branches": RecordFamily(lambda record: record.name, store_protected_branches),
     "protected_tags": RecordFamily(lambda record: record.name, store_protected_tags),
     "hooks": RecordFamily(_own_key, store_hooks),
@@ -147,9 +156,12 @@ class ProjectTarget:
         return CopiedFiles({**copied.files, **released.files}, copied.problems + released.problems)
 
     def store(self, db: Connection, kind: Kind, records: Sequence[ProjectRecord]) -> StoredBatch:
-        """Store a batch within the caller's transaction; records that have not changed cause no write."""
+        """Store a batch within the caller's transaction; records that have not changed cause no write.
+
+        A batch without records says that the source has none.
+        """
         changes = self._changes(db, kind, records)
-        if not changes:
+        if not changes and (records or kind != "protected_branches"):
             return StoredBatch(0, 0, len(records), [])
         context = self._context(db, changes)
         ids = _FAMILIES[kind].store(context, changes)
@@ -195,19 +207,19 @@ class ProjectTarget:
         return context
 
 
-Target = ProjectTarget
-
-
 def _prepared(
     source: ProjectSource, kind: Kind, records: Sequence[Any], repository: Repository, copied: CopiedFiles
 ) -> Preparation:
     if kind == "merge_requests":
         return Preparation(copied, merge_requests=prepare_merge_requests(repository, records))
+    if kind == "commit_notes":
+        comments = cast("Sequence[CommitNoteRecord]", records)
+        return Preparation(copied, commits=existing_commits(repository, (each.sha for each in comments), pin=True))
     if kind == "statuses":
         statuses = cast("Sequence[StatusRecord]", records)
         commits = existing_commits(repository, (status.sha for status in statuses), pin=True)
         return Preparation(copied, commits=commits, tags=tags_among(repository, (status.ref for status in statuses)))
     if kind == "settings":
         settings = cast("Sequence[SettingsRecord]", records)
-        return Preparation(copied, avatar=read_avatar(source, settings[0]))
+        return Preparation(copied, avatar=read_avatar(source, settings[0].avatar))
     return Preparation(copied)

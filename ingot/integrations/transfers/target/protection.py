@@ -3,19 +3,29 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Table
+from sqlalchemy import Table, bindparam, delete, select
 
+from ingot.core.db.expressions import in_list
 from ingot.errors import Invalid
+from ingot.integrations.transfers.tables import imported_sources
 from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds
 from ingot.integrations.transfers.target.rows import insert_rows, rows_by_values, update_rows
 from ingot.repositories.protection.service import MAX_RULES, validate_rule_name
 from ingot.repositories.protection.tables import protected_branches, protected_tags
 
 _LEVELS = (0, 30, 40)
+_INITIAL = select(protected_branches.c.name).where(
+    protected_branches.c.project_id == bindparam("project"),
+    protected_branches.c.created_at
+    == select(imported_sources.c.created_at).where(imported_sources.c.id == bindparam("import")).scalar_subquery(),
+)
+_DELETE = delete(protected_branches).where(
+    protected_branches.c.project_id == bindparam("project"), in_list(protected_branches.c.name, "names")
+)
 
 
 def store_protected_branches(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
-    """Store the rules of branches; a rule of the same name is replaced."""
+    """Store the rules of branches; a rule of the same name is replaced, and without rules the branches are open."""
     columns = {
         change.key: {
             "push_level": _level(change.record.push_level),
@@ -24,7 +34,17 @@ def store_protected_branches(context: StoreContext, changes: Sequence[Change]) -
         }
         for change in changes
     }
+    _delete_initial_rules(context)
     return _store(context, changes, protected_branches, columns)
+
+
+def _delete_initial_rules(context: StoreContext) -> None:
+    """Delete the rules with which the project was created for the import: the source has its own."""
+    values = {"project": context.project.id, "import": context.import_id}
+    initial = {name for (name,) in context.db.rows(_INITIAL, **values)}
+    obsolete = initial - context.linked("protected_branches", sorted(initial)).keys()
+    if obsolete:
+        context.db.run(_DELETE, project=context.project.id, names=sorted(obsolete))
 
 
 def store_protected_tags(context: StoreContext, changes: Sequence[Change]) -> StoredIds:

@@ -8,7 +8,14 @@ from ingot.ci.schedules.tables import pipeline_schedules, schedule_variables
 from ingot.errors import Invalid
 from ingot.integrations.transfers.records import ScheduleRecord
 from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds
-from ingot.integrations.transfers.target.rows import Relation, insert_rows, replace_rows, rows_by_ids, update_rows
+from ingot.integrations.transfers.target.rows import (
+    Relation,
+    insert_rows,
+    moment,
+    replace_rows,
+    rows_by_ids,
+    update_rows,
+)
 from ingot.integrations.transfers.target.text import limited
 from ingot.projects.variables.service import key_errors
 
@@ -33,9 +40,9 @@ def store_schedules(context: StoreContext, changes: Sequence[Change]) -> StoredI
         "active": False,
         "next_run_at": None,
         "last_pipeline_id": None,
-        "created_at": db.now,
     }
-    rows = [{**fixed, **(columns[key] or {})} for key in new]
+    created = {change.key: moment(change.record.created_at, db.now) for change in kept}
+    rows = [{**fixed, "created_at": created[key], **(columns[key] or {})} for key in new]
     ids |= dict(zip(new, insert_rows(db, pipeline_schedules, rows), strict=True))
     variables = [
         {"schedule_id": ids[change.key], **row} for change in kept for row in _variables(context, change.record)
@@ -57,7 +64,7 @@ def _columns(context: StoreContext, record: ScheduleRecord) -> dict[str, Any] | 
         context.problem(f"The pipeline schedule {columns['description']!r} was omitted: {error}.")
         return None
     owner = context.user_or_none(record.owner) or context.importer_id
-    return {**columns, "owner_id": owner, "updated_at": context.db.now}
+    return {**columns, "owner_id": owner, "updated_at": moment(record.updated_at, context.db.now)}
 
 
 def _variables(context: StoreContext, record: ScheduleRecord) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from ingot.core.api.params import ParamsReader, Upload
 from ingot.core.events.bus import emit
 from ingot.errors import Invalid
 from ingot.integrations.transfers.records import SettingsRecord
-from ingot.integrations.transfers.source import ProjectSource
+from ingot.integrations.transfers.source import GroupSource, ProjectSource
 from ingot.integrations.transfers.target.context import Change, StoreContext, StoredIds
 from ingot.integrations.transfers.target.rows import moment_or_none
 from ingot.projects.groups.service import VISIBILITY_ORDER
@@ -33,9 +33,9 @@ _ATTRIBUTES = frozenset(EditProject.__struct_fields__) - _OMITTED
 _READER = ParamsReader(EditProject)
 
 
-def read_avatar(source: ProjectSource, record: SettingsRecord) -> bytes | None:
-    """Read the avatar from the source; None if it has none or a larger one than can be stored."""
-    opened = source.open_file(record.avatar) if record.avatar else None
+def read_avatar(source: ProjectSource | GroupSource, link: str | None) -> bytes | None:
+    """Read an avatar from the source; None if there is none or a larger one than can be stored."""
+    opened = source.open_file(link) if link else None
     if opened is None:
         return None
     with opened as file:
@@ -52,7 +52,7 @@ def store_settings(context: StoreContext, changes: Sequence[Change]) -> StoredId
     visibility = columns.get("visibility", project.visibility)
     params = _valid_params(context, dict(record.attributes), visibility)
     columns |= columns_from_params(params)
-    columns["options_document"] = options_from_params(params, project.options_document, visibility)
+    columns["options_document"] = options_from_params(params, project.options_document, visibility, db.now)
     created_at = moment_or_none(record.created_at)
     if created_at is not None:
         columns["created_at"] = created_at
@@ -74,7 +74,7 @@ def _valid_params(context: StoreContext, attributes: dict[str, Any], visibility:
         try:
             params: EditProject = _READER.read(given)
             validate_project(project.name, project.path, columns_from_params(params))
-            options_from_params(params, project.options_document, visibility)
+            options_from_params(params, project.options_document, visibility, context.db.now)
         except Invalid as error:
             invalid = error.errors.keys() & given.keys() or given.keys()
             context.problem(f"These settings were left out, because they are not valid here: {error}.")

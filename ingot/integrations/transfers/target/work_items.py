@@ -13,7 +13,6 @@ from ingot.collaboration.resource_events.tables import resource_events
 from ingot.collaboration.subscriptions.tables import follows
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import Timestamp
-from ingot.integrations.transfers.records import UserRecord, WorkItemRecord
 from ingot.integrations.transfers.target.awards import store_awards, votes
 from ingot.integrations.transfers.target.context import Change, StoreContext
 from ingot.integrations.transfers.target.labels import ensure_labels
@@ -27,6 +26,7 @@ from ingot.integrations.transfers.target.rows import (
     update_rows,
 )
 from ingot.integrations.transfers.target.text import limited
+from ingot.integrations.transfers.work_item_records import UserRecord, WorkItemRecord
 
 _NOTE_COUNTS = (
     select(notes.c.subject_id, func.count())

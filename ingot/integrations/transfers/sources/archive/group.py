@@ -6,12 +6,12 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
-from ingot.integrations.transfers.records import GroupRecord
-from ingot.integrations.transfers.source import SourceError
+from ingot.integrations.transfers.records import GROUP_ATTRIBUTES, GroupRecord
+from ingot.integrations.transfers.source import RepositoryLocation, SourceError
 from ingot.integrations.transfers.sources.archive import resources
 from ingot.integrations.transfers.sources.archive.people import People
 from ingot.integrations.transfers.sources.archive.project import MAX_ATTRIBUTES_BYTES, decode_row
-from ingot.integrations.transfers.sources.archive.resource_rows import TreeBadge, TreeGroup, TreeHook
+from ingot.integrations.transfers.sources.archive.resource_rows import TreeBadge, TreeBoard, TreeGroup, TreeHook
 from ingot.integrations.transfers.sources.archive.tree import TreeLabel, TreeMember, TreeMilestone, TreeUser
 from ingot.integrations.transfers.sources.archive.unpacked_archive import UnpackedArchive
 
@@ -56,6 +56,13 @@ class ArchiveGroup:
             return None
         return self._archive.opened(link)
 
+    def wiki_of(self, key: str) -> RepositoryLocation | None:
+        """Return the bundle of a group's wiki, or None if there is none."""
+        name = f"repositories/{key}.wiki.bundle"
+        if self._archive.size_of(name) is None:
+            return None
+        return RepositoryLocation(url=str(self._archive.extract(name)), bundle=True)
+
     def close(self) -> None:
         """Delete the decompressed archive."""
         self._archive.close()
@@ -84,6 +91,7 @@ class ArchiveGroup:
         hooks = self._rows(f"{folder}/hooks.ndjson", dict[str, Any])
         avatars = self._archive.names(f"{folder}/avatar/")
         badges = enumerate(self._rows(f"{folder}/badges.ndjson", TreeBadge))
+        boards = enumerate(self._rows(f"{folder}/boards.ndjson", TreeBoard))
         records = (resources.member_record(member, people) for member in members)
         return GroupRecord(
             key=str(row.id),
@@ -100,6 +108,8 @@ class ArchiveGroup:
             ],
             badges=[resources.badge_record(badge, index) for index, badge in badges],
             hooks=[resources.hook_record(_hook(hook, folder), hook) for hook in hooks],
+            boards=[resources.board_record(board, index) for index, board in boards],
+            attributes={name: value for name in GROUP_ATTRIBUTES if (value := getattr(row, name)) is not None},
         )
 
 

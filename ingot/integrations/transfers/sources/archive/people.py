@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from ingot.integrations.transfers.records import UserRecord
 from ingot.integrations.transfers.sources.archive.tree import TreeMember, TreeUser, TreeUserLink
+from ingot.integrations.transfers.work_item_records import UserRecord
 
 UNKNOWN = UserRecord(key="0", username="unknown", name="Unknown user")
 """Author of rows whose user was deleted."""

@@ -26,6 +26,7 @@ from ingot.integrations.transfers.sources.archive.resource_rows import (
     TreeSnippet,
 )
 from ingot.integrations.transfers.sources.archive.tree import (
+    TreeCommitNote,
     TreeIssue,
     TreeLabel,
     TreeMember,
@@ -35,7 +36,12 @@ from ingot.integrations.transfers.sources.archive.tree import (
     TreeUser,
 )
 from ingot.integrations.transfers.sources.archive.unpacked_archive import UnpackedArchive
-from ingot.integrations.transfers.sources.archive.work_items import issue_record, merge_request_record, milestone_key
+from ingot.integrations.transfers.sources.archive.work_items import (
+    commit_note_record,
+    issue_record,
+    merge_request_record,
+    milestone_key,
+)
 from ingot.projects.projects.params import EditProject
 
 BATCH_RECORDS = 100
@@ -55,6 +61,7 @@ _RELATIONS: dict[Kind, str] = {
     "boards": "boards",
     "releases": "releases",
     "snippets": "snippets",
+    "commit_notes": "commit_notes",
     "protected_branches": "protected_branches",
     "protected_tags": "protected_tags",
     "hooks": "hooks",
@@ -129,7 +136,7 @@ class ArchiveProject:
             records.extend(self._group_labels())
         if kind == "milestones":
             records.extend(self._group_milestones())
-        if records:
+        if records or (kind == "protected_branches" and cursor is None and self._archive.size_of(name) is not None):
             yield Batch(records, _ALL)
 
     def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:
@@ -258,6 +265,7 @@ _CONVERSIONS: dict[Kind, tuple[Any, _Conversion]] = {
     "boards": (TreeBoard, lambda row, _, index: resources.board_record(row, index)),
     "releases": (TreeRelease, lambda row, people, _: resources.release_record(row, people)),
     "snippets": (TreeSnippet, resources.snippet_record),
+    "commit_notes": (TreeCommitNote, commit_note_record),
     "protected_branches": (TreeProtectedRef, lambda row, _, __: resources.protected_ref_record(row)),
     "protected_tags": (TreeProtectedRef, lambda row, _, __: resources.protected_ref_record(row)),
     "hooks": (TreeHook, lambda row, _, __: row),

@@ -115,6 +115,8 @@ class TreeSchedule(TreeRow, frozen=True, kw_only=True):
     cron: str
     cron_timezone: str | None = None
     owner_id: Number | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
 
 
 class TreeStatus(TreeRow, frozen=True, kw_only=True):
@@ -160,6 +162,8 @@ class TreeIssueLink(TreeRow, frozen=True, kw_only=True):
     source_iid: Number
     target_iid: Number
     link_type: str = "relates_to"
+    created_at: str | None = None
+    updated_at: str | None = None
 
 
 class TreeHook(TreeRow, frozen=True, kw_only=True):
@@ -172,6 +176,7 @@ class TreeHook(TreeRow, frozen=True, kw_only=True):
     enable_ssl_verification: bool = True
     push_events_branch_filter: str | None = None
     branch_filter_strategy: str | None = None
+    created_at: str | None = None
 
 
 class TreeDeployKey(TreeRow, frozen=True, kw_only=True):
@@ -181,6 +186,7 @@ class TreeDeployKey(TreeRow, frozen=True, kw_only=True):
     title: str
     key: str
     can_push: bool = False
+    created_at: str | None = None
 
 
 class TreeGroup(TreeRow, frozen=True, kw_only=True):
@@ -193,3 +199,8 @@ class TreeGroup(TreeRow, frozen=True, kw_only=True):
     description: str | None = None
     visibility_level: Number = 0
     avatar_file: str | None = None
+    lfs_enabled: bool | None = None
+    request_access_enabled: bool | None = None
+    share_with_group_lock: bool | None = None
+    # A text in our archives, a number in those of GitLab.
+    project_creation_level: str | Number | None = None

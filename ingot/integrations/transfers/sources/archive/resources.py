@@ -9,7 +9,6 @@ from ingot.integrations.transfers.records import (
     BoardRecord,
     DeployKeyRecord,
     HookRecord,
-    IssueLinkRecord,
     LabelRecord,
     MemberRecord,
     MilestoneRecord,
@@ -42,6 +41,7 @@ from ingot.integrations.transfers.sources.archive.work_items import (
     discussion_records,
     milestone_key,
 )
+from ingot.integrations.transfers.work_item_records import IssueLinkRecord
 from ingot.integrations.webhooks.tables import EVENT_FLAGS
 
 VISIBILITIES = {0: "private", 10: "internal", 20: "public"}
@@ -181,18 +181,28 @@ def schedule_record(row: TreeSchedule, people: People, index: int) -> ScheduleRe
         cron=row.cron,
         cron_timezone=row.cron_timezone or "UTC",
         owner=people.find_or_none(row.owner_id),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
     )
 
 
 def issue_link_record(row: TreeIssueLink) -> IssueLinkRecord:
     """Return a relation of two issues."""
-    key = f"{row.source_iid} {row.target_iid}"
-    return IssueLinkRecord(key=key, source_iid=row.source_iid, target_iid=row.target_iid, link_type=row.link_type)
+    return IssueLinkRecord(
+        key=f"{row.source_iid} {row.target_iid}",
+        source_iid=row.source_iid,
+        target_iid=row.target_iid,
+        link_type=row.link_type,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
 
 
 def deploy_key_record(row: TreeDeployKey) -> DeployKeyRecord:
     """Return a deploy key."""
-    return DeployKeyRecord(key=row.key, title=row.title, public_key=row.key, can_push=row.can_push)
+    return DeployKeyRecord(
+        key=row.key, title=row.title, public_key=row.key, can_push=row.can_push, created_at=row.created_at
+    )
 
 
 def hook_record(row: TreeHook, flags: dict[str, Any]) -> HookRecord:
@@ -206,6 +216,7 @@ def hook_record(row: TreeHook, flags: dict[str, Any]) -> HookRecord:
         branch_filter_strategy=row.branch_filter_strategy,
         name=row.name,
         description=row.description,
+        created_at=row.created_at,
     )
 
 

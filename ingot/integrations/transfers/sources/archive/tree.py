@@ -139,6 +139,21 @@ class TreeNote(TreeRow, frozen=True, kw_only=True):
     suggestions: tuple[TreeSuggestion, ...] = ()
 
 
+class TreeCommitNoteLine(TreeRow, frozen=True, kw_only=True):
+    """Line of a commit's diff that a comment is on; only our archives have it."""
+
+    old_path: str | None = None
+    new_path: str | None = None
+    old_line: Number | None = None
+    new_line: Number | None = None
+
+
+class TreeCommitNote(TreeNote, frozen=True, kw_only=True):
+    """Comment on a commit."""
+
+    line: TreeCommitNoteLine | None = None
+
+
 class TreeLabelLink(TreeRow, frozen=True, kw_only=True):
     """Label of an issue or merge request."""
 

@@ -3,7 +3,23 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.integrations.transfers.records import (
+from ingot.integrations.transfers.records import CommitNoteRecord
+from ingot.integrations.transfers.sources.archive.people import People
+from ingot.integrations.transfers.sources.archive.tree import (
+    TreeAward,
+    TreeCommitNote,
+    TreeCommitNoteLine,
+    TreeEvent,
+    TreeIssue,
+    TreeMergeRequest,
+    TreeMetrics,
+    TreeMilestone,
+    TreeNote,
+    TreePosition,
+    TreeVersion,
+    TreeWorkItem,
+)
+from ingot.integrations.transfers.work_item_records import (
     ApprovalRecord,
     AwardRecord,
     DiscussionRecord,
@@ -16,19 +32,6 @@ from ingot.integrations.transfers.records import (
     StateEventRecord,
     SuggestionRecord,
     VersionRecord,
-)
-from ingot.integrations.transfers.sources.archive.people import People
-from ingot.integrations.transfers.sources.archive.tree import (
-    TreeAward,
-    TreeEvent,
-    TreeIssue,
-    TreeMergeRequest,
-    TreeMetrics,
-    TreeMilestone,
-    TreeNote,
-    TreePosition,
-    TreeVersion,
-    TreeWorkItem,
 )
 
 OLDEST = "1970-01-01T00:00:00.000Z"
@@ -175,6 +178,28 @@ def discussion_records(
         DiscussionRecord(key=name, notes=group, individual_note=individual[name] and len(group) == 1)
         for name, group in groups.items()
     ]
+
+
+def commit_note_record(row: TreeCommitNote, people: People, index: int) -> CommitNoteRecord | None:
+    """Return a comment on a commit."""
+    if not row.commit_id or row.system:
+        return None
+    key = str(row.id) if row.id is not None else f"commit note {index}"
+    created_at, line = row.created_at or OLDEST, row.line or TreeCommitNoteLine()
+    return CommitNoteRecord(
+        key=key,
+        sha=row.commit_id,
+        author=people.find(row.author_id, row.author.name if row.author else None),
+        body=row.note or "",
+        created_at=created_at,
+        updated_at=row.updated_at or created_at,
+        discussion=row.discussion_id,
+        path=line.new_path,
+        old_path=line.old_path,
+        old_line=line.old_line,
+        new_line=line.new_line,
+        awards=award_records(row.award_emoji, people, key),
+    )
 
 
 def _note(row: TreeNote, people: People, key: str, *, resolvable: bool) -> NoteRecord:

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingot.integrations.transfers.records import IssueLinkRecord, IssueRecord, MergeRequestRecord, TimelogRecord
+from msgspec import structs
+
 from ingot.integrations.transfers.source import Batch
 from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.integrations.transfers.sources.gitea.attachments import with_attachments
 from ingot.integrations.transfers.sources.gitea.reviews import review_parts
 from ingot.integrations.transfers.sources.gitea.shapes import (
+    GiteaAttachment,
     GiteaComment,
     GiteaEvent,
     GiteaItem,
@@ -22,7 +24,14 @@ from ingot.integrations.transfers.sources.gitea.shapes import (
 )
 from ingot.integrations.transfers.sources.gitea.timeline import GiteaTimelineParts, award_records, timeline_parts
 from ingot.integrations.transfers.sources.gitea.users import user_record, user_records
+from ingot.integrations.transfers.sources.pull_request_numbers import PullRequestNumbers
 from ingot.integrations.transfers.sources.times import changed_since
+from ingot.integrations.transfers.work_item_records import (
+    IssueLinkRecord,
+    IssueRecord,
+    MergeRequestRecord,
+    TimelogRecord,
+)
 
 PAGE_SIZE = 50
 """Largest page that Gitea serves by default."""
@@ -32,8 +41,9 @@ BATCH_SIZE = 25
 class GiteaItems:
     """Reader of issues and pull requests."""
 
-    def __init__(self, client: SourceClient, path: str) -> None:
+    def __init__(self, client: SourceClient, path: str, numbers: PullRequestNumbers) -> None:
         self._client = client
+        self._numbers = numbers
         self._path = path
         self._times: dict[int, list[GiteaTime]] | None = None
 
@@ -44,7 +54,7 @@ class GiteaItems:
             records = [
                 IssueRecord(**fields[issue.number], due_date=(issue.due_date or "")[:10] or None) for issue in issues
             ]
-            yield Batch(records, following)
+            yield Batch([self._numbers.rewrite_record(record) for record in records], following)
 
     def links(self, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the dependencies between issues as links: an issue is blocked by those that it depends on."""
@@ -69,14 +79,16 @@ class GiteaItems:
         first = self._client.target(f"{self._path}/pulls", {"state": "all", "sort": sort, "limit": PAGE_SIZE})
         for part, following in self._client.parts(first, GiteaPullRequest, cursor, BATCH_SIZE):
             pulls = [pull for pull in part if changed_since(pull.updated_at, since)]
-            fields = self._fields(pulls)
+            # The list omits the attachments, in contrast to that of issues.
+            assets = self._lists(pulls, "issues/{}/assets", GiteaAttachment)
+            fields = self._fields([structs.replace(pull, assets=assets[pull.number]) for pull in pulls])
             reviews = self._lists(pulls, "pulls/{}/reviews", GiteaReview)
             comments = self._review_comments(pulls, reviews)
             records = [
                 self._merge_request(pull, fields[pull.number], reviews[pull.number], comments.get(pull.number, []))
                 for pull in pulls
             ]
-            yield Batch(records, following)
+            yield Batch([self._numbers.rewrite_record(record) for record in records], following)
             if len(pulls) < len(part):
                 return
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ingot.integrations.transfers.records import ApprovalRecord, DiscussionRecord, NoteRecord, PositionRecord
 from ingot.integrations.transfers.sources.gitea.shapes import GiteaPullRequest, GiteaReview, GiteaReviewComment
 from ingot.integrations.transfers.sources.gitea.users import user_record
 from ingot.integrations.transfers.sources.github.reviews import HunkLine, last_line
+from ingot.integrations.transfers.work_item_records import ApprovalRecord, DiscussionRecord, NoteRecord, PositionRecord
 
 _TEXTS = {"APPROVED": "approved this merge request", "REQUEST_CHANGES": "requested changes"}
 

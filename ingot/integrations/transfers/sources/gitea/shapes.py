@@ -2,6 +2,8 @@
 
 from msgspec import Struct, field
 
+from ingot.integrations.transfers.sources.commit_statuses import HostedStatus
+
 
 class GiteaUser(Struct):
     """User; deleted users have a negative id."""
@@ -259,3 +261,9 @@ class GiteaVariable(Struct):
 
     name: str
     data: str = ""
+
+
+class GiteaStatus(HostedStatus, kw_only=True):
+    """Status of a commit."""
+
+    creator: GiteaUser | None = None

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ingot.integrations.transfers.records import (
+from ingot.integrations.transfers.sources.gitea.attachments import with_attachments
+from ingot.integrations.transfers.sources.gitea.shapes import GiteaComment, GiteaEvent, GiteaReaction, GiteaReference
+from ingot.integrations.transfers.sources.gitea.users import user_record
+from ingot.integrations.transfers.work_item_records import (
     AwardRecord,
     DiscussionRecord,
     LabelEventRecord,
@@ -11,9 +14,6 @@ from ingot.integrations.transfers.records import (
     NoteRecord,
     StateEventRecord,
 )
-from ingot.integrations.transfers.sources.gitea.attachments import with_attachments
-from ingot.integrations.transfers.sources.gitea.shapes import GiteaComment, GiteaEvent, GiteaReaction, GiteaReference
-from ingot.integrations.transfers.sources.gitea.users import user_record
 
 _EMOJI = {"+1": "thumbsup", "-1": "thumbsdown", "laugh": "laughing", "hooray": "tada"}
 _TEXTS = {

@@ -1,7 +1,7 @@
 """Users of Gitea as records; its lists contain names, and e-mail addresses where the token may see them."""
 
-from ingot.integrations.transfers.records import UserRecord
 from ingot.integrations.transfers.sources.gitea.shapes import GiteaUser
+from ingot.integrations.transfers.work_item_records import UserRecord
 
 GHOST = UserRecord(key="ghost", username="ghost", name="Deleted user")
 

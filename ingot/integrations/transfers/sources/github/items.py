@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ingot.integrations.transfers.records import IssueRecord, MergeRequestRecord
 from ingot.integrations.transfers.source import Batch
 from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.integrations.transfers.sources.github.reviews import review_discussions
@@ -16,6 +15,8 @@ from ingot.integrations.transfers.sources.github.shapes import (
 )
 from ingot.integrations.transfers.sources.github.timeline import Timeline, TimelineParts, award_records
 from ingot.integrations.transfers.sources.github.users import GitHubUsers
+from ingot.integrations.transfers.sources.pull_request_numbers import PullRequestNumbers
+from ingot.integrations.transfers.work_item_records import IssueRecord, MergeRequestRecord
 
 PAGE_SIZE = 100
 BATCH_SIZE = 25
@@ -25,11 +26,19 @@ DELETED_FORK = "deleted"
 class GitHubItems:
     """Reader of issues and pull requests, which GitHub keeps in one list."""
 
-    def __init__(self, client: SourceClient, users: GitHubUsers, path: str, timeline: Timeline) -> None:
+    def __init__(
+        self,
+        client: SourceClient,
+        users: GitHubUsers,
+        path: str,
+        timeline: Timeline,
+        numbers: PullRequestNumbers,
+    ) -> None:
         self._client = client
         self._users = users
         self._path = path
         self._timeline = timeline
+        self._numbers = numbers
 
     def issues(self, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the issues."""
@@ -41,7 +50,7 @@ class GitHubItems:
                 IssueRecord(**self._fields(issue, parts[issue.number], awards.get(issue.number, [])))
                 for issue in issues
             ]
-            yield Batch(records, following)
+            yield Batch([self._numbers.rewrite_record(record) for record in records], following)
 
     def pull_requests(self, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the pull requests."""
@@ -63,7 +72,7 @@ class GitHubItems:
                 for issue in issues
                 if issue.number in pulls
             ]
-            yield Batch(records, following)
+            yield Batch([self._numbers.rewrite_record(record) for record in records], following)
 
     def _parts(self, cursor: str | None, since: str | None) -> Iterator[tuple[list[GitHubIssue], str]]:
         parameters: dict[str, str | int] = {

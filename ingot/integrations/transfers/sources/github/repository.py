@@ -1,37 +1,39 @@
 """Repository of GitHub or GitHub Enterprise as a source of imports, and an organization as a list of repositories."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import IO
 from urllib.parse import quote, urlsplit
 
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.integrations.transfers.records import (
-    DeployKeyRecord,
-    GroupRecord,
+    CommitNoteRecord,
     HookRecord,
     Kind,
-    LabelRecord,
     MemberRecord,
-    MilestoneRecord,
     ProjectRecord,
     ProtectedRefRecord,
     ReleaseLinkRecord,
     ReleaseRecord,
     SettingsRecord,
+    StatusRecord,
     VariableRecord,
 )
-from ingot.integrations.transfers.source import Batch, Inventory, KindCount, RepositoryLocation
-from ingot.integrations.transfers.sources.client import SourceClient, StatusError
+from ingot.integrations.transfers.source import Batch, KindCount
+from ingot.integrations.transfers.sources.client import SourceClient
+from ingot.integrations.transfers.sources.commit_statuses import HeadCommit, ListedBranch, status_batches, status_record
 from ingot.integrations.transfers.sources.github.attachments import attachment_url
+from ingot.integrations.transfers.sources.github.check_runs import GitHubCheckRuns, GitHubStatus, check_run_record
 from ingot.integrations.transfers.sources.github.items import GitHubItems
 from ingot.integrations.transfers.sources.github.shapes import (
+    GitHubCommitComment,
     GitHubDeployKey,
     GitHubHook,
     GitHubLabel,
     GitHubMilestone,
     GitHubProtectedBranch,
     GitHubProtection,
+    GitHubPullRequest,
     GitHubRelease,
     GitHubRepository,
     GitHubUser,
@@ -40,10 +42,17 @@ from ingot.integrations.transfers.sources.github.shapes import (
 )
 from ingot.integrations.transfers.sources.github.timeline import Timeline
 from ingot.integrations.transfers.sources.github.users import GitHubUsers
-from ingot.integrations.transfers.sources.wikis import repository_exists
+from ingot.integrations.transfers.sources.hosted_repository import (
+    Conventions,
+    HostedOrganizationSource,
+    HostedRepositorySource,
+    RepositoryIdentity,
+    deploy_key_records,
+    label_record,
+    milestone_record,
+)
+from ingot.integrations.transfers.sources.times import changed_since
 
-PULL_REQUEST_REFS = "refs/pull/*/head"
-_GIT_USERNAME = "x-access-token"
 _PAGE = {"per_page": "100"}
 _VARIABLES_PER_PAGE = 30
 _BINARY = {"Accept": "application/octet-stream"}
@@ -69,6 +78,7 @@ _COUNTED: tuple[tuple[Kind, str, dict[str, str]], ...] = (
     ("merge_requests", "pulls", {"state": "all"}),
     ("issues", "issues", {"state": "all"}),
     ("releases", "releases", {}),
+    ("commit_notes", "comments", {}),
     ("protected_branches", "branches", {"protected": "true"}),
     ("hooks", "hooks", {}),
     ("deploy_keys", "keys", {}),
@@ -78,137 +88,124 @@ _OMITTED = (
     "Secrets of GitHub Actions and of webhooks: GitHub does not show them.",
     "Workflow runs, discussions, projects and packages: they have no counterpart.",
 )
+_CONVENTIONS = Conventions(
+    git_username="x-access-token",
+    page=_PAGE,
+    page_size=100,
+    counted=_COUNTED,
+    # Timeline; of a pull request also its own document.
+    requests_per_item={"issues": 1, "merge_requests": 2},
+    omitted=_OMITTED,
+)
 
 
-class GitHubProjectSource:
+class GitHubProjectSource(HostedRepositorySource):
     """Source of one repository; ``key`` is ``owner/name`` or the repository's id."""
 
+    conventions = _CONVENTIONS
+
     def __init__(self, client: SourceClient, guard: SsrfGuard, url: str, token: str, key: str) -> None:
-        self._client = client
-        self._guard = guard
-        self._url = url.rstrip("/")
-        self._token = token
+        super().__init__(client, guard, url, token)
         self._key = key
         self._users = GitHubUsers(client)
         self._loaded: GitHubRepository | None = None
 
-    def inventory(self) -> Inventory:
-        """Count the repository's data."""
+    @property
+    def path(self) -> str:
+        """The path of the repository below the URL of the API."""
+        return f"/repos/{quote(self._repository().full_name)}"
+
+    def identity(self) -> RepositoryIdentity:
+        """Return the names of the repository."""
         repository = self._repository()
-        counts, omitted = [KindCount("settings", 1)], list(_OMITTED)
-        requests = 1
-        for kind, name, parameters in _COUNTED:
-            try:
-                total = self._client.total(f"{self._path}/{name}", parameters)
-            except StatusError as error:
-                if not error.denied:
-                    raise
-                omitted.append(f"{kind.replace('_', ' ').capitalize()}: the token may not read them.")
-                continue
-            if kind == "issues":
-                # The list contains the pull requests, too.
-                total = (total or 0) - next((each.count for each in counts if each.kind == "merge_requests"), 0)
-            counts.append(KindCount(kind, total or 0, exact=total is not None))
-            per_item = {"issues": 1, "merge_requests": 2}.get(kind, 0)
-            requests += max(1, -(-(total or 0) // 100)) + (total or 0) * per_item
-        return Inventory(
-            name=repository.name,
-            path=repository.name,
-            full_path=repository.full_name,
-            counts=counts,
-            omitted=omitted,
-            requests=requests,
-        )
+        empty = repository.pushed_at is None and repository.size == 0
+        return RepositoryIdentity(repository.name, repository.full_name, empty, repository.has_wiki)
 
-    def repository(self) -> RepositoryLocation | None:
-        """Return the URL of the repository, with the token as password."""
-        repository = self._repository()
-        if repository.pushed_at is None and repository.size == 0:
-            return None
-        return RepositoryLocation(
-            url=self._clone_url("git"),
-            username=_GIT_USERNAME if self._token else None,
-            password=self._token or None,
-            merge_request_refs=PULL_REQUEST_REFS,
-            lfs=True,
-        )
+    def counted(self, kind: Kind, total: int, counts: Sequence[KindCount]) -> int:
+        """Return the number of records of a kind; the list of issues contains the pull requests, too."""
+        pulls = next((each.count for each in counts if each.kind == "merge_requests"), 0)
+        return total - pulls if kind == "issues" else total
 
-    def wiki(self) -> RepositoryLocation | None:
-        """Return the URL of the wiki's repository if there is one; GitHub creates it with the first page."""
-        url = self._clone_url("wiki.git")
-        username = _GIT_USERNAME if self._token else ""
-        if not self._repository().has_wiki or not repository_exists(self._guard, url, username, self._token):
-            return None
-        return RepositoryLocation(url=url, username=username or None, password=self._token or None)
+    def item_batches(self, kind: Kind, cursor: str | None, since: str | None) -> Iterator[Batch] | None:
+        """Return the batches of a kind that is read page by page."""
+        if kind == "issues":
+            return self._items().issues(cursor, since)
+        if kind == "merge_requests":
+            return self._items().pull_requests(cursor, since)
+        if kind == "statuses":
+            return status_batches(self._heads(since), cursor, self._statuses)
+        return None
 
-    def batches(self, kind: Kind, cursor: str | None, since: str | None) -> Iterator[Batch]:
-        """Yield the records of a kind."""
-        try:
-            if kind == "issues":
-                yield from self._items().issues(cursor, since)
-            elif kind == "merge_requests":
-                yield from self._items().pull_requests(cursor, since)
-            elif cursor is None:
-                yield Batch(self._records(kind), "done")
-        except StatusError as error:
-            # The feature is disabled or needs a higher role; the inventory says so. A refused token is an error.
-            if error.status == 401 and not self._token:
-                return
-            if error.status not in (403, 404, 410):
-                raise
+    def pull_request_numbers(self) -> Iterator[int]:
+        """Yield the numbers of all pull requests."""
+        return (pull.number for pull in self.entries("pulls", GitHubPullRequest, state="all"))
 
     def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:
         """Open an attachment or a file of a release; None for any other link."""
-        if link.startswith(self._client.url("/repos/")) and "/releases/assets/" in link:
-            return self._client.open_file(link, _BINARY)
-        url = attachment_url(link, self._url)
+        if link.startswith(self.client.url("/repos/")) and "/releases/assets/" in link:
+            return self.client.open_file(link, _BINARY)
+        url = attachment_url(link, self.url)
         if url is None:
             return None
         # Attachments of private repositories are on the server of the pages, not of the API.
-        own = url.startswith(f"{self._url}/")
-        return self._client.open_file(url, {"Authorization": f"Bearer {self._token}"} if own and self._token else None)
+        own = url.startswith(f"{self.url}/")
+        return self.client.open_file(url, {"Authorization": f"Bearer {self.token}"} if own and self.token else None)
 
-    def request_count(self) -> int:
-        """Return the number of requests sent."""
-        return self._client.requests
-
-    def close(self) -> None:
-        """Close connections."""
-        self._client.close()
-
-    @property
-    def _path(self) -> str:
-        return f"/repos/{quote(self._repository().full_name)}"
+    def readers(self) -> Mapping[Kind, Callable[[], Sequence[ProjectRecord]]]:
+        """Return the functions that read the kinds whose lists are short."""
+        return {
+            "settings": lambda: [self._settings()],
+            "members": self._members,
+            "labels": lambda: [label_record(label) for label in self.entries("labels", GitHubLabel)],
+            "milestones": lambda: [milestone_record(each, each.number, each.number) for each in self._milestones()],
+            "releases": self._releases,
+            "commit_notes": self._commit_notes,
+            "protected_branches": self._protected_branches,
+            "hooks": self._hooks,
+            "deploy_keys": lambda: deploy_key_records(self.entries("keys", GitHubDeployKey)),
+            "variables": self._variables,
+        }
 
     def _repository(self) -> GitHubRepository:
         if self._loaded is None:
             path = f"/repositories/{self._key}" if self._key.isdecimal() else f"/repos/{quote(self._key)}"
-            self._loaded = self._client.get(path, GitHubRepository)
+            self._loaded = self.client.get(path, GitHubRepository)
         return self._loaded
 
-    def _clone_url(self, suffix: str) -> str:
-        """Return the URL of a repository on the server that the user named, not on one that the server names."""
-        return f"{self._url}/{self._repository().full_name}.{suffix}"
-
     def _items(self) -> GitHubItems:
-        milestones = self._client.entries(f"{self._path}/milestones", GitHubMilestone, {**_PAGE, "state": "all"})
-        titles = {milestone.title: str(milestone.number) for milestone in milestones}
+        titles = {milestone.title: str(milestone.number) for milestone in self._milestones()}
         timeline = Timeline(self._users, self._repository().full_name, titles)
-        return GitHubItems(self._client, self._users, self._path, timeline)
+        return GitHubItems(self.client, self._users, self.path, timeline, self.numbers)
 
-    def _records(self, kind: Kind) -> Sequence[ProjectRecord]:
-        readers: dict[Kind, Callable[[], Sequence[ProjectRecord]]] = {
-            "settings": lambda: [self._settings()],
-            "members": self._members,
-            "labels": self._labels,
-            "milestones": self._milestones,
-            "releases": self._releases,
-            "protected_branches": self._protected_branches,
-            "hooks": self._hooks,
-            "deploy_keys": self._deploy_keys,
-            "variables": self._variables,
-        }
-        return readers[kind]() if kind in readers else []
+    def _milestones(self) -> list[GitHubMilestone]:
+        return self.entries("milestones", GitHubMilestone, state="all")
+
+    def _heads(self, since: str | None) -> Iterator[HeadCommit]:
+        """Yield the last commits of all branches and pull requests; with ``since`` those that may have changed."""
+        parameters = {**_PAGE, "state": "all", "sort": "updated", "direction": "desc"}
+        for pulls in self.client.pages(f"{self.path}/pulls", GitHubPullRequest, parameters):
+            changed = [pull for pull in pulls if changed_since(pull.updated_at, since)]
+            yield from (HeadCommit(pull.head.sha, pull.head.ref) for pull in changed)
+            if len(changed) < len(pulls):
+                break
+        default = self._repository().default_branch
+        for branch in self.entries("branches", ListedBranch):
+            if since is None or branch.name == default:
+                yield branch.head
+
+    def _statuses(self, heads: Sequence[HeadCommit]) -> list[StatusRecord]:
+        """Return the statuses and the check runs of commits; only the first hundred check runs of each."""
+        targets = [self.client.target(f"{self.path}/commits/{head.sha}/statuses", _PAGE) for head in heads]
+        records = [
+            status_record(status, head, self._users.record_or_none(status.creator))
+            for head, found in zip(heads, self.client.lists(targets, GitHubStatus), strict=True)
+            for status in found
+        ]
+        by_sha = {head.sha: head for head in heads}
+        targets = [self.client.target(f"{self.path}/commits/{head.sha}/check-runs", _PAGE) for head in heads]
+        for listed in self.client.documents(targets, GitHubCheckRuns):
+            records += [check_run_record(run, by_sha[run.head_sha]) for run in listed.check_runs]
+        return records
 
     def _settings(self) -> SettingsRecord:
         repository = self._repository()
@@ -229,33 +226,8 @@ class GitHubProjectSource:
         )
 
     def _members(self) -> list[MemberRecord]:
-        parameters = {**_PAGE, "affiliation": "direct"}
-        members = self._client.entries(f"{self._path}/collaborators", GitHubUser, parameters)
+        members = self.entries("collaborators", GitHubUser, affiliation="direct")
         return [MemberRecord(user=self._users.record(user), access_level=_level(user)) for user in members]
-
-    def _labels(self) -> list[LabelRecord]:
-        labels = self._client.entries(f"{self._path}/labels", GitHubLabel, _PAGE)
-        return [
-            LabelRecord(key=str(label.id), title=label.name, color=f"#{label.color}", description=label.description)
-            for label in labels
-        ]
-
-    def _milestones(self) -> list[MilestoneRecord]:
-        return [
-            MilestoneRecord(
-                key=str(milestone.number),
-                iid=milestone.number,
-                title=milestone.title,
-                description=milestone.description,
-                state="active" if milestone.state == "open" else "closed",
-                due_date=(milestone.due_on or "")[:10] or None,
-                created_at=milestone.created_at,
-                updated_at=milestone.updated_at,
-            )
-            for milestone in self._client.entries(
-                f"{self._path}/milestones", GitHubMilestone, {**_PAGE, "state": "all"}
-            )
-        ]
 
     def _releases(self) -> list[ReleaseRecord]:
         return [
@@ -273,17 +245,16 @@ class GitHubProjectSource:
                     for asset in release.assets
                 ],
             )
-            for release in self._client.entries(f"{self._path}/releases", GitHubRelease, _PAGE)
+            for release in self.entries("releases", GitHubRelease)
             if not release.draft
         ]
 
     def _protected_branches(self) -> list[ProtectedRefRecord]:
         """Return the protected branches; only administrators may read the rules, others get the default levels."""
         records = []
-        parameters = {**_PAGE, "protected": "true"}
-        for branch in self._client.entries(f"{self._path}/branches", GitHubProtectedBranch, parameters):
-            path = f"{self._path}/branches/{quote(branch.name, safe='')}/protection"
-            rules = self._client.get_or_none(path, GitHubProtection) or GitHubProtection()
+        for branch in self.entries("branches", GitHubProtectedBranch, protected="true"):
+            path = f"{self.path}/branches/{quote(branch.name, safe='')}/protection"
+            rules = self.client.get_or_none(path, GitHubProtection) or GitHubProtection()
             records.append(
                 ProtectedRefRecord(
                     name=branch.name,
@@ -301,48 +272,41 @@ class GitHubProjectSource:
                 events=sorted({flag for event in _hook_events(hook) for flag in _HOOK_EVENTS.get(event, ())}),
                 enable_ssl_verification=str(hook.config.insecure_ssl) != "1",
             )
-            for hook in self._client.entries(f"{self._path}/hooks", GitHubHook, _PAGE)
+            for hook in self.entries("hooks", GitHubHook)
             if hook.config.url
         ]
 
-    def _deploy_keys(self) -> list[DeployKeyRecord]:
+    def _commit_notes(self) -> list[CommitNoteRecord]:
         return [
-            DeployKeyRecord(key=str(key.id), title=key.title, public_key=key.key, can_push=not key.read_only)
-            for key in self._client.entries(f"{self._path}/keys", GitHubDeployKey, _PAGE)
+            CommitNoteRecord(
+                key=str(comment.id),
+                sha=comment.commit_id,
+                author=self._users.record(comment.user),
+                body=self.numbers.rewrite(comment.body),
+                created_at=comment.created_at,
+                updated_at=comment.updated_at,
+                path=comment.path,
+                new_line=comment.line,
+            )
+            for comment in self.entries("comments", GitHubCommitComment)
         ]
 
     def _variables(self) -> list[VariableRecord]:
         found: list[GitHubVariable] = []
         for page in range(1, 1000):
             parameters = {"per_page": _VARIABLES_PER_PAGE, "page": page}
-            listed = self._client.get(f"{self._path}/actions/variables", GitHubVariables, parameters)
+            listed = self.client.get(f"{self.path}/actions/variables", GitHubVariables, parameters)
             found += listed.variables
             if len(found) >= listed.total_count or not listed.variables:
                 break
         return [VariableRecord(name=variable.name, value=variable.value) for variable in found]
 
 
-class GitHubOrganizationSource:
-    """Source of an organization's, or a user's, repositories."""
+class GitHubOrganizationSource(HostedOrganizationSource):
+    """Source of the repositories of an organization or a user."""
 
     def __init__(self, client: SourceClient, key: str) -> None:
-        self._client = client
-        self._key = key
-
-    def groups(self) -> Iterator[GroupRecord]:
-        """Yield the organization."""
-        yield GroupRecord(key=self._key, full_path=self._key, name=self._key)
-
-    def project_keys(self) -> Iterator[tuple[str, str]]:
-        """Yield the full name of each repository."""
-        kind = "orgs" if self._client.get_or_none(f"/orgs/{quote(self._key)}", dict) is not None else "users"
-        for page in self._client.pages(f"/{kind}/{quote(self._key)}/repos", GitHubRepository, _PAGE):
-            for repository in page:
-                yield repository.full_name, repository.full_name
-
-    def close(self) -> None:
-        """Close connections."""
-        self._client.close()
+        super().__init__(client, key, "", _PAGE)
 
 
 def api_url(url: str) -> str:

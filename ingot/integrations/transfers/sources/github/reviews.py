@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ingot.integrations.transfers.records import DiscussionRecord, NoteRecord, PositionRecord
 from ingot.integrations.transfers.sources.github.shapes import GitHubReaction, GitHubReviewComment
 from ingot.integrations.transfers.sources.github.timeline import award_records
 from ingot.integrations.transfers.sources.github.users import GitHubUsers
+from ingot.integrations.transfers.work_item_records import DiscussionRecord, NoteRecord, PositionRecord
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@")
 

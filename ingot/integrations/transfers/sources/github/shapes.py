@@ -23,7 +23,6 @@ class GitHubRepository(Struct):
     id: int
     name: str
     full_name: str
-    clone_url: str
     html_url: str = ""
     description: str | None = None
     private: bool = False
@@ -102,6 +101,20 @@ class GitHubPullRequest(Struct):
     merge_commit_sha: str | None = None
     requested_reviewers: list[GitHubUser] = []
     review_comments: int = 0
+    updated_at: str = ""
+
+
+class GitHubCommitComment(Struct):
+    """Comment on a commit; ``line`` is a line of the new file."""
+
+    id: int
+    commit_id: str
+    body: str
+    created_at: str
+    updated_at: str
+    user: GitHubUser | None = None
+    path: str | None = None
+    line: int | None = None
 
 
 class GitHubRename(Struct):

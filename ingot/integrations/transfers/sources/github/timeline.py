@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ingot.integrations.transfers.records import (
+from ingot.integrations.transfers.sources.github.shapes import GitHubEvent, GitHubMention, GitHubReaction
+from ingot.integrations.transfers.sources.github.users import GitHubUsers
+from ingot.integrations.transfers.work_item_records import (
     ApprovalRecord,
     AwardRecord,
     DiscussionRecord,
@@ -12,8 +14,6 @@ from ingot.integrations.transfers.records import (
     NoteRecord,
     StateEventRecord,
 )
-from ingot.integrations.transfers.sources.github.shapes import GitHubEvent, GitHubMention, GitHubReaction
-from ingot.integrations.transfers.sources.github.users import GitHubUsers
 
 _EMOJI = {
     "+1": "thumbsup",

@@ -1,8 +1,8 @@
 """Users of GitHub, with the names and e-mail addresses that they publish."""
 
-from ingot.integrations.transfers.records import UserRecord
 from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.integrations.transfers.sources.github.shapes import GitHubUser
+from ingot.integrations.transfers.work_item_records import UserRecord
 
 GHOST = UserRecord(key="ghost", username="ghost", name="Deleted user")
 

@@ -58,6 +58,7 @@ def hook_records(hooks: Sequence[Mapping[str, Any]]) -> list[HookRecord]:
             branch_filter_strategy=_text(hook, "branch_filter_strategy"),
             name=_text(hook, "name"),
             description=_text(hook, "description"),
+            created_at=_text(hook, "created_at"),
         )
         for hook in hooks
         if "id" in hook and "url" in hook
@@ -67,7 +68,10 @@ def hook_records(hooks: Sequence[Mapping[str, Any]]) -> list[HookRecord]:
 def deploy_key_records(keys: Sequence[GitLabDeployKey]) -> list[DeployKeyRecord]:
     """Build the records of deploy keys."""
     return [
-        DeployKeyRecord(key=str(key.id), title=key.title, public_key=key.key, can_push=key.can_push) for key in keys
+        DeployKeyRecord(
+            key=str(key.id), title=key.title, public_key=key.key, can_push=key.can_push, created_at=key.created_at
+        )
+        for key in keys
     ]
 
 

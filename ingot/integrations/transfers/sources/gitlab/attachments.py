@@ -21,4 +21,6 @@ def upload_of(link: str, url: str, full_path: str, project_id: int) -> tuple[str
     place = match["place"].removeprefix(base.path.rstrip("/"))
     if place not in ("", f"/{full_path}", f"/-/project/{project_id}"):
         return None
-    return match["secret"], unquote(match["name"])
+    name = unquote(match["name"])
+    # A name with a path would let the text of any user name another object that the token may read.
+    return None if "/" in name or name in (".", "..") else (match["secret"], name)

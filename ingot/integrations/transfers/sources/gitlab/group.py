@@ -1,16 +1,18 @@
 """Group of a GitLab with its subgroups and projects as a source of imports."""
 
 from collections.abc import Iterator
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import IO, Any
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from ingot.integrations.transfers.records import GroupRecord
+from ingot.integrations.transfers.records import GROUP_ATTRIBUTES, GroupRecord
 from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.integrations.transfers.sources.gitlab import access, resources
 from ingot.integrations.transfers.sources.gitlab.shapes import (
     GitLabBadge,
+    GitLabBoard,
     GitLabGroup,
     GitLabLabel,
     GitLabMilestone,
@@ -53,6 +55,10 @@ class GitLabGroupSource:
             for project in page:
                 yield str(project.id), project.path_with_namespace
 
+    def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:
+        """Open the avatar of a group."""
+        return self._client.open_file(self._client.url(link))
+
     def close(self) -> None:
         """Close connections."""
         self._client.close()
@@ -65,13 +71,15 @@ class GitLabGroupSource:
             name=group.name,
             description=group.description,
             visibility=group.visibility,
-            avatar=group.avatar_url,
+            avatar=f"/api/v4/groups/{group.id}/avatar" if group.avatar_url else None,
             members=access.member_records(self._users, self._list(group, "members", GitLabUser)),
             labels=resources.label_records(self._list(group, "labels", GitLabLabel, **only_own), of_group=True),
             milestones=resources.milestone_records(self._list(group, "milestones", GitLabMilestone)),
             variables=access.variable_records(self._list(group, "variables", GitLabVariable)),
             badges=access.badge_records(self._list(group, "badges", GitLabBadge), "group"),
             hooks=access.hook_records(self._list(group, "hooks", dict[str, Any])),
+            boards=resources.board_records(self._list(group, "boards", GitLabBoard)),
+            attributes={name: value for name in GROUP_ATTRIBUTES if (value := getattr(group, name)) is not None},
         )
 
     def _list(self, group: GitLabGroup, name: str, shape: type[Any], **parameters: str) -> list[Any]:

@@ -32,15 +32,18 @@ _TITLES: dict[Kind, str] = {
     "statuses": "Results of pipelines",
     "schedules": "Pipeline schedules",
 }
-# Requests for each item besides its page: discussions and links of an issue; discussions and versions of a merge
-# request. Reactions, events and approvals are requested only where they exist.
+# Requests for each item besides its page: discussions and events of an issue; discussions and versions of a merge
+# request. Reactions, links and approvals are requested only where they exist.
 _REQUESTS_PER_ITEM: dict[Kind, int] = {"issues": 2, "merge_requests": 2}
 
 
 def take_inventory(client: SourceClient, path: str, project: GitLabProject) -> Inventory:
     """Count each kind with one small request; a refused list is reported as omitted."""
     counts = [KindCount("settings", 1)]
-    omitted = ["Secret tokens of webhooks: the source does not show them; set them again after the import."]
+    omitted = [
+        "Secret tokens of webhooks: the source does not show them; set them again after the import.",
+        "Comments on commits that are older than the activity which the source keeps; an export archive contains them.",
+    ]
     requests = 1
     for kind, name, parameters in _LISTS:
         try:

@@ -6,15 +6,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from ingot.integrations.transfers.records import (
-    ApprovalRecord,
-    IssueLinkRecord,
-    IssueRecord,
-    MergeRequestRecord,
-    VersionRecord,
-)
 from ingot.integrations.transfers.source import Batch
 from ingot.integrations.transfers.sources.client import SourceClient
+from ingot.integrations.transfers.sources.gitlab.item_facts import ItemFactReader
 from ingot.integrations.transfers.sources.gitlab.notes import (
     award_records,
     discussion_records,
@@ -22,7 +16,6 @@ from ingot.integrations.transfers.sources.gitlab.notes import (
     milestone_event_records,
     state_event_records,
 )
-from ingot.integrations.transfers.sources.gitlab.reactions import Reactions
 from ingot.integrations.transfers.sources.gitlab.shapes import (
     GitLabApprovals,
     GitLabAward,
@@ -35,9 +28,16 @@ from ingot.integrations.transfers.sources.gitlab.shapes import (
     GitLabVersion,
 )
 from ingot.integrations.transfers.sources.gitlab.users import GitLabUsers
+from ingot.integrations.transfers.work_item_records import (
+    ApprovalRecord,
+    IssueLinkRecord,
+    IssueRecord,
+    MergeRequestRecord,
+    VersionRecord,
+)
 
 PAGE_SIZE = 100
-BATCH_SIZE = 50
+BATCH_SIZE = 25
 _LABEL_NOTE = re.compile(r"(added|removed) .*label|(added|removed) (<|~)")
 _MILESTONE_NOTE = re.compile(r"(changed|removed) .*milestone")
 _STATE_NOTE = re.compile(r"closed|reopened|merged")
@@ -70,21 +70,21 @@ class ItemReader(Generic[_ItemT]):
     """Reader of issues or merge requests in the order of their creation."""
 
     def __init__(
-        self, client: SourceClient, users: GitLabUsers, path: str, reactions: Reactions, shape: type[_ItemT]
+        self, client: SourceClient, users: GitLabUsers, path: str, fact_reader: ItemFactReader, shape: type[_ItemT]
     ) -> None:
         self.client = client
         self.users = users
         self.path = path
-        self._reactions = reactions
+        self.fact_reader = fact_reader
         self._shape = shape
 
-    def pages(self, cursor: str | None, since: str | None) -> Iterator[tuple[list[_ItemT], str]]:
+    def pages(self, cursor: str | None, since: str | None, size: int) -> Iterator[tuple[list[_ItemT], str]]:
         """Yield parts of pages, and the cursor after each."""
         position = msgspec.json.decode(cursor or "{}", type=ItemCursor)
         while True:
             fresh, complete = self._page(position, since)
-            for start in range(0, len(fresh), BATCH_SIZE):
-                part = fresh[start : start + BATCH_SIZE]
+            for start in range(0, len(fresh), size):
+                part = fresh[start : start + size]
                 last = part[-1].created_at
                 same = [item.id for item in part if item.created_at == last]
                 position = ItemCursor(last, [*(position.seen if position.after == last else []), *same])
@@ -94,12 +94,16 @@ class ItemReader(Generic[_ItemT]):
 
     def parts(self, items: Sequence[_ItemT]) -> ItemParts:
         """Request all that belongs to these items, as far as it can exist."""
-        discussions = self.lists(items, "discussions", GitLabDiscussion)
-        awarded, note_ids = self._awarded(items, discussions)
+        facts = self.fact_reader.facts([item.iid for item in items])
+        noted = [item for item in items if item.user_notes_count or facts is None or item.iid in facts.noted]
+        discussions = {item.iid: [] for item in items} | self.lists(noted, "discussions", GitLabDiscussion)
+        awarded = facts.awarded if facts is not None else None
+        if awarded is None:
+            awarded = {item.iid for item in items if item.upvotes or item.downvotes}
         return ItemParts(
             discussions,
             self.lists([item for item in items if item.iid in awarded], "award_emoji", GitLabAward),
-            self._note_awards(discussions, note_ids),
+            self._note_awards(discussions, facts.awarded_notes if facts is not None else set()),
             self._events(items, discussions, "label", _LABEL_NOTE, lambda item: bool(item.labels)),
             self._events(items, discussions, "milestone", _MILESTONE_NOTE, lambda item: item.milestone is not None),
             self._events(items, discussions, "state", _STATE_NOTE, lambda item: item.state != "opened"),
@@ -160,18 +164,6 @@ class ItemReader(Generic[_ItemT]):
                 return fresh, target is None
         return [], True
 
-    def _awarded(
-        self, items: Sequence[_ItemT], discussions: Mapping[int, list[GitLabDiscussion]]
-    ) -> tuple[set[int], set[int]]:
-        """Return the iids of items and the ids of notes that have reactions."""
-        awarded = self._reactions.items([item.iid for item in items])
-        if awarded is None:
-            awarded = {item.iid for item in items if item.upvotes or item.downvotes}
-        commented = [
-            iid for iid, found in discussions.items() if any(not note.system for each in found for note in each.notes)
-        ]
-        return awarded, self._reactions.notes(commented) or set()
-
     def _note_awards(
         self, discussions: Mapping[int, list[GitLabDiscussion]], note_ids: set[int]
     ) -> dict[int, list[GitLabAward]]:
@@ -212,11 +204,11 @@ class IssueReader(ItemReader[GitLabIssue]):
 
     def __init__(self, client: SourceClient, users: GitLabUsers, project_path: str, full_path: str) -> None:
         path = f"{project_path}/issues"
-        super().__init__(client, users, path, Reactions(client, full_path, "issues"), GitLabIssue)
+        super().__init__(client, users, path, ItemFactReader(client, full_path, "issues"), GitLabIssue)
 
     def batches(self, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the issues."""
-        for issues, following in self.pages(cursor, since):
+        for issues, following in self.pages(cursor, since, BATCH_SIZE):
             parts = self.parts(issues)
             records = [
                 IssueRecord(**self.fields(issue, parts), confidential=issue.confidential, due_date=issue.due_date)
@@ -226,13 +218,20 @@ class IssueReader(ItemReader[GitLabIssue]):
 
     def links(self, project_id: int, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the links between issues of the project, each once."""
-        for issues, following in self.pages(cursor, since):
-            found = self.lists(issues, "links", GitLabIssueLink)
+        for issues, following in self.pages(cursor, since, PAGE_SIZE):
+            linked = self.fact_reader.linked([issue.iid for issue in issues])
+            asked = [issue for issue in issues if linked is None or issue.iid in linked]
+            found = self.lists(asked, "links", GitLabIssueLink)
             records = [
                 IssueLinkRecord(
-                    key=str(link.issue_link_id), source_iid=issue.iid, target_iid=link.iid, link_type=link.link_type
+                    key=str(link.issue_link_id),
+                    source_iid=issue.iid,
+                    target_iid=link.iid,
+                    link_type=link.link_type,
+                    created_at=link.link_created_at,
+                    updated_at=link.link_updated_at,
                 )
-                for issue in issues
+                for issue in asked
                 for link in found[issue.iid]
                 if link.project_id == project_id and _is_source(issue.iid, link)
             ]
@@ -251,11 +250,11 @@ class MergeRequestReader(ItemReader[GitLabMergeRequest]):
 
     def __init__(self, client: SourceClient, users: GitLabUsers, project_path: str, full_path: str) -> None:
         path = f"{project_path}/merge_requests"
-        super().__init__(client, users, path, Reactions(client, full_path, "mergeRequests"), GitLabMergeRequest)
+        super().__init__(client, users, path, ItemFactReader(client, full_path, "mergeRequests"), GitLabMergeRequest)
 
     def batches(self, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the merge requests."""
-        for items, following in self.pages(cursor, since):
+        for items, following in self.pages(cursor, since, BATCH_SIZE):
             parts = self.parts(items)
             versions = self.lists(items, "versions", GitLabVersion)
             records = [self._record(item, parts, versions[item.iid]) for item in items]

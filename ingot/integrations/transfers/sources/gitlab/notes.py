@@ -3,16 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ingot.integrations.transfers.records import (
-    AwardRecord,
-    DiscussionRecord,
-    LabelEventRecord,
-    MilestoneEventRecord,
-    NoteRecord,
-    PositionRecord,
-    StateEventRecord,
-    SuggestionRecord,
-)
 from ingot.integrations.transfers.sources.gitlab.shapes import (
     GitLabAward,
     GitLabDiscussion,
@@ -22,6 +12,16 @@ from ingot.integrations.transfers.sources.gitlab.shapes import (
     GitLabSuggestion,
 )
 from ingot.integrations.transfers.sources.gitlab.users import GitLabUsers
+from ingot.integrations.transfers.work_item_records import (
+    AwardRecord,
+    DiscussionRecord,
+    LabelEventRecord,
+    MilestoneEventRecord,
+    NoteRecord,
+    PositionRecord,
+    StateEventRecord,
+    SuggestionRecord,
+)
 
 Awards = Mapping[int, Sequence[GitLabAward]]
 
@@ -100,13 +100,14 @@ def _note_record(users: GitLabUsers, note: GitLabNote, awards: Sequence[GitLabAw
         resolved=bool(note.resolved),
         resolved_by=users.record_or_none(note.resolved_by),
         resolved_at=note.resolved_at,
-        position=_position_record(note.position) if note.position is not None else None,
+        position=position_record(note.position) if note.position is not None else None,
         suggestions=[_suggestion_record(each, note.position) for each in note.suggestions],
         awards=award_records(users, awards),
     )
 
 
-def _position_record(position: GitLabPosition) -> PositionRecord | None:
+def position_record(position: GitLabPosition) -> PositionRecord | None:
+    """Build the record of a position, or return None if it names no commit or file."""
     path = position.new_path or position.old_path
     if not (position.start_sha and position.head_sha and path):
         return None

@@ -50,6 +50,8 @@ def schedule_records(client: SourceClient, users: GitLabUsers, path: str) -> lis
                 cron_timezone=schedule.cron_timezone,
                 owner=users.record_or_none(schedule.owner),
                 variables=variable_records(schedule.variables),
+                created_at=schedule.created_at,
+                updated_at=schedule.updated_at,
             )
         )
     return records

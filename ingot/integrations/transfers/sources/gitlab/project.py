@@ -10,6 +10,7 @@ from ingot.integrations.transfers.source import Batch, Inventory, RepositoryLoca
 from ingot.integrations.transfers.sources.client import SourceClient, StatusError
 from ingot.integrations.transfers.sources.gitlab import access, resources
 from ingot.integrations.transfers.sources.gitlab.attachments import upload_of
+from ingot.integrations.transfers.sources.gitlab.commit_notes import CommitNoteReader
 from ingot.integrations.transfers.sources.gitlab.inventory import take_inventory
 from ingot.integrations.transfers.sources.gitlab.items import IssueReader, MergeRequestReader
 from ingot.integrations.transfers.sources.gitlab.pipelines import schedule_records, status_batches
@@ -131,6 +132,8 @@ class GitLabProjectSource:
                 case "merge_requests":
                     requests = MergeRequestReader(self._client, self._users, self._path, full_path)
                     yield from requests.batches(cursor, since)
+                case "commit_notes":
+                    yield from CommitNoteReader(self._client, self._users, self._path).batches(cursor, since)
                 case "statuses":
                     yield from status_batches(self._client, self._users, self._path, cursor, since)
                 case _ if cursor is None:
@@ -206,7 +209,7 @@ class GitLabProjectSource:
             "badges": lambda: access.badge_records(self._list("badges", GitLabBadge), "project"),
             "schedules": lambda: schedule_records(self._client, self._users, self._path),
         }
-        return readers[kind]()
+        return readers[kind]() if kind in readers else []
 
     def _list(self, name: str, shape: type[Any], **parameters: str) -> list[Any]:
         return self._client.entries(f"{self._path}/{name}", shape, {**_PAGE, **parameters})

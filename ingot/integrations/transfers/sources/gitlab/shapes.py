@@ -56,6 +56,10 @@ class GitLabGroup(Struct):
     visibility: str = "private"
     avatar_url: str | None = None
     parent_id: int | None = None
+    lfs_enabled: bool | None = None
+    request_access_enabled: bool | None = None
+    share_with_group_lock: bool | None = None
+    project_creation_level: str | None = None
 
 
 class GitLabReference(Struct):
@@ -157,6 +161,7 @@ class GitLabNote(Struct):
     body: str
     created_at: str
     updated_at: str
+    type: str | None = None
     author: GitLabUser | None = None
     system: bool = False
     confidential: bool | None = None
@@ -234,6 +239,8 @@ class GitLabIssueLink(Struct):
     project_id: int
     issue_link_id: int
     link_type: str = "relates_to"
+    link_created_at: str | None = None
+    link_updated_at: str | None = None
 
 
 class GitLabLabel(Struct):
@@ -353,6 +360,7 @@ class GitLabDeployKey(Struct):
     title: str
     key: str
     can_push: bool = False
+    created_at: str | None = None
 
 
 class GitLabVariable(Struct):
@@ -439,3 +447,5 @@ class GitLabSchedule(Struct):
     cron_timezone: str = "UTC"
     owner: GitLabUser | None = None
     variables: list[GitLabVariable] = []
+    created_at: str | None = None
+    updated_at: str | None = None

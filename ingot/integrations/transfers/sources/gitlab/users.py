@@ -1,8 +1,8 @@
 """Users of a GitLab, with their e-mail addresses where the token may see them."""
 
-from ingot.integrations.transfers.records import UserRecord
 from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.integrations.transfers.sources.gitlab.shapes import GitLabUser
+from ingot.integrations.transfers.work_item_records import UserRecord
 
 GHOST = UserRecord(key="ghost", username="ghost", name="Ghost User")
 """Author of objects whose author was deleted."""
