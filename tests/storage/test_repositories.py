@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from ingot.app import job_worker
 from ingot.git.core.repository import Repository
+from ingot.jobs import job_worker
 from ingot.log import Log
 from ingot.projects.projects.api import repository_store
-from ingot.projects.projects.tables import projects
+from ingot.projects.projects.tables import project_wikis, projects
 from ingot.repositories.ref_changes.moves import lock_repository, unlock_repository
 from tests.factories import Project, make_project
 from tests.second_instance import SecondInstance, serving
@@ -191,9 +191,54 @@ def test_no_push_is_lost_while_the_repository_moves(disks: SecondInstance, tmp_p
     assert all("Push again in a moment" in message for message in refused), refused
 
 
+def test_a_wiki_moves_with_its_project(disks: SecondInstance, tmp_path: Path) -> None:
+    """No acknowledged page is lost; pushes and pages work in the new place."""
+    api, root = disks.api, disks.make.root
+    _weights(disks, default=100)
+    project, _ = _new_project(disks)
+    assert api.post(f"{project.url}/wikis", root, title="home", content="first").status_code == 201
+    created: list[str] = []
+    refused: list[int] = []
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            title = f"page-{len(created)}-{len(refused)}"
+            status = api.post(f"{project.url}/wikis", root, title=title, content=title).status_code
+            if status == 201:
+                created.append(title)
+            else:
+                refused.append(status)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    for storage in ("fast", "default", "fast"):
+        move = api.post(f"{project.url}/repository_storage_moves", root, destination_storage_name=storage)
+        assert move.status_code == 201, move.text
+        _work(disks)
+        assert [_storage_of_wiki(disks, project)] == [storage]
+    stop.set()
+    thread.join()
+    assert set(refused) <= {503}
+    assert {page["slug"] for page in api.get(f"{project.url}/wikis", root).json()} >= {"home", *created}
+    tree = tmp_path / "tree"
+    url = disks.url.replace("//", f"//{root.username}:{root.token}@")
+    assert _git(tmp_path, "clone", "-q", f"{url}/{project.path}.wiki.git", str(tree)).returncode == 0
+    (tree / "pushed.md").write_text("pushed")
+    for arguments in (("add", "."), ("commit", "-q", "-m", "push"), ("push", "-q", "origin", "HEAD")):
+        assert _git(tree, *arguments).returncode == 0
+    assert api.get(f"{project.url}/wikis/pushed", root).json()["content"] == "pushed"
+
+
+def _storage_of_wiki(disks: SecondInstance, project: Project) -> str:
+    query = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == project.id)
+    return str(disks.app.database.read(lambda db: db.value(query))).rpartition(":")[0] or "default"
+
+
 def test_changes_are_refused_while_a_repository_is_locked(disks: SecondInstance, tmp_path: Path) -> None:
     _weights(disks, default=100)
     project, _ = _new_project(disks)
+    wiki = {"title": "home", "content": "x"}
     tree = _work_tree(disks, project, tmp_path / "tree")
     assert _git(tree, "commit", "-q", "--allow-empty", "-m", "first").returncode == 0
     disks.app.database.write(lambda db: lock_repository(db, project.id))
@@ -203,6 +248,7 @@ def test_changes_are_refused_while_a_repository_is_locked(disks: SecondInstance,
         assert pushed.returncode != 0
         assert "Push again in a moment" in pushed.stderr
         assert disks.api.post(f"{project.url}/repository/files/a", disks.make.root, **sent).status_code == 503
+        assert disks.api.post(f"{project.url}/wikis", disks.make.root, **wiki).status_code == 503
     finally:
         disks.app.database.write(lambda db: unlock_repository(db, project.id))
     assert disks.api.post(f"{project.url}/repository/files/a", disks.make.root, **sent).status_code == 201

@@ -21,6 +21,7 @@ from ingot.git.core.errors import (
     git_error,
     noticing_removal,
 )
+from ingot.git.core.shared_disks import repeated_when_replaced
 from ingot.offload import raise_if_cancelled, require_blocking_allowed
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -78,6 +79,7 @@ def clean_environment(config: Config = (), env: Mapping[str, str] | None = None)
     }
 
 
+@repeated_when_replaced
 def run_git(
     args: Sequence[str],
     cwd: Path,
@@ -99,7 +101,8 @@ def run_git(
     Pass values that come from a user in ``operands``, which cannot become options. ``on_stdout`` receives the output in
     chunks, which are then not collected; ``on_stderr`` receives the standard error; ``on_tick`` is called four times a
     second. An exception from any of them kills the command. ``check`` raises ``GitError`` for an exit status other than
-    0. The CPU time is limited too, so that git also ends if this process is killed.
+    0. The CPU time is limited too, so that git also ends if this process is killed. Reads are repeated if another
+    machine has replaced a file meanwhile.
     """
     require_blocking_allowed()
     for operand in operands:

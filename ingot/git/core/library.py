@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingot.git.core.errors import MissingRepository
-from ingot.git.core.shared_disks import is_shared, look_again, repeated_when_stale
+from ingot.git.core.shared_disks import look_again, on_shared_disk, repeated_when_stale
 
 if TYPE_CHECKING:
     import pygit2
@@ -64,7 +64,7 @@ def open_repository(path: Path) -> "pygit2.Repository":
     if _opened.generation != _generation:
         _opened.by_path.clear()
         _opened.generation = _generation
-    if is_shared(str(path.parent.parent.parent)):
+    if on_shared_disk(path):
         look_again(f"{key}/objects/pack")
     try:
         packs = os.stat(f"{key}/objects/pack").st_mtime_ns  # noqa: PTH116 - A Path costs more than the call.

@@ -7,13 +7,14 @@ that libgit2 takes.
 import errno
 import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from ingot.git.core.errors import DamagedRepository, MissingRepository
 from ingot.git.core.names import is_well_formed_ref
-from ingot.git.core.shared_disks import is_shared, look_again, repeated_when_stale
+from ingot.git.core.shared_disks import RETRY_PAUSES, on_shared_disk, read_current, repeated_when_stale
 
 HEADS = b"refs/heads/"
 TAGS = b"refs/tags/"
@@ -66,22 +67,13 @@ def has_refs(path: Path, under: tuple[bytes, ...]) -> bool:
     return any(b" " + folder in packed for folder in under)
 
 
+@repeated_when_stale
 def read_tip_or_none(path: Path, ref: bytes) -> str | None:
     """Return the object that a ref points at, by its full name, or None if it does not exist."""
-    tip = _read_tip(path, ref)
-    if tip is None and is_shared(str(path.parent.parent.parent)):
-        look_again(os.path.dirname(os.fsencode(path) + b"/" + ref))  # noqa: PTH120 - The name is bytes.
-        look_again(str(path))
-        tip = _read_tip(path, ref)
-    return tip
-
-
-@repeated_when_stale
-def _read_tip(path: Path, ref: bytes) -> str | None:
     for _ in range(_MAX_SYMBOLIC_HOPS):
         if not is_well_formed_ref(ref):
             return None
-        value = _loose_value(os.fsencode(path) + b"/" + ref)
+        value = _loose_value(os.fsencode(path) + b"/" + ref, shared=on_shared_disk(path))
         if value is None:
             packed = _read_packed_text(path)
             position = packed.find(b" " + ref + b"\n")
@@ -96,7 +88,7 @@ def _read_tip(path: Path, ref: bytes) -> str | None:
 def read_head(path: Path) -> bytes:
     """Return the full name of the branch that HEAD points at; the branch may not exist yet."""
     try:
-        text = (path / "HEAD").read_bytes().strip()
+        text = read_current(f"{path}/HEAD", _ends_a_line, shared=on_shared_disk(path)).strip()
     except OSError as error:
         if not path.is_dir():
             raise MissingRepository(f"The repository {path.name} was removed") from error
@@ -130,9 +122,13 @@ def format_packed_refs(refs: list[PackedRef]) -> bytes:
 
 def _read_packed_text(path: Path) -> bytes:
     try:
-        return (path / "packed-refs").read_bytes()
+        return read_current(f"{path}/packed-refs", _ends_a_line, shared=on_shared_disk(path))
     except FileNotFoundError:
         return b""
+
+
+def _ends_a_line(text: bytes) -> bool:
+    return text.endswith(b"\n")
 
 
 def _packed_refs_below(path: Path, under: tuple[bytes, ...]) -> dict[bytes, str]:
@@ -174,11 +170,12 @@ def _loose_refs(path: Path, under: tuple[bytes, ...]) -> tuple[dict[bytes, str],
 
 def _loose_values(path: Path, folder: bytes) -> Iterator[tuple[bytes, bytes]]:
     root = os.fsencode(path) + b"/"
+    shared = on_shared_disk(path)
     for parent, _, files in os.walk(root + folder.rstrip(b"/"), onerror=_raise_unless_missing):
         for file in files:
             full = parent + b"/" + file
             name = full.removeprefix(root)
-            value = _loose_value(full) if is_well_formed_ref(name) else None
+            value = _loose_value(full, shared=shared) if is_well_formed_ref(name) else None
             if value is not None:
                 yield name, value
 
@@ -189,15 +186,37 @@ def _raise_unless_missing(error: OSError) -> None:
         raise error
 
 
-def _loose_value(file: bytes) -> bytes | None:
+def _loose_value(file: bytes, *, shared: bool) -> bytes | None:
     """Return the content of a loose ref file, or None if it is missing or invalid; git ignores invalid ones too."""
     try:
-        with open(file, "rb") as handle:  # noqa: PTH123 - The name is bytes, which Path does not accept.
-            value = handle.read(4096).strip()
+        value = read_current(file, _is_valid_value, shared=shared).strip()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             return None
         raise
-    return value if _OID.fullmatch(value) or value.startswith(_SYMBOLIC) else None
+    return value if _is_valid_value(value) else None
+
+
+def _is_valid_value(text: bytes) -> bool:
+    return bool(_OID.fullmatch(text.strip()) or text.startswith(_SYMBOLIC))
+
+
+@repeated_when_stale
+def await_refs(path: Path, refs: Iterable[str] | None = None) -> None:
+    """Wait until git reads the current values of these refs, or of all, on a disk that several machines share."""
+    if not on_shared_disk(path):
+        return
+    read_head(path)
+    _read_packed_text(path)
+    names = (name for name, _ in _loose_values(path, b"refs/")) if refs is None else map(os.fsencode, refs)
+    for name in names:
+        file = os.fsencode(path) + b"/" + name
+        if _loose_value(file, shared=True) is None:
+            continue
+        for pause in RETRY_PAUSES:
+            with open(file, "rb") as handle:  # noqa: PTH123 - The name is bytes, which Path does not accept.
+                if _is_valid_value(handle.read(4096)):
+                    break
+            time.sleep(pause)

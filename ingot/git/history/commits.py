@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,8 +10,9 @@ import msgspec
 from ingot.git.core.errors import DamagedRepository
 from ingot.git.core.library import open_repository
 from ingot.git.core.names import is_well_formed_ref
-from ingot.git.core.refs import HEADS, TAGS
+from ingot.git.core.refs import HEADS, TAGS, read_tip_or_none
 from ingot.git.core.repository import Repository
+from ingot.git.core.shared_disks import on_shared_disk
 from ingot.git.history.hidden_objects import hidden_objects_among
 
 if TYPE_CHECKING:
@@ -154,6 +156,8 @@ def read_commits(repository: Repository, oids: list[str]) -> list[Commit]:
 def _target(handle: "pygit2.Repository", ref: bytes) -> Any:
     if not is_well_formed_ref(ref):
         return None
+    if on_shared_disk(handle.path):  # libgit2 fails if the kernel does not know yet how long the file is.
+        return read_tip_or_none(Path(handle.path), ref)
     try:
         return handle.lookup_reference(ref.decode()).resolve().target
     except (KeyError, ValueError):  # Missing, or not UTF-8: names in the API are text.

@@ -15,12 +15,14 @@ _LINE = re.compile(rb"([0-9a-f]{40})\t(refs/(?:heads|tags)/[^\n^]+)\n")
 
 
 class MirrorAddress(NamedTuple):
-    """Checked address of the other repository; the URL has no credentials and does not redirect."""
+    """Checked address of the other repository; the URL has no password and does not redirect."""
 
     url: str
     pinned: PinnedAddress
     username: str
     password: str
+    ssh_environment: dict[str, str] | None = None
+    """Environment of git for a URL of SSH."""
 
 
 class MirrorRemote:
@@ -30,7 +32,9 @@ class MirrorRemote:
         self._repository = repository
         self._url = address.url
         self._deadline = time.monotonic() + timeout
-        self._config = [*remote_config(address.pinned, address.username, address.password), *config]
+        self._env = address.ssh_environment or _ENV
+        http = remote_config(address.pinned, address.username, address.password)
+        self._config = [] if address.ssh_environment else [*http, *config]
 
     def refs(self) -> dict[bytes, str]:
         """Return the objects of all branches and tags by their full names."""
@@ -47,17 +51,18 @@ class MirrorRemote:
             b"".join(name + b"\n" for name in names),
             operands=[self._url],
             timeout=self._remaining(),
-            env=_ENV,
+            env=self._env,
             config=self._config,
             max_memory=MAX_MEMORY,
             on_tick=monitor.tick,
             on_stderr=monitor.report,
         )
 
-    def push(self, specs: Sequence[str]) -> None:
-        """Push these refspecs, in several steps if there are many."""
+    def push(self, specs: Sequence[str], options: Sequence[str] = ()) -> None:
+        """Push these refspecs, in several steps if there are many; ``options`` are passed on to the other server."""
+        named = [f"--push-option={option}" for option in options]
         for start in range(0, len(specs), _BATCH):
-            self._run(["push", "--porcelain", "--no-verify", "--"], [self._url, *specs[start : start + _BATCH]])
+            self._run(["push", "--porcelain", "--no-verify", *named, "--"], [self._url, *specs[start : start + _BATCH]])
 
     def _remaining(self) -> float:
         return max(0.0, self._deadline - time.monotonic())
@@ -68,7 +73,7 @@ class MirrorRemote:
             self._repository.path,
             operands=operands,
             timeout=self._remaining(),
-            env=_ENV,
+            env=self._env,
             config=self._config,
             max_memory=MAX_MEMORY,
         )

@@ -10,7 +10,7 @@ from ingot.git.core.repository import Repository
 from ingot.git.history.commits import NO_OID
 from ingot.git.maintenance.fetch import ImportTooLarge, ImportTooSlow, failure_reason
 from ingot.git.maintenance.mirror_remote import MirrorAddress, MirrorRemote
-from ingot.git.writing.mirror_push import contains_commit
+from ingot.git.writing.mirror_push import contains_commit, ssh_failure_reason
 from ingot.git.writing.ref_updates import RefUpdate
 
 
@@ -47,7 +47,7 @@ def fetch_changes(
     except GitOutputTooLarge:
         reason = "The server's answer is too large"
     except GitError as error:
-        reason = failure_reason(error)
+        reason = ssh_failure_reason(error) or failure_reason(error)
     return FetchedChanges([], False, reason)
 
 

@@ -15,6 +15,15 @@ from ingot.git.maintenance.mirror_remote import MirrorAddress, MirrorRemote
 MIRROR_HEADER = "X-Ingot-Mirror"
 """Names the mirrored projects through which a push came, so that the receiver recognizes a loop."""
 DIVERGED = "Some refs have diverged and have not been updated on the remote"
+VISITED_OPTION = "mirror.visited="
+"""Push option with the same names."""
+_SSH_REASONS = {
+    "Host key verification failed": "The server's host key differs from that of the first connection",
+    "Permission denied (": "The server does not accept the key of this mirror",
+    "Connection timed out": "The server took too long",
+    "ssh: not found": "The server lacks the command ssh",
+    "cannot run ssh": "The server lacks the command ssh",
+}
 _REJECTED = re.compile(r"\[(?:remote )?rejected\]|pre-receive hook declined")
 
 
@@ -42,7 +51,10 @@ def push_to_mirror(
     remote = MirrorRemote(repository, address, timeout, [header])
     try:
         changes = _changes(repository, remote.refs(), options)
-        remote.push(changes.specs)
+        if address.ssh_environment is None:
+            remote.push(changes.specs)
+        else:
+            _push_with_path(remote, changes.specs, options)
     except GitTimeout:  # Shown as the reason of the failed update.
         return "The update took too long"
     except GitOutputTooLarge:  # Likewise.
@@ -50,8 +62,23 @@ def push_to_mirror(
     except GitError as error:
         if _REJECTED.search(error.stderr) or error.status == 1:
             return "The server refused to update some branches or tags"
-        return failure_reason(error)
+        return ssh_failure_reason(error) or failure_reason(error)
     return DIVERGED if changes.diverged else None
+
+
+def _push_with_path(remote: MirrorRemote, specs: list[str], options: MirrorOptions) -> None:
+    """Push over SSH, which has no headers, with the path of the change as an option if the server takes options."""
+    try:
+        remote.push(specs, [f"{VISITED_OPTION}{','.join(options.visited)}"] if options.visited else [])
+    except GitError as error:
+        if "does not support push options" not in error.stderr:
+            raise
+        remote.push(specs)
+
+
+def ssh_failure_reason(error: GitError) -> str | None:
+    """Return the reason why ssh could not connect, if it was ssh that failed."""
+    return next((reason for text, reason in _SSH_REASONS.items() if text in error.stderr), None)
 
 
 def _changes(repository: Repository, remote: dict[bytes, str], options: MirrorOptions) -> _Changes:

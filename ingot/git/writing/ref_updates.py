@@ -10,7 +10,7 @@ from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError
 from ingot.git.core.layout import sync_folder
 from ingot.git.core.names import is_well_formed_ref
-from ingot.git.core.refs import read_refs
+from ingot.git.core.refs import await_refs, read_refs
 from ingot.git.core.repository import Repository
 from ingot.git.core.shared_disks import now_on_disk
 from ingot.git.history.commits import NO_OID
@@ -73,6 +73,7 @@ class RefNameConflict(Exception):
 def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
     """Update refs in one transaction; returns when they are on disk. Raise ``RefMoved`` or ``RefNameConflict``."""
     script = b"".join(_command_line(update) for update in updates)
+    await_refs(repository.path, [update.ref for update in updates])
     try:
         _run_update_ref(repository, script)
     except GitError as error:

@@ -1,5 +1,6 @@
 """Outbox of webhooks: one row per event and one small row per webhook."""
 
+import secrets
 import uuid
 from collections.abc import Sequence
 from typing import Literal
@@ -50,7 +51,7 @@ def queue_event(
     """Store an event for webhooks, delivered after the transaction has been committed; return its id."""
     event_id = db.insert(
         hook_events,
-        uuid=str(uuid.uuid4()),
+        uuid=str(uuid.UUID(bytes=secrets.token_bytes(16), version=4)),
         trigger=trigger,
         payload=msgspec.json.encode(payload).decode(),
         unfinished=None if unfinished is None else msgspec.json.encode(unfinished).decode(),

@@ -59,6 +59,15 @@ class WriteHook(Params):
     repository_update_events: Flag = UNSET
     deployment_events: Flag = UNSET
     feature_flag_events: Flag = UNSET
+    emoji_events: Flag = UNSET
+    milestone_events: Flag = UNSET
+    resource_access_token_events: Flag = UNSET
+    resource_deploy_token_events: Flag = UNSET
+    vulnerability_events: Flag = UNSET
+    member_events: Flag = UNSET
+    subgroup_events: Flag = UNSET
+    project_events: Flag = UNSET
+    custom_webhook_template: Annotated[str, Meta(max_length=4096)] | UnsetType | None = UNSET
 
 
 class ListHookEvents(Params):

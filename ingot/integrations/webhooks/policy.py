@@ -18,6 +18,10 @@ HEADERS = {
     "pipeline_events": "Pipeline Hook",
     "wiki_page_events": "Wiki Page Hook",
     "releases_events": "Release Hook",
+    "milestone_events": "Milestone Hook",
+    "member_events": "Member Hook",
+    "subgroup_events": "Subgroup Hook",
+    "project_events": "Project Hook",
 }
 SYSTEM_HEADER = "System Hook"
 SYSTEM_EVENTS = "system_events"

@@ -142,6 +142,17 @@ def subscribed_hooks(db: Connection, flag: str, project_id: int, *, system: bool
     return [SubscribedHook(*row) for row in db.rows(_subscribed_query(flag, system), project=project_id)]
 
 
+@lru_cache(maxsize=16)
+def _subscribed_in_group_query(flag: str) -> Select[Any]:
+    groups = select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("group"))
+    return select(hooks.c.id).where(hooks.c.group_id.in_(groups.scalar_subquery()), hooks.c[flag]).order_by(hooks.c.id)
+
+
+def subscribed_group_hooks(db: Connection, flag: str, group_id: int) -> list[int]:
+    """Return the ids of the subscribed webhooks of a group and its ancestors."""
+    return [hook_id for (hook_id,) in db.rows(_subscribed_in_group_query(flag), group=group_id)]
+
+
 def push_subscribed_hooks(db: Connection, project_id: int) -> list[SubscribedHook]:
     """Return the webhooks subscribed to any kind of push event of a project."""
     return [SubscribedHook(*row) for row in db.rows(_PUSH_SUBSCRIBED, project=project_id)]

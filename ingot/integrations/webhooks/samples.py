@@ -29,7 +29,8 @@ from ingot.repositories.ref_changes.events import RefsChanged
 from ingot.repositories.tags.events import ReleaseChanged
 from ingot.repositories.tags.tables import Release, releases
 from ingot.repositories.wikis.events import WikiPageChanged
-from ingot.repositories.wikis.queries import list_pages, wiki_key_or_none
+from ingot.repositories.wikis.owners import wiki_key_or_none
+from ingot.repositories.wikis.queries import list_pages
 
 _ISSUE = (
     select(*ISSUE_COLUMNS)
@@ -155,7 +156,7 @@ class SampleSender:
         )
 
     def _page(self, project: Project) -> None:
-        key = wiki_key_or_none(self._db, project.id)
+        key = wiki_key_or_none(self._db, project)
         pages = list_pages(self._store.open(key)) if key else []
         if key is None or not pages:
             raise Conflict("Ensure the wiki is enabled and has pages.")

@@ -16,6 +16,7 @@ from ingot.core.db.times import add_duration
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.errors import Invalid, too_long_message
 from ingot.integrations.webhooks.branch_patterns import PatternError, compile_pattern
+from ingot.integrations.webhooks.custom_templates import is_valid_template
 from ingot.integrations.webhooks.outbox import queue_deliveries
 from ingot.integrations.webhooks.params import CustomHeader, WriteHook
 from ingot.integrations.webhooks.policy import redacted_url
@@ -134,7 +135,7 @@ def retry_disabled_hook(db: Connection, hook: Hook) -> None:
 
 def delete_old_events(db: Connection, days: int) -> int:
     """Delete old events and their delivery attempts; pending deliveries of this age are dropped."""
-    return db.run(_DELETE_OLD, before=add_duration(db.now, days=-days))
+    return db.run_counted(_DELETE_OLD, before=add_duration(db.now, days=-days))
 
 
 def _columns(db: Connection, params: WriteHook) -> dict[str, Any]:
@@ -148,6 +149,9 @@ def _columns(db: Connection, params: WriteHook) -> dict[str, Any]:
     if params.signing_token is not UNSET:
         _validate_signing_token(params.signing_token or "")
         columns["signing_token"] = _sealed(db, "signing_token", params.signing_token)
+    template = columns.get("custom_webhook_template")
+    if template and not is_valid_template(template):
+        raise Invalid(custom_webhook_template=["must be a valid JSON template"])
     if params.custom_headers is not UNSET:
         columns["custom_headers"] = _sealed_headers(db, params.custom_headers or [])
     return columns

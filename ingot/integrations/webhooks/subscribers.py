@@ -14,6 +14,8 @@ from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.milestones.events import MilestoneChanged
+from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.notes.events import NoteAdded
 from ingot.collaboration.notes.queries import find_note
 from ingot.collaboration.notes.tables import Note
@@ -31,6 +33,7 @@ from ingot.integrations.webhooks.payloads.issues import (
     commit_subject,
     issue_payload,
     issue_subject,
+    milestone_payload,
     note_payload,
     snippet_subject,
 )
@@ -99,6 +102,7 @@ def hook_subscriptions(urls: InstanceUrls) -> Subscriptions:
     subscriptions.on(PipelineChanged)(subscriber.on_pipeline)
     subscriptions.on(WikiPageChanged)(subscriber.on_wiki_page)
     subscriptions.on(ReleaseChanged)(subscriber.on_release)
+    subscriptions.on(MilestoneChanged)(subscriber.on_milestone)
     return subscriptions
 
 
@@ -213,6 +217,16 @@ class HookSubscriber:
             payload = release_payload(context, event.release, links_of_release(db, event.release), event.action)
             completion = PendingCompletion(context.project.repository_key, "commit", f"refs/tags/{event.release.tag}")
             queue_event(db, "releases_events", payload, listeners, completion)
+
+    def on_milestone(self, db: Connection, event: MilestoneChanged) -> None:
+        """Queue a created, closed or reopened milestone of a project."""
+        if event.project_id is None or event.action == "destroyed":
+            return
+        flag = "milestone_events"
+        context, listeners = self._context_and_listeners(db, flag, event.project_id, event.actor_id)
+        if context is not None:
+            milestone = milestones_by_ids(db, [event.milestone_id])[event.milestone_id]
+            queue_event(db, flag, milestone_payload(context, milestone, event.action), listeners)
 
     def on_merge_request(self, db: Connection, event: MergeRequestChanged) -> None:
         """Queue a change of a merge request or its new commits."""

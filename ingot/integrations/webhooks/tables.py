@@ -26,9 +26,28 @@ EVENT_FLAGS = (
     "repository_update_events",
     "deployment_events",
     "feature_flag_events",
+    "emoji_events",
+    "milestone_events",
+    "resource_access_token_events",
+    "resource_deploy_token_events",
+    "vulnerability_events",
+    "member_events",
+    "subgroup_events",
+    "project_events",
 )
-UNSENT_FLAGS = ("deployment_events", "feature_flag_events")
-"""Events that can be chosen but are not sent yet."""
+GROUP_FLAGS = ("member_events", "subgroup_events", "project_events")
+"""Events that only webhooks of groups have."""
+LATER_FLAGS = (
+    "deployment_events",
+    "feature_flag_events",
+    "emoji_events",
+    "milestone_events",
+    "resource_access_token_events",
+    "resource_deploy_token_events",
+    "vulnerability_events",
+    *GROUP_FLAGS,
+)
+"""Events that were added to existing webhooks, which are not subscribed to them."""
 
 hooks = Table(
     "hooks",
@@ -49,7 +68,7 @@ hooks = Table(
     flag("enable_ssl_verification"),
     text("push_events_branch_filter", nullable=True),
     text("branch_filter_strategy"),
-    *(flag(name, server_default=false() if name in UNSENT_FLAGS else None) for name in EVENT_FLAGS),
+    *(flag(name, server_default=false() if name in LATER_FLAGS else None) for name in EVENT_FLAGS),
     # Number of consecutive failures, and the end of the resulting pause.
     number("failures"),
     text("disabled_until", nullable=True),
@@ -62,6 +81,7 @@ hooks = Table(
     binary("outfit", nullable=True),
     # Sealed values of the URL variables.
     binary("url_variables", nullable=True),
+    text("custom_webhook_template", nullable=True),
     Index("ix_hooks_service_id", "service_id", unique=True),
     Index("ix_hooks_system", "kind", **index_where("kind = 'system'")),
     sqlite_autoincrement=True,
@@ -162,6 +182,14 @@ class Hook(Record, frozen=True):
     repository_update_events: bool
     deployment_events: bool
     feature_flag_events: bool
+    emoji_events: bool
+    milestone_events: bool
+    resource_access_token_events: bool
+    resource_deploy_token_events: bool
+    vulnerability_events: bool
+    member_events: bool
+    subgroup_events: bool
+    project_events: bool
     failures: int
     disabled_until: Timestamp | None
     lease: str | None
@@ -170,6 +198,7 @@ class Hook(Record, frozen=True):
     service_id: int | None
     outfit: bytes | None
     url_variables: bytes | None
+    custom_webhook_template: str | None
 
 
 class DeliveryAttempt(Record, frozen=True):

@@ -9,10 +9,20 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 from ingot.integrations.webhooks.policy import redacted_url, trigger_name
 from ingot.integrations.webhooks.queries import has_new_deliveries
-from ingot.integrations.webhooks.tables import EVENT_FLAGS, DeliveryAttempt, Hook
+from ingot.integrations.webhooks.tables import EVENT_FLAGS, GROUP_FLAGS, DeliveryAttempt, Hook
 
 AlertStatus = Literal["executable", "temporarily_disabled", "disabled"]
 INTERNAL_ERROR = "internal error"
+_AS_STORED = (
+    "id",
+    "name",
+    "description",
+    "created_at",
+    "enable_ssl_verification",
+    "branch_filter_strategy",
+    "push_events_branch_filter",
+    "custom_webhook_template",
+)
 
 
 class CustomHeaderView(View):
@@ -50,6 +60,12 @@ class HookView(View):
     repository_update_events: bool
     deployment_events: bool
     feature_flag_events: bool
+    emoji_events: bool
+    milestone_events: bool
+    resource_access_token_events: bool
+    resource_deploy_token_events: bool
+    vulnerability_events: bool
+    custom_webhook_template: str | None
     push_events_branch_filter: str | None
     branch_filter_strategy: str
     custom_headers: list[CustomHeaderView]
@@ -68,6 +84,9 @@ class GroupHookView(HookView):
     """A webhook of a group and all its projects."""
 
     group_id: int | None
+    member_events: bool
+    subgroup_events: bool
+    project_events: bool
 
 
 class HookEventView(View):
@@ -116,7 +135,8 @@ def project_hook_view(db: Connection, hook: Hook) -> ProjectHookView:
 
 def group_hook_view(db: Connection, hook: Hook) -> GroupHookView:
     """Return the view of a group's webhook."""
-    return GroupHookView(**_fields(db, hook), group_id=hook.group_id)
+    events = {name: getattr(hook, name) for name in GROUP_FLAGS}
+    return GroupHookView(**_fields(db, hook), **events, group_id=hook.group_id)
 
 
 def hook_event_view(attempt: DeliveryAttempt) -> HookEventView:
@@ -141,9 +161,9 @@ def _fields(db: Connection, hook: Hook) -> dict[str, Any]:
     paused = hook.disabled_until is not None and hook.disabled_until > db.now
     headers = msgspec.json.decode(db.vault.unseal(hook.custom_headers)) if hook.custom_headers else []
     variables = msgspec.json.decode(db.vault.unseal(hook.url_variables)) if hook.url_variables else {}
-    as_stored = ("id", "name", "description", "created_at", "enable_ssl_verification", "branch_filter_strategy")
+    flags = [name for name in EVENT_FLAGS if name not in GROUP_FLAGS]
     return {
-        **{name: getattr(hook, name) for name in (*as_stored, "push_events_branch_filter", *EVENT_FLAGS)},
+        **{name: getattr(hook, name) for name in (*_AS_STORED, *flags)},
         "url": redacted_url(hook.url, credentials=hook.credentials is not None),
         "custom_headers": [CustomHeaderView(name) for name, _ in headers],
         "url_variables": [UrlVariableView(name) for name in variables],

@@ -52,7 +52,7 @@ def link_object(db: Connection, files: LfsFiles, project: Project, oid: str, siz
         raise Unavailable("An LFS object has been deleted")
     object_id = db.value(_ID, wanted=oid) or db.insert(lfs_objects, oid=oid, size=size, created_at=db.now)
     if db.value(_LINK, project=project.id, object=object_id) is None:
-        db.insert(_links, project_id=project.id, object_id=object_id, created_at=db.now)
+        db.insert_row(_links, project_id=project.id, object_id=object_id, created_at=db.now)
         db.run(_ADD_SIZE, project=project.id, size=size)
 
 

@@ -4,13 +4,14 @@ from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
 from ingot.core.outgoing.guard import SsrfGuard
+from ingot.errors import NotFound
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.policy import may_admin_project, may_change_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.mirrors import queries, service
 from ingot.repositories.mirrors.params import CreateMirror, EditMirror
 from ingot.repositories.mirrors.tables import RemoteMirror
-from ingot.repositories.mirrors.views import RemoteMirrorView, remote_mirror_view
+from ingot.repositories.mirrors.views import MirrorKeyView, RemoteMirrorView, remote_mirror_view
 
 routes = Routes("mirrors")
 
@@ -42,6 +43,20 @@ def create_mirror(call: Call, project: Project, params: CreateMirror) -> RemoteM
 def get_mirror(call: Call, project: Project) -> RemoteMirrorView:
     """Get a push mirror with the result of its last update."""
     return remote_mirror_view(_mirror(call, project))
+
+
+@routes.get(
+    "/projects/:id/remote_mirrors/:mirror_id/public_key",
+    on=project_in_path,
+    may=may_admin_project,
+    returns=MirrorKeyView,
+)
+def get_mirror_key(call: Call, project: Project) -> MirrorKeyView:
+    """Get the public key of a push mirror over SSH."""
+    key = _mirror(call, project).public_key
+    if key is None:
+        raise NotFound("Public Key")
+    return MirrorKeyView(key)
 
 
 @routes.put(

@@ -8,9 +8,12 @@ from ingot.core.db.database import Database
 from ingot.core.outgoing.errors import RequestFailed, RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.remotes import find_repository
+from ingot.core.outgoing.ssh_urls import is_ssh_url, pin_ssh_url
 from ingot.core.outgoing.urls import strip_credentials
 from ingot.git.core.errors import GitError, MissingRepository
+from ingot.git.core.repository import Repository
 from ingot.git.maintenance.mirror_remote import MirrorAddress
+from ingot.git.maintenance.ssh_connection import ssh_connection
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.mirror_push import MirrorOptions, push_to_mirror
 from ingot.log import log_failure
@@ -38,10 +41,12 @@ class MirrorJobs:
         if mirror is None:
             return
         database.write(partial(start_update, mirror=mirror))
-        error = self._push(database, mirror, payload["visited"])
-        database.write(partial(finish_update, mirror=mirror, error=error))
+        error, known_hosts = self._push(database, mirror, payload["visited"])
+        database.write(partial(finish_update, mirror=mirror, error=error, known_hosts=known_hosts))
 
-    def _push(self, database: Database, mirror: RemoteMirror, visited: list[str]) -> str | None:
+    def _push(self, database: Database, mirror: RemoteMirror, visited: list[str]) -> tuple[str | None, str | None]:
+        """Return the reason of a failure, and the host keys of a connection over SSH."""
+
         def read(db: Connection) -> tuple[Project, MirrorOptions]:
             rules = branch_rules(db, mirror.project_id)
 
@@ -53,14 +58,27 @@ class MirrorJobs:
             )
 
         project, options = database.read(read)
-        address, username, password = strip_credentials(database.vault.unseal(mirror.sealed_url))
+        url = database.vault.unseal(mirror.sealed_url)
         try:
-            remote = find_repository(self._guard, address, username, password)
             repository = self._store.open(project.repository_key)
+            if mirror.sealed_private_key is not None and is_ssh_url(url):
+                key = database.vault.unseal(mirror.sealed_private_key)
+                return self._push_over_ssh(repository, url, key, mirror.known_hosts or "", options)
+            address, username, password = strip_credentials(url)
+            remote = find_repository(self._guard, address, username, password)
             target = MirrorAddress(remote.url, remote.pinned, remote.username, remote.password)
-            return push_to_mirror(repository, target, options, TIMEOUT_SECONDS)
+            return push_to_mirror(repository, target, options, TIMEOUT_SECONDS), None
         except (RequestRefused, RequestFailed) as error:
-            return error.reason
+            return error.reason, None
         except (OSError, MissingRepository, GitError) as error:
             log_failure("mirror not updated", error, mirror=mirror.id)
-            return "The repository could not be read"
+            return "The repository could not be read", None
+
+    def _push_over_ssh(
+        self, repository: Repository, url: str, private_key: str, known_hosts: str, options: MirrorOptions
+    ) -> tuple[str | None, str | None]:
+        location = pin_ssh_url(self._guard, url)
+        with ssh_connection(private_key, known_hosts, location.host, location.address) as connection:
+            target = MirrorAddress(location.url, location, "", "", connection.environment)
+            reason = push_to_mirror(repository, target, options, TIMEOUT_SECONDS)
+            return reason, connection.known_hosts()

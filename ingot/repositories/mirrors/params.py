@@ -6,6 +6,8 @@ from msgspec import UNSET, UnsetType
 
 from ingot.core.api.params import Params
 
+MirrorAuthMethod = Literal["password", "ssh_public_key"]
+
 
 class CreateMirror(Params):
     """A new mirror; the URL may contain a username and a password."""
@@ -14,7 +16,7 @@ class CreateMirror(Params):
     enabled: bool = False
     only_protected_branches: bool = False
     keep_divergent_refs: bool = False
-    auth_method: Literal["password"] | None = None
+    auth_method: MirrorAuthMethod | None = None
 
 
 class EditMirror(Params):
@@ -24,4 +26,4 @@ class EditMirror(Params):
     enabled: bool | UnsetType = UNSET
     only_protected_branches: bool | UnsetType = UNSET
     keep_divergent_refs: bool | UnsetType = UNSET
-    auth_method: Literal["password"] | None = None
+    auth_method: MirrorAuthMethod | None = None

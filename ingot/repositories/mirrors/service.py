@@ -8,7 +8,10 @@ from msgspec import UNSET
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.queue import enqueue
+from ingot.core.outgoing.errors import RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.ssh_key_pairs import generate_key_pair
+from ingot.core.outgoing.ssh_urls import check_ssh_url, is_ssh_url
 from ingot.core.outgoing.urls import strip_credentials
 from ingot.errors import Invalid
 from ingot.projects.imports.service import validate_import_url
@@ -30,7 +33,7 @@ def create_mirror(db: Connection, guard: SsrfGuard, project: Project, params: Cr
     mirror_id = db.insert(
         remote_mirrors,
         project_id=project.id,
-        **_url_columns(db, guard, params.url),
+        **_url_columns(db, guard, params.url, params.auth_method),
         enabled=params.enabled,
         only_protected_branches=params.only_protected_branches,
         keep_divergent_refs=params.keep_divergent_refs,
@@ -49,7 +52,9 @@ def edit_mirror(
     """Change a mirror and update it if it is enabled."""
     columns = given_fields(params, "auth_method", "url")
     if params.url is not UNSET and params.url != mirror.url:
-        columns |= _url_columns(db, guard, params.url)
+        columns |= _url_columns(db, guard, params.url, params.auth_method, mirror)
+    elif params.auth_method not in (None, mirror.auth_method):
+        raise Invalid(auth_method=["does not suit the URL"])
     db.update(remote_mirrors, mirror.id, **columns)
     edited = find_mirror(db, project, mirror.id)
     if edited.enabled:
@@ -81,16 +86,24 @@ def start_update(db: Connection, mirror: RemoteMirror) -> None:
     db.update(remote_mirrors, mirror.id, update_status="started", last_update_started_at=db.now)
 
 
-def finish_update(db: Connection, mirror: RemoteMirror, error: str | None) -> None:
-    """Record the result of an update."""
+def finish_update(db: Connection, mirror: RemoteMirror, error: str | None, known_hosts: str | None = None) -> None:
+    """Record the result of an update, and the host keys of the first connection over SSH."""
     columns: dict[str, Any] = {"update_status": "finished" if error is None else "failed", "last_error": error}
+    if known_hosts and not mirror.known_hosts:
+        columns["known_hosts"] = known_hosts
     if error is None:
         columns["last_successful_update_at"] = db.now
     db.update(remote_mirrors, mirror.id, **columns, last_update_at=db.now)
 
 
-def _url_columns(db: Connection, guard: SsrfGuard, url: str) -> dict[str, Any]:
+def _url_columns(
+    db: Connection, guard: SsrfGuard, url: str, auth_method: str | None, mirror: RemoteMirror | None = None
+) -> dict[str, Any]:
     url = url.strip()
+    if is_ssh_url(url) and auth_method != "password" and (auth_method or mirror):
+        return _ssh_columns(db, guard, url, mirror)
+    if auth_method == "ssh_public_key":
+        raise Invalid(url=["must begin with ssh:// for a mirror with a key"])
     try:
         validate_import_url(url, guard)
     except Invalid as error:
@@ -98,4 +111,17 @@ def _url_columns(db: Connection, guard: SsrfGuard, url: str) -> dict[str, Any]:
     address, username, password = strip_credentials(url)
     scheme, _, rest = address.partition("://")
     shown = f"{scheme}://{_HIDDEN}{rest}" if username or password else address
-    return {"url": shown, "sealed_url": db.vault.seal(url)}
+    return {"url": shown, "sealed_url": db.vault.seal(url), "auth_method": "password"}
+
+
+def _ssh_columns(db: Connection, guard: SsrfGuard, url: str, mirror: RemoteMirror | None) -> dict[str, Any]:
+    """Return the columns of a mirror over SSH; it keeps its key, and the host keys of its first connection are new."""
+    try:
+        check_ssh_url(guard, url)
+    except RequestRefused as error:
+        raise Invalid(url=[error.reason]) from error
+    columns = {"url": url, "sealed_url": db.vault.seal(url), "auth_method": "ssh_public_key", "known_hosts": None}
+    if mirror is None or mirror.sealed_private_key is None:
+        private, public = generate_key_pair("ingot-mirror")
+        columns |= {"sealed_private_key": db.vault.seal(private), "public_key": public}
+    return columns

@@ -21,13 +21,19 @@ class RemoteMirrorView(View):
     keep_divergent_refs: bool
 
 
+class MirrorKeyView(View):
+    """Public key of a push mirror, for the other server."""
+
+    public_key: str
+
+
 def remote_mirror_view(mirror: RemoteMirror) -> RemoteMirrorView:
     """Return the view of a mirror."""
     return RemoteMirrorView(
         mirror.id,
         mirror.enabled,
         mirror.url,
-        "password",
+        mirror.auth_method,
         mirror.update_status,
         mirror.last_update_at,
         mirror.last_update_started_at,

@@ -121,7 +121,7 @@ def _add_pipeline(db: Connection, actor: Actor, project_id: int, report: StatusR
 
 
 def _add_status(db: Connection, actor: Actor, pipeline: Pipeline, report: StatusReport) -> None:
-    db.insert(
+    db.insert_row(
         commit_statuses,
         pipeline_id=pipeline.id,
         user_id=actor.user_id,

@@ -1,6 +1,6 @@
 """Permissions on protected branches and tags: matching rules and the levels that they allow."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
@@ -42,14 +42,20 @@ def allows_level(level: int, actor: Actor, access: Access) -> bool:
     return level != Level.NONE and (actor.admin or access.level >= level)
 
 
+def _allows(matching: Sequence[ProtectedBranch], allows: Callable[[ProtectedBranch], bool]) -> bool:
+    """Return whether a rule of each source allows it: a rule of the project cannot weaken those of its groups."""
+    parts = [[rule for rule in matching if rule.inherited == inherited] for inherited in (False, True)]
+    return bool(matching) and all(any(map(allows, part)) for part in parts if part)
+
+
 def may_push_to(actor: Actor, access: Access, matching: Sequence[ProtectedBranch]) -> bool:
-    """Callers who may push under at least one of the matching rules."""
-    return any(allows_level(rule.push_level, actor, access) for rule in matching)
+    """Callers who may push under at least one of the matching rules of the project, and likewise of its groups."""
+    return _allows(matching, lambda rule: allows_level(rule.push_level, actor, access))
 
 
 def may_merge_into(actor: Actor, access: Access, matching: Sequence[ProtectedBranch]) -> bool:
-    """Callers who may merge under at least one of the matching rules."""
-    return any(allows_level(rule.merge_level, actor, access) for rule in matching)
+    """Callers who may merge under at least one of the matching rules of the project, and likewise of its groups."""
+    return _allows(matching, lambda rule: allows_level(rule.merge_level, actor, access))
 
 
 def may_create_tag(actor: Actor, access: Access, matching: Sequence[ProtectedTag]) -> bool:
@@ -59,9 +65,9 @@ def may_create_tag(actor: Actor, access: Access, matching: Sequence[ProtectedTag
 
 def developers_can_push(matching: Sequence[ProtectedBranch]) -> bool:
     """Return whether a rule allows developers to push."""
-    return any(rule.push_level == Level.DEVELOPER for rule in matching)
+    return _allows(matching, lambda rule: rule.push_level == Level.DEVELOPER)
 
 
 def developers_can_merge(matching: Sequence[ProtectedBranch]) -> bool:
     """Return whether a rule allows developers to merge."""
-    return any(rule.merge_level == Level.DEVELOPER for rule in matching)
+    return _allows(matching, lambda rule: rule.merge_level == Level.DEVELOPER)

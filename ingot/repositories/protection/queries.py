@@ -1,24 +1,46 @@
 """Queries of protection rules."""
 
 from collections import defaultdict
+from collections.abc import Collection
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, literal, select, union_all
 
 from ingot.accounts.keys.tables import ssh_keys
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
 from ingot.errors import NotFound
 from ingot.projects.deploy_keys.tables import deploy_key_projects
+from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.tables import projects
 from ingot.repositories.protection.tables import (
     ProtectedBranch,
     ProtectedTag,
     RuleDeployKey,
+    group_protected_branches,
     protected_branch_deploy_keys,
     protected_branches,
     protected_tags,
 )
 
-_BRANCHES = select(protected_branches).where(protected_branches.c.project_id == bindparam("project"))
-_ALL_BRANCHES = _BRANCHES.order_by(protected_branches.c.name)
+_BRANCHES = select(*protected_branches.c, literal(False)).where(protected_branches.c.project_id == bindparam("project"))
+# The rules of the groups that contain the project come with those of the project in one statement.
+_OF_GROUPS = (
+    select(*group_protected_branches.c, literal(True))
+    .join(namespace_tree, namespace_tree.c.ancestor_id == group_protected_branches.c.group_id)
+    .join(projects, projects.c.namespace_id == namespace_tree.c.descendant_id)
+)
+_ALL_BRANCHES = union_all(
+    select(*protected_branches.c, literal(False)).where(protected_branches.c.project_id == bindparam("project")),
+    _OF_GROUPS.where(projects.c.id == bindparam("project")),
+).order_by(protected_branches.c.name)
+_OF_PROJECTS = union_all(
+    select(protected_branches.c.project_id, *protected_branches.c, literal(False)).where(
+        in_list(protected_branches.c.project_id, "projects")
+    ),
+    _OF_GROUPS.with_only_columns(projects.c.id, *group_protected_branches.c, literal(True)).where(
+        in_list(projects.c.id, "projects")
+    ),
+)
 _BRANCH = _BRANCHES.where(protected_branches.c.name == bindparam("name"))
 _TAGS = select(protected_tags).where(protected_tags.c.project_id == bindparam("project"))
 _ALL_TAGS = _TAGS.order_by(protected_tags.c.name)
@@ -40,8 +62,16 @@ _RULES_OF_KEY = (
 
 
 def branch_rules(db: Connection, project_id: int) -> list[ProtectedBranch]:
-    """List the rules for a project's branches; there are few, so all are read."""
+    """List the rules for a project's branches, with those of its groups; there are few, so all are read."""
     return db.all(ProtectedBranch, _ALL_BRANCHES, project=project_id)
+
+
+def branch_rules_of_projects(db: Connection, project_ids: Collection[int]) -> dict[int, list[ProtectedBranch]]:
+    """Return the rules for the branches of projects by the id of the project, in one statement."""
+    rules: defaultdict[int, list[ProtectedBranch]] = defaultdict(list)
+    for project_id, *columns in db.rows(_OF_PROJECTS, projects=sorted(project_ids)):
+        rules[project_id].append(ProtectedBranch(*columns))
+    return rules
 
 
 def branch_rule_or_none(db: Connection, project_id: int, name: str) -> ProtectedBranch | None:

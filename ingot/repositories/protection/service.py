@@ -45,7 +45,7 @@ def protect_branch(
     levels = {"push_level": push_level, "merge_level": merge_level, "allow_force_push": allow_force_push}
     rule = branch_rule_or_none(db, project_id, name)
     if rule is None:
-        db.insert(protected_branches, project_id=project_id, name=name, created_at=db.now, **levels)
+        db.insert_row(protected_branches, project_id=project_id, name=name, created_at=db.now, **levels)
     else:
         db.update(protected_branches, rule.id, **levels)
     return find_branch_rule(db, project_id, name)
@@ -57,7 +57,7 @@ def set_developer_permissions(
     """Protect a branch and set the permissions of developers; None leaves a permission unchanged."""
     rule = branch_rule_or_none(db, project.id, branch)
     if rule is None:
-        _check_rule_limit(len(branch_rules(db, project.id)))
+        check_rule_limit(len(branch_rules(db, project.id)))
 
     def level(allowed: bool | None, current: int) -> int:
         if allowed is None:
@@ -118,7 +118,7 @@ def _add_deploy_key(db: Connection, project: Project, rule: ProtectedBranch, key
     link = None if key_id is None else deploy_key_project_or_none(db, key_id, project.id)
     if link is None or not link.can_push:
         raise Invalid(allowed_to_push=["deploy key does not exist or has no write access to this project"])
-    db.insert(protected_branch_deploy_keys, rule_id=rule.id, key_project_id=link.id)
+    db.insert_row(protected_branch_deploy_keys, rule_id=rule.id, key_project_id=link.id)
 
 
 def _is_deploy_key_entry(entry: AllowedTo) -> bool:
@@ -133,10 +133,10 @@ def add_branch_rule(
     validate_rule_name(name)
     if branch_rule_or_none(db, project.id, name) is not None:
         raise Conflict(f"Protected branch '{name}' already exists")
-    _check_rule_limit(len(branch_rules(db, project.id)))
+    check_rule_limit(len(branch_rules(db, project.id)))
     levels = {"push_level": push_level, "merge_level": merge_level, "allow_force_push": allow_force_push}
     # If another transaction has added the rule since then, this violates the unique index and is run again.
-    db.insert(protected_branches, project_id=project.id, name=name, created_at=db.now, **levels)
+    db.insert_row(protected_branches, project_id=project.id, name=name, created_at=db.now, **levels)
     return find_branch_rule(db, project.id, name)
 
 
@@ -145,8 +145,8 @@ def add_tag_rule(db: Connection, project: Project, name: str, create_level: int)
     validate_rule_name(name)
     if tag_rule_or_none(db, project.id, name) is not None:
         raise Conflict(f"Protected tag '{name}' already exists")
-    _check_rule_limit(len(tag_rules(db, project.id)))
-    db.insert(protected_tags, project_id=project.id, name=name, create_level=create_level, created_at=db.now)
+    check_rule_limit(len(tag_rules(db, project.id)))
+    db.insert_row(protected_tags, project_id=project.id, name=name, create_level=create_level, created_at=db.now)
     return find_tag_rule(db, project.id, name)
 
 
@@ -168,9 +168,10 @@ def validate_rule_name(name: str) -> None:
         raise Invalid(name=[error])
 
 
-def _check_rule_limit(count: int) -> None:
+def check_rule_limit(count: int) -> None:
+    """Raise Invalid if there are too many rules for one more."""
     if count >= MAX_RULES:
-        raise Invalid(f"A project can have at most {MAX_RULES} protection rules")
+        raise Invalid(f"There may be {MAX_RULES} protection rules at most")
 
 
 def unprotect_branch(db: Connection, project_id: int, name: str) -> None:

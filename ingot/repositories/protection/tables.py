@@ -20,6 +20,21 @@ protected_branches = Table(
     sqlite_autoincrement=True,
 )
 
+# Rules of groups, which apply to all of their projects in addition to the rules of the project.
+group_protected_branches = Table(
+    "group_protected_branches",
+    metadata,
+    row_id(),
+    reference("group_id", "namespaces.id"),
+    text("name"),
+    number("push_level"),
+    number("merge_level"),
+    flag("allow_force_push"),
+    text("created_at"),
+    UniqueConstraint("group_id", "name"),
+    sqlite_autoincrement=True,
+)
+
 # Deploy keys that may push to the branches of a rule; a row ends with the rule, and when the key leaves the project.
 protected_branch_deploy_keys = Table(
     "protected_branch_deploy_keys",
@@ -45,7 +60,7 @@ protected_tags = Table(
 
 
 class ProtectedBranch(Record, frozen=True):
-    """Protection rule for the branches that match its name."""
+    """Protection rule for the branches that match its name; ``project_id`` is a group's id in a rule of a group."""
 
     id: int
     project_id: int
@@ -54,6 +69,8 @@ class ProtectedBranch(Record, frozen=True):
     merge_level: int
     allow_force_push: bool
     created_at: Timestamp
+    inherited: bool = False
+    """Whether a project has the rule from a group."""
 
 
 class RuleDeployKey(Record, frozen=True):

@@ -45,12 +45,14 @@ class ProtectedTagView(View):
 
 def protected_branch_view(rule: ProtectedBranch, keys: Mapping[int, Sequence[RuleDeployKey]]) -> ProtectedBranchView:
     """Return the view of a rule for branches; ``keys`` are the deploy keys by the id of the rule."""
+    deploy_keys = () if rule.inherited else keys.get(rule.id, ())
     return ProtectedBranchView(
         id=rule.id,
         name=rule.name,
-        push_access_levels=[_level_view(rule.id, rule.push_level), *map(_deploy_key_view, keys.get(rule.id, ()))],
+        push_access_levels=[_level_view(rule.id, rule.push_level), *map(_deploy_key_view, deploy_keys)],
         merge_access_levels=[_level_view(rule.id, rule.merge_level)],
         allow_force_push=rule.allow_force_push,
+        inherited=bool(rule.inherited),
     )
 
 

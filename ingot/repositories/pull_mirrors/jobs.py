@@ -12,11 +12,13 @@ from ingot.core.db.database import Database
 from ingot.core.outgoing.errors import RequestFailed, RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.remotes import find_repository
+from ingot.core.outgoing.ssh_urls import pin_ssh_url
 from ingot.core.outgoing.urls import strip_credentials
 from ingot.errors import Conflict, Denied, Invalid, NotFound
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.mirror_remote import MirrorAddress
+from ingot.git.maintenance.ssh_connection import ssh_connection
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.mirror_fetch import PullOptions, fetch_changes
 from ingot.git.writing.ref_updates import RefUpdate
@@ -57,34 +59,48 @@ class PullMirrorJobs:
         if mirror is None:
             return
         database.write(partial(start_pull, mirror=mirror))
-        error = self._pull(database, mirror)
-        database.write(partial(finish_pull, mirror=mirror, error=error))
+        error, known_hosts = self._pull(database, mirror)
+        database.write(partial(finish_pull, mirror=mirror, error=error, known_hosts=known_hosts))
 
-    def _pull(self, database: Database, mirror: PullMirror) -> str | None:
+    def _pull(self, database: Database, mirror: PullMirror) -> tuple[str | None, str | None]:
+        """Return the reason of a failure, and the host keys of a connection over SSH."""
         context = database.read(partial(_load_context, mirror=mirror))
         if context.actor is None:
-            return "The user who configured the mirror is not active"
-        options = context.project.ci_options
-        url, username, password = strip_credentials(database.vault.unseal(mirror.sealed_url))
+            return "The user who configured the mirror is not active", None
         try:
+            if mirror.auth_method == "ssh_public_key" and mirror.sealed_private_key is not None:
+                return self._pull_over_ssh(database, mirror, context, database.vault.unseal(mirror.sealed_private_key))
+            url, username, password = strip_credentials(database.vault.unseal(mirror.sealed_url))
             remote = find_repository(self._guard, url, username, password)
-            repository = self._store.open(context.project.repository_key)
             address = MirrorAddress(remote.url, remote.pinned, remote.username, remote.password)
-            free = max(0, shutil.disk_usage(repository.path).free - RESERVED_BYTES)
-            pull = PullOptions(
-                context.includes,
-                options.mirror_overwrites_diverged_branches,
-                not options.only_mirror_protected_branches,
-                repository.size_bytes() + free,
-            )
-            fetched = fetch_changes(repository, address, pull, TIMEOUT_SECONDS)
-            refusal = _apply(database, repository, context, fetched.updates)
-            return fetched.error or refusal or (DIVERGED if fetched.diverged else None)
+            return self._fetch(database, context, address), None
         except (RequestRefused, RequestFailed) as error:
-            return error.reason
+            return error.reason, None
         except (OSError, MissingRepository, GitError) as error:
             log_failure("pull mirror not updated", error, mirror=mirror.id)
-            return "The repository could not be changed"
+            return "The repository could not be changed", None
+
+    def _pull_over_ssh(
+        self, database: Database, mirror: PullMirror, context: _PullContext, private_key: str
+    ) -> tuple[str | None, str | None]:
+        location = pin_ssh_url(self._guard, database.vault.unseal(mirror.sealed_url))
+        with ssh_connection(private_key, mirror.known_hosts or "", location.host, location.address) as connection:
+            address = MirrorAddress(location.url, location, "", "", connection.environment)
+            return self._fetch(database, context, address), connection.known_hosts()
+
+    def _fetch(self, database: Database, context: _PullContext, address: MirrorAddress) -> str | None:
+        options = context.project.ci_options
+        repository = self._store.open(context.project.repository_key)
+        free = max(0, shutil.disk_usage(repository.path).free - RESERVED_BYTES)
+        pull = PullOptions(
+            context.includes,
+            options.mirror_overwrites_diverged_branches,
+            not options.only_mirror_protected_branches,
+            repository.size_bytes() + free,
+        )
+        fetched = fetch_changes(repository, address, pull, TIMEOUT_SECONDS)
+        refusal = _apply(database, repository, context, fetched.updates)
+        return fetched.error or refusal or (DIVERGED if fetched.diverged else None)
 
 
 def _load_context(db: Connection, mirror: PullMirror) -> _PullContext:

@@ -9,7 +9,10 @@ from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.core.jobs.queue import enqueue
+from ingot.core.outgoing.errors import RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.ssh_key_pairs import generate_key_pair
+from ingot.core.outgoing.ssh_urls import check_ssh_url, is_ssh_url
 from ingot.core.outgoing.urls import redact_url, strip_credentials
 from ingot.errors import Invalid
 from ingot.projects.imports.service import validate_import_url
@@ -54,15 +57,16 @@ def set_pull_mirror(db: Connection, user_id: int, project: Project, url: str | N
         raise Invalid("The project is being imported")
     columns: dict[str, Any] = {"user_id": user_id} if enabled is not False else {}
     if url is not None:
-        columns |= {"url": redact_url(url), "sealed_url": db.vault.seal(url)}
-        db.update(projects, project.id, import_url=db.vault.seal(strip_credentials(url)[0]))
+        columns |= _ssh_columns(db, url, mirror) if is_ssh_url(url) else _password_columns(db, url)
+        shown = url if is_ssh_url(url) else strip_credentials(url)[0]
+        db.update(projects, project.id, import_url=db.vault.seal(shown))
     if enabled is not UNSET:
         columns["enabled"] = enabled
     if mirror is None:
         if url is None:
             raise Invalid(import_url=["can't be blank"])
         new = {"user_id": user_id, "enabled": False, **columns, "update_status": "none", "created_at": db.now}
-        db.insert(pull_mirrors, project_id=project.id, **new)
+        db.insert_row(pull_mirrors, project_id=project.id, **new)
     else:
         db.update(pull_mirrors, mirror.id, **columns)
     changed = find_pull_mirror(db, project)
@@ -91,22 +95,45 @@ def start_pull(db: Connection, mirror: PullMirror) -> None:
     db.update(pull_mirrors, mirror.id, update_status="started", last_update_started_at=db.now)
 
 
-def finish_pull(db: Connection, mirror: PullMirror, error: str | None) -> None:
-    """Record the result of an update."""
+def finish_pull(db: Connection, mirror: PullMirror, error: str | None, known_hosts: str | None = None) -> None:
+    """Record the result of an update, and the host keys of the first connection over SSH."""
     columns: dict[str, Any] = {"update_status": "finished" if error is None else "failed", "last_error": error}
+    if known_hosts and not mirror.known_hosts:
+        columns["known_hosts"] = known_hosts
     if error is None:
         columns["last_successful_update_at"] = db.now
     db.update(pull_mirrors, mirror.id, **columns, last_update_at=db.now)
 
 
+def _password_columns(db: Connection, url: str) -> dict[str, Any]:
+    return {"url": redact_url(url), "sealed_url": db.vault.seal(url), "auth_method": "password"}
+
+
+def _ssh_columns(db: Connection, url: str, mirror: PullMirror | None) -> dict[str, Any]:
+    """Return the columns of a mirror over SSH; it keeps its key, and a new URL forgets the host keys."""
+    columns: dict[str, Any] = {"url": url, "sealed_url": db.vault.seal(url), "auth_method": "ssh_public_key"}
+    if mirror is None or mirror.url != url:
+        columns["known_hosts"] = None
+    if mirror is None or mirror.sealed_private_key is None:
+        private, public = generate_key_pair("ingot-mirror")
+        columns |= {"sealed_private_key": db.vault.seal(private), "public_key": public}
+    return columns
+
+
 def _requested_url(db: Connection, guard: SsrfGuard, project: Project, params: ConfigurePullMirror) -> str | None:
-    if params.url is UNSET and params.auth_user is UNSET and params.auth_password is UNSET:
+    given = (params.url, params.auth_user, params.auth_password)
+    if all(value is UNSET for value in given) and params.auth_method is None:
         return None
     mirror = pull_mirror_or_none(db, project.id)
     url = params.url.strip() if params.url is not UNSET else ""
     if params.url is UNSET or (mirror is not None and url == mirror.url):
         # The URL that is shown has no credentials; sent back, it means the stored one.
         url = "" if mirror is None else db.vault.unseal(mirror.sealed_url)
+    stored_method = None if mirror is None else mirror.auth_method
+    if is_ssh_url(url) and (params.auth_method or stored_method) == "ssh_public_key":
+        return _checked_ssh_url(guard, url)
+    if params.auth_method == "ssh_public_key":
+        raise Invalid(url=["must begin with ssh:// for a mirror with a key"])
     try:
         validate_import_url(url, guard)
         if params.auth_user is not UNSET or params.auth_password is not UNSET:
@@ -117,4 +144,12 @@ def _requested_url(db: Connection, guard: SsrfGuard, project: Project, params: C
             validate_import_url(url, guard)
     except Invalid as error:
         raise Invalid(url=error.errors["import_url"]) from error
+    return url
+
+
+def _checked_ssh_url(guard: SsrfGuard, url: str) -> str:
+    try:
+        check_ssh_url(guard, url)
+    except RequestRefused as error:
+        raise Invalid(url=[error.reason]) from error
     return url

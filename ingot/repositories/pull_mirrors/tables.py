@@ -22,6 +22,11 @@ pull_mirrors = Table(
     text("last_update_started_at", nullable=True),
     text("last_successful_update_at", nullable=True),
     text("created_at"),
+    text("auth_method", server_default="password"),
+    # For SSH: the encrypted key of the mirror, and the host keys of its first connection.
+    binary("sealed_private_key", nullable=True),
+    text("public_key", nullable=True),
+    text("known_hosts", nullable=True),
     sqlite_autoincrement=True,
 )
 
@@ -41,3 +46,7 @@ class PullMirror(Record, frozen=True):
     last_update_started_at: Timestamp | None
     last_successful_update_at: Timestamp | None
     created_at: Timestamp
+    auth_method: str
+    sealed_private_key: bytes | None
+    public_key: str | None
+    known_hosts: str | None

@@ -12,6 +12,8 @@ class PullMirrorView(View):
     id: int
     enabled: bool
     url: str
+    auth_method: str
+    public_key: str | None
     update_status: str
     last_update_at: Timestamp | None
     last_update_started_at: Timestamp | None
@@ -30,6 +32,8 @@ def pull_mirror_view(mirror: PullMirror, project: Project) -> PullMirrorView:
         mirror.id,
         mirror.enabled,
         mirror.url,
+        mirror.auth_method,
+        mirror.public_key if mirror.auth_method == "ssh_public_key" else None,
         mirror.update_status,
         mirror.last_update_at,
         mirror.last_update_started_at,

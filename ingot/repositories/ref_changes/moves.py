@@ -17,6 +17,9 @@ _LOCKED = select(repository_locks.c.id).where(repository_locks.c.project_id == b
 _UNLOCK = delete(repository_locks).where(repository_locks.c.project_id == bindparam("locked"))
 
 
+_MESSAGE = "The repository is being moved to another storage. Please try again in a moment."
+
+
 class RepositoryMoved(Unavailable):
     """A change of a repository that is being moved, or that was moved after it was opened; a retry succeeds."""
 
@@ -31,14 +34,20 @@ def require_current_place(db: Connection, repository: Repository, project_id: in
     db.lock(_lock_of(project_id))
     for key, lock in db.rows(_PLACE, project=project_id):
         if lock is not None or key != repository.key:
-            raise RepositoryMoved("The repository is being moved to another storage. Please try again in a moment.")
+            raise RepositoryMoved(_MESSAGE)
+
+
+def require_no_move(db: Connection, repository: Repository, project_id: int) -> None:
+    """Raise RepositoryMoved if a project is being moved, whose wiki this is. Nothing is checked with one storage."""
+    if repository.key and db.value(_LOCKED, project=project_id) is not None:
+        raise RepositoryMoved(_MESSAGE)
 
 
 def lock_repository(db: Connection, project_id: int) -> None:
     """Refuse new ref changes; all intents that were accepted before are visible after this transaction."""
     db.lock(_lock_of(project_id))
     if db.value(_LOCKED, project=project_id) is None:
-        db.insert(repository_locks, project_id=project_id, created_at=db.now)
+        db.insert_row(repository_locks, project_id=project_id, created_at=db.now)
 
 
 def unlock_repository(db: Connection, project_id: int) -> None:

@@ -90,7 +90,7 @@ def record_ref_updates(
     origin = {"via": intent.via, "deploy_key_id": intent.deploy_key_id}
     common = {"project_id": project.id, "actor_id": actor_id, "key": intent.key, **origin}
     for each in completed:
-        db.insert(ref_changes, **common, ref=each.ref, old=each.old, new=each.new, created_at=db.now)
+        db.insert_row(ref_changes, **common, ref=each.ref, old=each.old, new=each.new, created_at=db.now)
     if project.empty and after.head != project.default_branch:
         db.update(projects, project.id, default_branch=after.head)
         rename_branch_rule(db, project.id, project.default_branch, after.head)

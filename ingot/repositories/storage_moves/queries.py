@@ -5,8 +5,8 @@ from sqlalchemy import bindparam, select
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.errors import NotFound
-from ingot.git.maintenance.store import DEFAULT_STORAGE, storage_of
-from ingot.projects.projects.tables import Project, projects
+from ingot.git.maintenance.store import DEFAULT_STORAGE, key_in, storage_of
+from ingot.projects.projects.tables import Project, project_wikis, projects
 from ingot.repositories.storage_moves.tables import StorageMove, repository_storage_moves
 
 _moves = repository_storage_moves
@@ -18,6 +18,7 @@ _OF_PROJECT = list_query(
 _RUNNING = select(_moves.c.id).where(
     _moves.c.project_id == bindparam("project"), (_moves.c.state == "scheduled") | (_moves.c.state == "started")
 )
+_WIKI_KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == bindparam("project"))
 _LIVE = select(projects.c.id).where(projects.c.namespace_id.is_not(None)).order_by(projects.c.id)
 _ON_STORAGE = _LIVE.where(
     projects.c.repository_key >= bindparam("first"), projects.c.repository_key < bindparam("after")
@@ -43,6 +44,12 @@ def find_move(db: Connection, move_id: int, project_id: int | None = None) -> St
 def has_running_move(db: Connection, project_id: int) -> bool:
     """Return whether a move of a project has not ended yet."""
     return db.value(_RUNNING, project=project_id) is not None
+
+
+def wiki_key_to_move_or_none(db: Connection, move: StorageMove) -> str | None:
+    """Return the key of the repository of a wiki that moves with its project; None if it is in that storage already."""
+    key: str | None = db.value(_WIKI_KEY, project=move.project_id)
+    return None if key is None or key_in(move.destination_storage_name, key) == key else key
 
 
 def projects_on_storage(db: Connection, storage: str) -> list[int]:

@@ -2,17 +2,24 @@
 
 from collections.abc import Collection
 
+from sqlalchemy import bindparam, update
+
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.queue import enqueue
 from ingot.errors import Invalid
-from ingot.git.maintenance.store import storage_of
-from ingot.projects.projects.tables import Project, projects
+from ingot.git.maintenance.store import key_in, storage_of
+from ingot.projects.projects.tables import Project, project_wikis, projects
 from ingot.repositories.ref_changes.moves import lock_repository, unlock_repository
 from ingot.repositories.storage_moves.queries import find_move, has_running_move
 from ingot.repositories.storage_moves.tables import StorageMove, repository_storage_moves
 
 MOVE_REPOSITORY = "move_repository"
 _MAX_MESSAGE_LENGTH = 500
+_MOVE_WIKI = (
+    update(project_wikis)
+    .where(project_wikis.c.repository_key == bindparam("old_key"))
+    .values(repository_key=bindparam("new_key"))
+)
 
 
 def schedule_move(
@@ -51,10 +58,12 @@ def begin_move(db: Connection, move: StorageMove) -> None:
     db.update(repository_storage_moves, move.id, state="started")
 
 
-def finish_move(db: Connection, move: StorageMove, key: str) -> None:
-    """Make the copy the repository of the project, and allow ref changes again."""
+def finish_move(db: Connection, move: StorageMove, key: str, wiki_key: str | None = None) -> None:
+    """Make the copies the repositories of the project and its wiki, and allow ref changes again."""
     unlock_repository(db, move.project_id)
     db.update(projects, move.project_id, repository_key=key)
+    if wiki_key is not None:
+        db.run(_MOVE_WIKI, old_key=wiki_key, new_key=key_in(move.destination_storage_name, wiki_key))
     db.update(repository_storage_moves, move.id, state="finished")
 
 

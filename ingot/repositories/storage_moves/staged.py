@@ -4,12 +4,14 @@ Everything is copied and checked first, which takes long. Then ref changes are r
 awaited, the refs and the remaining objects are copied, and one transaction makes the copy the repository of the
 project. A push that was accepted is therefore in the copy, and one that comes too late is refused before git changes a
 ref. The original stays for an hour for requests that have opened it; then the sweep removes it, because no row has its
-key.
+key. The wiki of the project moves with it. It has no intents: its changes are refused during the move, and a push that
+was accepted before repeats its changes in the new place.
 """
 
 import os
 import shutil
 import time
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +30,7 @@ from ingot.log import log_failure
 from ingot.projects.projects.queries import project_or_none
 from ingot.repositories.ref_changes.queries import open_intents_in
 from ingot.repositories.ref_changes.staged import reconcile_intent
-from ingot.repositories.storage_moves.queries import find_move
+from ingot.repositories.storage_moves.queries import find_move, wiki_key_to_move_or_none
 from ingot.repositories.storage_moves.service import begin_move, fail_move, finish_move
 from ingot.repositories.storage_moves.tables import StorageMove
 
@@ -70,23 +72,26 @@ class RepositoryMover:
         if new_key == key:  # A crash after the last transaction.
             database.write(partial(finish_move, move=move, key=key))
             return
-        self._store.remove(new_key)  # The rest of an attempt that a crash interrupted.
         source = self._store.open(key).path
-        with self._store.new_repository(new_key) as folder:
-            copy_repository(source, folder)
-            checked = read_refs(folder)
-            _check_objects(folder, checked, {})
+        wiki_key = database.read(partial(wiki_key_to_move_or_none, move=move))
+        with ExitStack() as folders:
+            copies = [self._begin_copy(folders, each, move) for each in (key, wiki_key) if each is not None]
+            for copy in copies:
+                copy.copy_everything()
             database.write(partial(begin_move, move=move))
             self._await_intents(database, move, Repository(source))
-            shutil.rmtree(folder / "refs")
-            (folder / "packed-refs").unlink(missing_ok=True)
-            copy_repository(source, folder)
-            copied = _copied_refs(source, folder)
-            _check_objects(folder, copied, checked)
-        target = Repository(self._store.path_of(new_key))
-        database.write(partial(finish_move, move=move, key=new_key))
-        os.utime(source)  # The sweep removes it an hour from now.
-        _copy_late_refs(source, target, copied)
+            for copy in copies:
+                copy.copy_changes()
+        database.write(partial(finish_move, move=move, key=new_key, wiki_key=wiki_key))
+        for copy in copies:
+            os.utime(copy.source)  # The sweep removes it an hour from now.
+            repeat_ref_changes(copy.source, Repository(self._store.path_of(copy.new_key)), copy.refs)
+
+    def _begin_copy(self, folders: ExitStack, key: str, move: StorageMove) -> "_RepositoryCopy":
+        new_key = key_in(move.destination_storage_name, key)
+        self._store.remove(new_key)  # The rest of an attempt that a crash interrupted.
+        source = self._store.open(key).path
+        return _RepositoryCopy(source, folders.enter_context(self._store.new_repository(new_key)), new_key)
 
     def _await_intents(self, database: Database, move: StorageMove, repository: Repository) -> None:
         """Wait until the ref changes that were accepted have been made and recorded."""
@@ -97,6 +102,31 @@ class RepositoryMover:
             for intent in intents:
                 reconcile_intent(database, repository, intent)
             time.sleep(_POLL_SECONDS)
+
+
+class _RepositoryCopy:
+    """Copy of a repository that is being moved."""
+
+    def __init__(self, source: Path, folder: Path, new_key: str) -> None:
+        self.source = source
+        self.new_key = new_key
+        self._folder = folder
+        self.refs: dict[bytes, str] = {}
+
+    def copy_everything(self) -> None:
+        """Copy and check the repository while it changes."""
+        copy_repository(self.source, self._folder)
+        self.refs = read_refs(self._folder)
+        _check_objects(self._folder, self.refs, {})
+
+    def copy_changes(self) -> None:
+        """Copy and check the current refs and the remaining objects."""
+        shutil.rmtree(self._folder / "refs")
+        (self._folder / "packed-refs").unlink(missing_ok=True)
+        copy_repository(self.source, self._folder)
+        copied = _copied_refs(self.source, self._folder)
+        _check_objects(self._folder, copied, self.refs)
+        self.refs = copied
 
 
 def _copied_refs(source: Path, copy: Path) -> dict[bytes, str]:
@@ -115,8 +145,11 @@ def _check_objects(copy: Path, refs: dict[bytes, str], checked: dict[bytes, str]
         run_git(["rev-list", "--objects", "--quiet", "--stdin"], copy, tips, timeout=_CHECK_SECONDS, max_memory=None)
 
 
-def _copy_late_refs(source: Path, target: Repository, copied: dict[bytes, str]) -> None:
-    """Repeat changes of internal refs, such as heads of merge requests, that were made to the original meanwhile."""
+def repeat_ref_changes(source: Path, target: Repository, copied: dict[bytes, str]) -> None:
+    """Repeat changes of refs without an intent that were made to the original meanwhile.
+
+    They are internal ones, such as heads of merge requests, and those of wikis. ``copied`` has the refs before.
+    """
     late = [
         RefUpdate(name.decode(), copied.get(name, NO_OID), oid)
         for name, oid in read_refs(source).items()

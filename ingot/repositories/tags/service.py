@@ -59,7 +59,7 @@ def create_release(
     if release_or_none(db, project_id, tag) is not None:
         raise Conflict("Release already exists")
     columns = {"name": name, "description": description, "released_at": released_at or db.now}
-    db.insert(releases, project_id=project_id, author_id=actor.user_id, tag=tag, created_at=db.now, **columns)
+    db.insert_row(releases, project_id=project_id, author_id=actor.user_id, tag=tag, created_at=db.now, **columns)
     release = find_release(db, project_id, tag)
     if complete:
         emit(db, ReleaseChanged(release, "create"))
@@ -77,7 +77,7 @@ def edit_release(db: Connection, release: Release, changes: dict[str, Any]) -> R
 
 def delete_release(db: Connection, release: Release) -> None:
     """Delete a release; its tag remains."""
-    if db.delete(releases, release.id):
+    if db.delete_counted(releases, release.id):
         emit(db, ReleaseChanged(release, "delete"))
 
 

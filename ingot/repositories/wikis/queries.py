@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, select
-
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid, NotFound
@@ -16,35 +14,28 @@ from ingot.git.trees.entries import entry_or_none
 from ingot.git.trees.listing import list_tree
 from ingot.git.trees.totals import TooManyFolders
 from ingot.offload import require_blocking_allowed
+from ingot.projects.groups.queries import find_group
 from ingot.projects.projects.queries import find_project
-from ingot.projects.projects.tables import Project, project_wikis
+from ingot.repositories.wikis.owners import OwnerKind, WikiOwner, wiki_key_or_none
 from ingot.repositories.wikis.page_names import WikiPage, candidate_paths, page_or_none_from_entry
 from ingot.repositories.wikis.policy import WikiContext
 
 MAX_FILES = 20_000
 MAX_CONTENT_BYTES = 20 * 2**20
 """Limit of all contents in one response."""
-_KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == bindparam("project"))
 
 
-def wiki_key_or_none(db: Connection, project_id: int) -> str | None:
-    """Return the key of a wiki's repository, or None if the wiki has not been used yet.
-
-    All pages of a project need it, so that it is cached.
-    """
-    key: str | None = db.cached(("wiki", project_id), lambda: db.value(_KEY, project=project_id) or "", lambda _: 200)
-    return key or None
-
-
-def find_wiki(db: Connection, actor: Actor, store: RepositoryStore, project_name: str) -> WikiContext:
-    """Return the wiki of a project; raise NotFound if the project is hidden."""
-    access, project = find_project(db, actor, project_name)
-    return WikiContext(access, project, wiki_repository_or_none(db, store, project))
+def find_wiki(
+    db: Connection, actor: Actor, store: RepositoryStore, name: str, kind: OwnerKind = "project"
+) -> WikiContext:
+    """Return the wiki of a project or group; raise NotFound if its owner is hidden."""
+    access, owner = find_project(db, actor, name) if kind == "project" else find_group(db, actor, name)
+    return WikiContext(access, owner, wiki_repository_or_none(db, store, owner))
 
 
-def wiki_repository_or_none(db: Connection, store: RepositoryStore, project: Project) -> Repository | None:
-    """Return the repository of a project's wiki, or None if the wiki has not been used yet."""
-    key = wiki_key_or_none(db, project.id)
+def wiki_repository_or_none(db: Connection, store: RepositoryStore, owner: WikiOwner) -> Repository | None:
+    """Return the repository of a wiki, or None if the wiki has not been used yet."""
+    key = wiki_key_or_none(db, owner)
     return None if key is None else store.open(key)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec import UNSET
-from sqlalchemy import text
 
 from ingot.accounts.users.queries import find_user
 from ingot.core.access.actor import Actor
@@ -20,18 +19,27 @@ from ingot.core.db.times import add_duration, to_datetime
 from ingot.core.events.bus import emit
 from ingot.core.jobs.queue import enqueue
 from ingot.errors import Conflict, Invalid, NotFound, too_long_message
-from ingot.git.core.names import ref_name_error
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.changed_files import changed_files_between
 from ingot.git.history.commits import NO_OID, Signature, branch_tip, read_commits
-from ingot.git.maintenance.store import RepositoryStore, new_key, storage_of
+from ingot.git.maintenance.store import RepositoryStore, new_key
 from ingot.git.trees.entries import TreeEntry
 from ingot.git.writing.commits import CommitMetadata, InvalidAction, TreeAction, commit_actions
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
 from ingot.projects.projects.service import HOUSEKEEP_PROJECT
 from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.names import sanitize_file_name
+from ingot.repositories.ref_changes.moves import RepositoryMoved
 from ingot.repositories.wikis.events import PageAction, WikiPageChanged
+from ingot.repositories.wikis.owners import (
+    WikiOwner,
+    add_wiki,
+    first_branch,
+    owner_kind,
+    require_no_move_of_owner,
+    storage_of_owner,
+    wiki_key_or_none,
+)
 from ingot.repositories.wikis.page_names import (
     WikiPage,
     page_or_none_from_entry,
@@ -40,17 +48,13 @@ from ingot.repositories.wikis.page_names import (
     title_error,
 )
 from ingot.repositories.wikis.params import CreatePage, EditPage
-from ingot.repositories.wikis.queries import page_contents, page_or_none, wiki_key_or_none
+from ingot.repositories.wikis.queries import page_contents, page_or_none
 
 MAX_CONTENT_LENGTH = 1_000_000
 MAX_MESSAGE_LENGTH = 10_000
 HOUSEKEEPING_DELAY_SECONDS = 600
 _MAX_ATTEMPTS = 12
-_DEFAULT_BRANCH = "main"
 _ACTIONS: dict[str, PageAction] = {"added": "create", "removed": "delete"}
-_INSERT_WIKI = text(
-    "INSERT INTO project_wikis (project_id, repository_key) VALUES (:project, :key) ON CONFLICT (project_id) DO NOTHING"
-)
 # Requests of one process for the same wiki run one after the other, since all but one would have to retry.
 _WIKI_LOCKS = tuple(threading.Lock() for _ in range(64))
 
@@ -61,29 +65,26 @@ DescribeChange = Callable[[str | None, str], tuple[PageAction, WikiPage]]
 """Returns the action and the changed page from the commits before and after the change."""
 
 
-def ensure_wiki(database: Database, store: RepositoryStore, project: Project) -> Repository:
-    """Return the repository of a project's wiki, creating it on first use; concurrent calls agree on one repository."""
-    key = database.read(partial(wiki_key_or_none, project_id=project.id))
+def ensure_wiki(database: Database, store: RepositoryStore, owner: WikiOwner) -> Repository:
+    """Return the repository of a wiki, creating it on first use; concurrent calls agree on one repository."""
+    key = database.read(partial(wiki_key_or_none, owner=owner))
     if key is not None:
         return store.open(key)
-    created_key = new_key(storage_of(project.repository_key))
-    branch = project.default_branch
-    store.create(created_key, branch if ref_name_error(branch) is None else _DEFAULT_BRANCH)
-
-    def store_key(db: Connection) -> str | None:
-        db.run(_INSERT_WIKI, project=project.id, key=created_key)
-        return wiki_key_or_none(db, project.id)
-
-    stored_key = database.write(store_key)
-    if stored_key is None:
-        raise NotFound("Project")
+    created_key = new_key(storage_of_owner(owner))
+    store.create(created_key, first_branch(owner))
+    try:
+        stored_key = database.write(partial(add_wiki, owner=owner, key=created_key))
+    except Conflict:  # The row of the owner was deleted meanwhile.
+        stored_key = None
     if stored_key != created_key:
         store.remove(created_key)
+    if stored_key is None:
+        raise NotFound(owner_kind(owner).capitalize())
     return store.open(stored_key)
 
 
 def create_page(
-    database: Database, actor: Actor, repository: Repository, project: Project, params: CreatePage
+    database: Database, actor: Actor, repository: Repository, owner: WikiOwner, params: CreatePage
 ) -> WikiPage:
     """Create a page; raise Invalid if the title is taken."""
     _validate(params.title, params.content, params.message)
@@ -96,12 +97,12 @@ def create_page(
         return [TreeAction("create", path, content=params.content.encode())]
 
     message = params.message or f"Create {slug}"
-    tip = _commit(database, actor, repository, project, message, plan, lambda _, oid: ("create", page(oid)))
+    tip = _commit(database, actor, repository, owner, message, plan, lambda _, oid: ("create", page(oid)))
     return _page(repository, tip, slug)
 
 
 def edit_page(
-    database: Database, actor: Actor, repository: Repository, project: Project, slug: str, params: EditPage
+    database: Database, actor: Actor, repository: Repository, owner: WikiOwner, slug: str, params: EditPage
 ) -> WikiPage:
     """Change the content, title or format of a page."""
     content = None if params.content is UNSET else params.content
@@ -125,13 +126,11 @@ def edit_page(
 
     message = params.message or f"Update {slug_from_title(slug)}"
     page = partial(_page, repository)
-    tip = _commit(
-        database, actor, repository, project, message, plan, lambda _, oid: ("update", page(oid, new_slug[0]))
-    )
+    tip = _commit(database, actor, repository, owner, message, plan, lambda _, oid: ("update", page(oid, new_slug[0])))
     return _page(repository, tip, new_slug[0])
 
 
-def delete_page(database: Database, actor: Actor, repository: Repository, project: Project, slug: str) -> None:
+def delete_page(database: Database, actor: Actor, repository: Repository, owner: WikiOwner, slug: str) -> None:
     """Delete a page; it remains in the wiki's history."""
 
     def plan(tip: str | None) -> list[TreeAction]:
@@ -139,11 +138,11 @@ def delete_page(database: Database, actor: Actor, repository: Repository, projec
 
     page = partial(_page, repository, slug=slug)
     message = f"Delete {slug_from_title(slug)}"
-    _commit(database, actor, repository, project, message, plan, lambda before, _: ("delete", page(before)))
+    _commit(database, actor, repository, owner, message, plan, lambda before, _: ("delete", page(before)))
 
 
 def attach_file(
-    database: Database, actor: Actor, repository: Repository, project: Project, name: str, content: bytes
+    database: Database, actor: Actor, repository: Repository, owner: WikiOwner, name: str, content: bytes
 ) -> str:
     """Commit an attachment and return its path, which is random and therefore unique and unguessable."""
     path = f"uploads/{secrets.token_hex(16)}/{sanitize_file_name(name)}"
@@ -151,7 +150,7 @@ def attach_file(
         database,
         actor,
         repository,
-        project,
+        owner,
         f"Upload {sanitize_file_name(name)}",
         lambda _: [TreeAction("create", path, content=content)],
     )
@@ -162,13 +161,14 @@ def _commit(
     database: Database,
     actor: Actor,
     repository: Repository,
-    project: Project,
+    owner: WikiOwner,
     message: str,
     plan: PlanCommit,
     describe: DescribeChange | None = None,
 ) -> str | None:
     """Commit the planned actions and emit the change of the page, if described; return the new tip."""
     signature = _signature(database, actor)
+    database.read(partial(require_no_move_of_owner, repository=repository, owner=owner))
     metadata = CommitMetadata(message, signature, signature)
     with _WIKI_LOCKS[hash(repository.path) % len(_WIKI_LOCKS)]:
         for _ in range(_MAX_ATTEMPTS):
@@ -189,8 +189,9 @@ def _commit(
             changes = [] if describe is None else [describe(tip, oid)]
             database.write(
                 partial(
-                    announce_page_changes,
-                    project_id=project.id,
+                    _record_changes,
+                    repository=repository,
+                    owner=owner,
                     actor_id=actor.user_id,
                     changes=changes,
                     message=message,
@@ -200,17 +201,36 @@ def _commit(
     raise Conflict("The wiki is being changed by other requests. Please try again.")
 
 
-def announce_page_changes(
-    db: Connection, project_id: int, actor_id: int, changes: Sequence[tuple[PageAction, WikiPage]], message: str
+def _record_changes(
+    db: Connection,
+    repository: Repository,
+    owner: WikiOwner,
+    actor_id: int,
+    changes: Sequence[tuple[PageAction, WikiPage]],
+    message: str,
 ) -> None:
-    """Emit events for changed pages and schedule housekeeping of the repository, once for several calls."""
-    key = wiki_key_or_none(db, project_id)
+    """Announce a commit; raise RepositoryMoved if it may be in the original of a repository that was moved."""
+    require_no_move_of_owner(db, repository, owner)
+    if repository.key and wiki_key_or_none(db, owner) != repository.key:
+        raise RepositoryMoved("The wiki was moved to another storage. Please try again.")
+    announce_page_changes(db, owner, actor_id, changes, message)
+
+
+def announce_page_changes(
+    db: Connection, owner: WikiOwner, actor_id: int, changes: Sequence[tuple[PageAction, WikiPage]], message: str
+) -> None:
+    """Emit events for changed pages of a project, and schedule housekeeping of the repository once for several calls.
+
+    Webhooks describe a project, so that changes in the wiki of a group emit no event.
+    """
+    key = wiki_key_or_none(db, owner)
     if key is None:
         return
     run_at = add_duration(db.now, seconds=HOUSEKEEPING_DELAY_SECONDS)
-    enqueue(db, HOUSEKEEP_PROJECT, {"repository_key": key}, run_at=run_at, unique_key=f"tidy wiki {project_id}")
-    for action, page in changes:
-        emit(db, WikiPageChanged(project_id, actor_id, key, page, action, message))
+    kind = "wiki" if isinstance(owner, Project) else "group wiki"
+    enqueue(db, HOUSEKEEP_PROJECT, {"repository_key": key}, run_at=run_at, unique_key=f"tidy {kind} {owner.id}")
+    for action, page in changes if isinstance(owner, Project) else ():
+        emit(db, WikiPageChanged(owner.id, actor_id, key, page, action, message))
 
 
 def changed_pages(repository: Repository, update: RefUpdate) -> list[tuple[PageAction, WikiPage]]:

@@ -20,7 +20,9 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.blobs import Blob, read_blob, stream_blob
 from ingot.git.trees.entries import FOLDER, LINK, SUBMODULE, entry_or_none
 from ingot.offload import require_blocking_allowed
+from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.names import file_stem, is_image
+from ingot.repositories.wikis.owners import OwnerKind, WikiOwner
 from ingot.repositories.wikis.page_names import WikiPage
 from ingot.repositories.wikis.policy import may_read_wiki
 from ingot.repositories.wikis.queries import find_wiki, wiki_tip_or_none
@@ -57,12 +59,17 @@ def page_view(page: WikiPage, content: str | UnsetType = UNSET) -> WikiPageView:
     return WikiPageView(page.format, page.slug, page.title, "UTF-8", content)
 
 
-def render_page(page: WikiPage, content: str, base: str, full_path: str, resolve: ReferenceResolver) -> str:
+def wiki_root(owner: WikiOwner) -> str:
+    """Return the path below which the pages of a wiki are shown."""
+    return owner.full_path if isinstance(owner, Project) else f"groups/{owner.full_path}/-"
+
+
+def render_page(page: WikiPage, content: str, base: str, root: str, resolve: ReferenceResolver) -> str:
     """Return the content of a page as HTML; formats other than Markdown are shown as plain text."""
     if page.format != "markdown":
         return f"<pre>{escape(content, quote=False)}</pre>"
     require_blocking_allowed()
-    return render(content, LinkContext(base, full_path, directory=page.slug.rpartition("/")[0], wiki=True), resolve)
+    return render(content, LinkContext(base, root, directory=page.slug.rpartition("/")[0], wiki=True), resolve)
 
 
 def attachment_view(path: str, branch: str) -> AttachmentView:
@@ -83,10 +90,10 @@ class WikiFile(NamedTuple):
     pieces: Callable[[], Iterator[bytes]]
 
 
-def wiki_file(db: Connection, actor: Actor, store: RepositoryStore, project_name: str, path: str) -> WikiFile:
+def wiki_file(db: Connection, actor: Actor, store: RepositoryStore, kind: OwnerKind, name: str, path: str) -> WikiFile:
     """Return a file of a wiki that the caller may read; raise NotFound for anything else."""
     try:
-        wiki = find_wiki(db, actor, store, project_name)
+        wiki = find_wiki(db, actor, store, name, kind)
     except MissingRepository:
         raise NotFound("Upload") from None
     tip = wiki_tip_or_none(wiki.repository)

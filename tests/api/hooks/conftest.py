@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from ingot.app import hook_dispatcher, open_database
+from ingot.app import open_database
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.jobs import hook_dispatcher
 from ingot.log import Log
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make
@@ -103,6 +104,7 @@ class HookedProject:
 ALL = (
     "push_events", "tag_push_events", "issues_events", "confidential_issues_events", "merge_requests_events",
     "note_events", "confidential_note_events", "job_events", "pipeline_events", "wiki_page_events", "releases_events",
+    "milestone_events",
 )  # fmt: skip
 
 

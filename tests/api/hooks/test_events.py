@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
+from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 from tests.api.hooks.conftest import HookedProject
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make, User
@@ -345,6 +346,58 @@ def test_hooks_of_parent_groups(api: Api, make: Make, receiver: Receiver, hooked
     tested = api.post(f"/groups/{outer.id}/hooks/{hook.json()['id']}/test/issues_events", make.root)
     assert (tested.status_code, tested.json()) == (201, {"message": "201 Created"})
     assert receiver.next().body["object_attributes"]["title"] == "Inside"
+
+
+def test_events_of_a_group(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> None:
+    """Members, subgroups and projects at any depth; a hook without the flags receives none of them."""
+    outer = make_group(make)
+    flags = dict.fromkeys(("member_events", "subgroup_events", "project_events"), True)
+    for path, sent in (("/quiet", {}), ("/group", flags)):
+        made = api.post(f"{outer.url}/hooks", make.root, url=receiver.url(path), push_events=False, **sent)
+        assert {name: made.json()[name] for name in flags} == dict.fromkeys(flags, bool(sent))
+
+    def expect(header: str, name: str) -> Any:
+        got = receiver.next()
+        assert (got.path, got.headers["x-gitlab-event"], got.body["event_name"]) == ("/group", header, name)
+        return got.body
+
+    inner = make_group(make, parent=outer)
+    assert expect("Subgroup Hook", "subgroup_create")["parent_group_id"] == outer.id
+    expect("Member Hook", "user_add_to_group")
+    member = make.user()
+    api.post(f"{inner.url}/members", make.root, user_id=member.id, access_level=30)
+    added = expect("Member Hook", "user_add_to_group")
+    assert (added["group_id"], added["user_id"], added["group_access"]) == (inner.id, member.id, "Developer")
+    api.delete(f"{inner.url}/members/{member.id}", make.root)
+    expect("Member Hook", "user_remove_from_group")
+    project = make_project(make, group=inner)
+    assert expect("Project Hook", "project_create")["project_id"] == project.id
+    api.delete(project.url, make.root)
+    expect("Project Hook", "project_destroy")
+    api.delete(inner.url, make.root)
+    assert expect("Subgroup Hook", "subgroup_destroy")["group_id"] == inner.id
+
+
+def test_milestone_events(hooked: HookedProject) -> None:
+    milestone = hooked.post("/milestones", title="First")
+    made = hooked.next("Milestone Hook")
+    assert (made["object_kind"], made["action"], made["object_attributes"]["title"]) == ("milestone", "create", "First")
+    hooked.put(f"/milestones/{milestone['id']}", state_event="close")
+    assert hooked.next("Milestone Hook")["object_attributes"]["state"] == "closed"
+
+
+def test_custom_templates(hooked: HookedProject, api: Api, make: Make) -> None:
+    """Texts are escaped, other values are JSON, and a template that is no JSON is refused."""
+    url = hooked.receiver.url(hooked.path)
+    template = (
+        '{"what": "{{object_kind}}: {{ object_attributes.title }}", "iid": {{object_attributes.iid}}, "no": "{{x.y}}"}'
+    )
+    saved = api.put(hooked.hook, make.root, url=url, custom_webhook_template=template)
+    assert (saved.status_code, saved.json()["custom_webhook_template"]) == (200, template)
+    hooked.post("/issues", title='One "two"')
+    assert hooked.next("Issue Hook") == {"what": 'issue: One "two"', "iid": 1, "no": ""}
+    refused = api.put(hooked.hook, make.root, url=url, custom_webhook_template="{{object_kind}")
+    assert (refused.status_code, list(refused.json()["message"])) == (400, ["custom_webhook_template"])
 
 
 def test_rejected_calls_send_no_events(hooked: HookedProject, api: Api, make: Make) -> None:

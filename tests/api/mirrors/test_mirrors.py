@@ -200,3 +200,76 @@ def test_a_push_updates_mirrors_but_never_in_a_loop(api: Api, make: Make, instan
     pair.update(target, back, *names)
     assert pair.refs(source) == pair.refs(target)
     assert pair.waiting(forth) == []
+
+
+def test_mirrors_over_ssh(api: Api, make: Make, instance: Instance) -> None:
+    """The other server knows the key of the mirror; before that, and with another host key, nothing is sent."""
+    pair = Mirrored(api, make, make.user(), instance)
+    source, target, owner = pair.source, pair.target, pair._owner
+    history = History()
+    history.commit(files={"a": "a\n"})
+    history.fill(instance, source)
+    api.delete(f"{target.url}/protected_branches/master", owner)
+    where, url = f"{source.url}/remote_mirrors", "ssh://git@git.example.com/group/copy.git"
+    made = api.post(where, owner, url=url, auth_method="ssh_public_key", enabled=True).json()
+    assert (made["url"], made["auth_method"]) == (url, "ssh_public_key")
+    key = api.get(f"{where}/{made['id']}/public_key", owner).json()["public_key"]
+    assert key.startswith("ssh-ed25519 ")
+    assert api.get(f"{where}/{made['id']}/public_key", make.user()).status_code == 404
+    local = f"ssh://git@127.0.0.1:{instance.settings.ssh_port}/{target.path}.git"
+    database = instance.app.database
+    database.write(lambda db: db.update(remote_mirrors, made["id"], sealed_url=database.vault.seal(local)))
+
+    assert pair.update(source, made["id"])["last_error"] == "The server does not accept the key of this mirror"
+    added = api.post("/user/keys", owner, title="mirror", key=key)
+    assert added.status_code == 201, added.text
+    back = pair.mirror(target, source)
+    pair.waiting(0)
+    identity = database.read(partial(mirror_identity, project_id=source.id))
+    done = pair.update(source, made["id"], identity)
+    assert (done["update_status"], done["last_error"]) == ("finished", None)
+    assert pair.refs(target) == pair.refs(source) != {}
+    ((visited, _),) = pair.waiting(back)
+    assert visited == identity, "The path of the change is sent over SSH too."
+    # The host key is that of the first connection.
+    (known,) = database.read(
+        lambda db: db.rows(select(remote_mirrors.c.known_hosts).where(remote_mirrors.c.id == made["id"]))
+    )[0]
+    assert known.startswith("127.0.0.1 ")
+    other = f"127.0.0.1 {key}\n"
+    database.write(lambda db: db.update(remote_mirrors, made["id"], known_hosts=other))
+    pair.commit(source)
+    assert "host key" in str(pair.update(source, made["id"])["last_error"])
+    # A new URL forgets the host keys and keeps the key pair.
+    api.put(f"{where}/{made['id']}", owner, url="ssh://git@other.example.com/x.git")
+    assert api.get(f"{where}/{made['id']}/public_key", owner).json()["public_key"] == key
+    assert (
+        database.read(
+            lambda db: db.rows(select(remote_mirrors.c.known_hosts).where(remote_mirrors.c.id == made["id"]))
+        )[0][0]
+        is None
+    )
+    changed = api.put(f"{where}/{made['id']}", owner, url=URL).json()
+    assert (changed["auth_method"], "secret" in changed["url"]) == ("password", False)
+    assert api.get(f"{where}/{back}/public_key", owner).status_code == 404
+    pair.waiting(0)
+
+
+def test_refused_urls_of_ssh(api: Api, make: Make, roles: UsersByRole) -> None:
+    """Attack: options of ssh in a URL, local addresses, passwords."""
+    where = f"{project_with(make, roles).url}/remote_mirrors"
+    for url in (
+        "ssh://-oProxyCommand=x@git.example.com/x.git",
+        "ssh://git@-oProxyCommand=x/x.git",
+        "ssh://git@git.example.com/x.git -oProxyCommand=x",
+        "ssh://git:secret@git.example.com/x.git",
+        "ssh://git.example.com/x.git",
+        "ssh://git@127.0.0.1/x.git",
+        "ssh://git@localhost/x.git",
+        "ssh://git@git.example.com:70000/x.git",
+        "ssh://git@git.example.com/$(x).git",
+        "git@git.example.com:x.git",
+    ):
+        answer = api.post(where, roles.owner, url=url, auth_method="ssh_public_key")
+        assert (answer.status_code, list(answer.json()["message"])) == (400, ["url"]), url
+    assert api.post(where, roles.owner, url="ssh://git@a.example/x", auth_method="token").status_code == 400

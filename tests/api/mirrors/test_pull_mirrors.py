@@ -155,3 +155,50 @@ def test_pull_mirrors_follow_branches_and_tags(api: Api, make: Make, instance: I
     assert api.put(pulling.copy.url, owner, mirror=False).json()["mirror"] is False
     assert api.post(where, owner).status_code == 400
     assert database.read(lambda db: due_pull_mirrors(db, later)) == []
+
+
+def test_pull_mirrors_over_ssh(api: Api, make: Make, instance: Instance) -> None:
+    """The other server knows the key of the mirror; before that, and with another host key, nothing is fetched."""
+    owner = make.user()
+    source = make_project(make, owner, initialize_with_readme=True)
+    copy = make_project(make, owner)
+    where, url = f"{copy.url}/mirror/pull", "ssh://git@git.example.com/group/copy.git"
+    made = api.put(where, owner, url=url, auth_method="ssh_public_key", enabled=True).json()
+    assert (made["url"], made["auth_method"]) == (url, "ssh_public_key")
+    assert made["public_key"].startswith("ssh-ed25519 ")
+    assert api.get(copy.url, owner).json()["import_url"] == url
+    database = instance.app.database
+    local = database.vault.seal(f"ssh://git@127.0.0.1:{instance.settings.ssh_port}/{source.path}.git")
+    database.write(lambda db: db.update(pull_mirrors, made["id"], sealed_url=local))
+
+    def pull() -> dict[str, Any]:
+        work = PullMirrorJobs(repository_store(instance.settings), SsrfGuard(allow_local=True))
+        work.run(database, {"mirror_id": made["id"]})
+        return dict(api.get(where, owner).json())
+
+    def known_hosts() -> str | None:
+        query = select(pull_mirrors.c.known_hosts).where(pull_mirrors.c.id == made["id"])
+        text: str | None = database.read(lambda db: db.value(query))
+        return text
+
+    def tips(project: Project) -> list[str]:
+        return [each["commit"]["id"] for each in api.get(f"{project.url}/repository/branches", owner).json()]
+
+    assert pull()["last_error"] == "The server does not accept the key of this mirror"
+    assert api.post("/user/keys", owner, title="mirror", key=made["public_key"]).status_code == 201
+    done = pull()
+    assert (done["update_status"], done["last_error"]) == ("finished", None)
+    assert tips(copy) == tips(source) != []
+    assert str(known_hosts()).startswith("127.0.0.1 ")
+    database.write(lambda db: db.update(pull_mirrors, made["id"], known_hosts=f"127.0.0.1 {made['public_key']}\n"))
+    assert "host key" in str(pull()["last_error"])
+    # A new URL forgets the host keys and keeps the key pair.
+    changed = api.put(where, owner, url="ssh://git@other.example.com/x.git").json()
+    assert (changed["public_key"], known_hosts()) == (made["public_key"], None)
+    for refused in ("ssh://git@127.0.0.1/x.git", "ssh://-oProxyCommand=x@a.example/x.git", "ssh://a:b@c.example/x.git"):
+        answer = api.put(where, owner, url=refused)
+        assert (answer.status_code, list(answer.json()["message"])) == (400, ["url"]), refused
+    assert api.put(where, owner, url=URL, auth_method="ssh_public_key").status_code == 400
+    plain = api.put(where, owner, url=URL).json()
+    assert (plain["auth_method"], plain["public_key"], "secret" in plain["url"]) == ("password", None, False)
+    database.write(lambda db: db.run(pull_mirrors.delete()))

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from ingot.app import job_worker
 from ingot.core.jobs.tables import jobs
 from ingot.integrations.services.jira_references import NOTIFY_JIRA
+from ingot.jobs import job_worker
 from ingot.log import Log
 from tests.client import Api, Make
 from tests.conftest import Instance

@@ -73,6 +73,7 @@ def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:
         token=None, signing_token=None, custom_headers=None, name=None, description=None, enable_ssl_verification=True,
         push_events_branch_filter=None, branch_filter_strategy="all_branches", failures=0, disabled_until=None,
         lease=None, leased_until=None, created_at=wall_clock(), service_id=1, url_variables=None,
+        custom_webhook_template=None,
         outfit=vault.seal(msgspec.json.encode(outfit).decode()), **dict.fromkeys(EVENT_FLAGS, True),
     )  # fmt: skip
     told = msgspec.json.encode({"project": PROJECT, "user": USER, **payload}).decode()

@@ -170,7 +170,7 @@ def find_due_hooks(db: Connection, mine: str) -> tuple[list[int], set[int], Time
 
 def repair_clock_skew(db: Connection) -> int:
     """Make deliveries due that a fast clock postponed; return their number."""
-    return db.run(_REPAIR_SKEW, soon=_skew_limit(db), moment=db.now)
+    return db.run_counted(_REPAIR_SKEW, soon=_skew_limit(db), moment=db.now)
 
 
 def has_clock_skew(db: Connection) -> bool:
@@ -231,7 +231,7 @@ def save_outcomes(
     for event_id, payload in payloads:
         db.update(hook_events, event_id, payload=payload, unfinished=None)
     for each in outcomes:
-        updated = db.run(
+        updated = db.run_counted(
             _SAVE_OUTCOME,
             delivery=each.delivery_id,
             becomes=each.state,

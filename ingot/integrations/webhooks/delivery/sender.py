@@ -12,6 +12,7 @@ from ingot.core.db.vault import Vault
 from ingot.core.outgoing.client import HttpResponse, PinnedConnection
 from ingot.core.outgoing.errors import ConnectionLost, HostUnresolved, RequestFailed, RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
+from ingot.integrations.webhooks.custom_templates import InvalidTemplate, fill_template
 from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
 from ingot.integrations.webhooks.delivery.request import (
     FormatMessage,
@@ -94,6 +95,11 @@ class HookSender:
             secrets = secrets._replace(url=message.url)
         elif secrets.variables:
             hook = replace(hook, url=fill_variables(hook.url, secrets.variables))
+        if hook.custom_webhook_template:
+            try:
+                payload = fill_template(hook.custom_webhook_template, payload)
+            except InvalidTemplate as error:
+                return outcome._replace(error=str(error), final=True)
         body = payload.encode()
         prepared = prepare_request(hook, secrets, delivery, body, self._instance, outcome.sent_at)
         outcome = outcome._replace(request_headers=prepared.shown)

@@ -1,4 +1,4 @@
-"""Payloads of issues and notes."""
+"""Payloads of issues, milestones and notes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from ingot.accounts.users.tables import User
 from ingot.collaboration.issues.queries import assignees_of
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.labels.queries import labels_of, usable_labels_by_ids
+from ingot.collaboration.milestones.tables import Milestone
 from ingot.collaboration.notes.tables import Note
 from ingot.collaboration.planning.durations import format_duration
 from ingot.collaboration.snippets.tables import Snippet, SnippetFile
@@ -32,6 +33,7 @@ from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import InstanceUrls
 
 ISSUE_ACTIONS = {"opened": "open", "updated": "update", "closed": "close", "moved": "close", "reopened": "reopen"}
+MILESTONE_ACTIONS = {"created": "create", "closed": "close", "reopened": "reopen"}
 NOTEABLE = {"commit": "Commit", "issue": "Issue", "merge_request": "MergeRequest", "snippet": "Snippet"}
 Changes = Mapping[str, tuple[object, object]]
 
@@ -65,6 +67,29 @@ def issue_payload(db: Connection, context: EventContext, issue: Issue, action: s
     if parts:
         payload |= {"assignees": parts, "assignee": parts[0]}
     return payload
+
+
+def milestone_payload(context: EventContext, milestone: Milestone, action: str) -> Payload:
+    """Return the payload of a created, closed or reopened milestone."""
+    return {
+        "object_kind": "milestone",
+        "event_type": "milestone",
+        "project": project_part(context.project, context.urls),
+        "object_attributes": {
+            "id": milestone.id,
+            "iid": milestone.iid,
+            "title": milestone.title,
+            "description": milestone.description,
+            "state": milestone.state,
+            "created_at": utc_text(milestone.created_at),
+            "updated_at": utc_text(milestone.updated_at),
+            "due_date": milestone.due_date,
+            "start_date": milestone.start_date,
+            "group_id": None,
+            "project_id": milestone.project_id,
+        },
+        "action": MILESTONE_ACTIONS[action],
+    }
 
 
 def issue_part(issue: Issue, assigned: Sequence[int]) -> Payload:

@@ -106,8 +106,9 @@ def on_user_deleted(db: Connection, event: UserDeleting) -> None:
 
 
 def _user_event(db: Connection, name: str, user_id: int) -> Payload | None:
+    """Return the event of a user; placeholders of imports are no accounts."""
     user = user_or_none(db, user_id)
-    return None if user is None else user_event(name, user)
+    return None if user is None or user.placeholder else user_event(name, user)
 
 
 @subscriptions.on(KeyAdded)

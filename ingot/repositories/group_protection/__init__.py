@@ -1,0 +1,1 @@
+"""Protected branches of groups, which apply to all of their projects."""
