@@ -89,11 +89,10 @@ class PagesComponent:
         self._slow_pages: dict[str, tuple[int, int]] = {}
         self._router_path = router_path(project_page_names(route.path for route in routes))
 
-    def preload(self) -> bool:
-        """Load templates and static files before the first request; return whether all templates are compiled."""
+    def preload(self) -> None:
+        """Load the static files of all pages before the first request."""
         for name in LAYOUT_FILES:
             versioned_url(name)
-        return self._templates.preload()
 
     def handles(self, request: Request) -> bool:  # noqa: ARG002 - An unknown path gets a page too, which says so.
         """Accept any request."""

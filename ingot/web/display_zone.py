@@ -60,6 +60,11 @@ def current_zone() -> ZoneInfo | None:
     return _current.get()[0]
 
 
+def current_language() -> str:
+    """Return the language of the page that is being rendered."""
+    return _current.get()[1]
+
+
 def current_locale() -> str:
     """Return a key that identifies time zone and language of the page that is being rendered."""
     zone, language = _current.get()

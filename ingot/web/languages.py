@@ -12,7 +12,7 @@ from ingot.web.page_routes import Visit
 
 DEFAULT_LANGUAGE = "en"
 LANGUAGES = {"en": "English", "de": "Deutsch"}
-_FOLDER = Path(__file__).parent / "translations"
+TRANSLATIONS = Path(__file__).parent / "translations"
 
 
 def page_language(visit: Visit | None) -> str:
@@ -46,10 +46,10 @@ def _quality(parameter: str) -> float:
 @lru_cache(maxsize=8)
 def load_catalogue(language: str) -> dict[str, str]:
     """Return the translations of a language by their English text."""
-    return {} if language == DEFAULT_LANGUAGE else tomllib.loads((_FOLDER / f"{language}.toml").read_text())
+    return {} if language == DEFAULT_LANGUAGE else tomllib.loads((TRANSLATIONS / f"{language}.toml").read_text())
 
 
 @lru_cache(maxsize=8)
 def catalogue_version(language: str) -> str:
     """Return a digest of a catalogue, which changes with its content."""
-    return blake2b((_FOLDER / f"{language}.toml").read_bytes(), digest_size=8).hexdigest()
+    return blake2b((TRANSLATIONS / f"{language}.toml").read_bytes(), digest_size=8).hexdigest()

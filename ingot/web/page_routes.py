@@ -230,7 +230,7 @@ class PageRoute:
 
 @dataclass(slots=True)
 class PageRoutes:
-    """Routes of one package. GET handlers may take a connection; form handlers run their own transactions."""
+    """Routes of one module. GET handlers may take a connection; form handlers run their own transactions."""
 
     routes: list[PageRoute] = field(default_factory=list)
 
@@ -275,8 +275,9 @@ class PageRoutes:
 
 
 def page_routes_of(module: ModuleType) -> list[PageRoute]:
-    """Return the routes that a package of pages lists as ``PAGES`` in its module ``routes``."""
-    return [route for pages in module.PAGES for route in pages.routes]
+    """Return the routes that a module declares as its ``pages``."""
+    pages: PageRoutes = module.pages
+    return pages.routes
 
 
 def session_actor(user: User | None) -> Actor:

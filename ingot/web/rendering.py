@@ -66,12 +66,6 @@ class TemplateRenderer:
         with page_locale(visit):
             return template.render(context).encode()
 
-    def preload(self) -> bool:
-        """Load the compiled templates; return whether all are compiled."""
-        from ingot.web.template_environment import load_compiled_templates
-
-        return load_compiled_templates(self._environment_of(DEFAULT_LANGUAGE))
-
     def _environment_of(self, language: str) -> "Environment":
         """Return the environment of a language, created for its first page."""
         environment = self._environments.get(language)

@@ -1,5 +1,9 @@
 """Descriptions of token scopes for pages."""
 
+from collections.abc import Iterable
+
+from ingot.core.access.scopes import SCOPES_WITHOUT_EFFECT
+
 SCOPE_DESCRIPTIONS = {
     "api": "Full access to the API with your permissions",
     "read_user": "Read your profile and the profiles of other users",
@@ -12,8 +16,14 @@ SCOPE_DESCRIPTIONS = {
     "admin_mode": "Administer the instance",
     "k8s_proxy": "Use clusters through the agent",
     "ai_features": "Use AI features",
+    "self_rotate": "Rotate the token itself",
     "sudo": "Act as other users (administrators only)",
     "openid": "Sign you in with OpenID Connect",
     "profile": "Read your name, username and avatar",
     "email": "Read your email address",
 }
+
+
+def offered_scopes(scopes: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the scopes that a form offers, with their descriptions: those that have an effect."""
+    return [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in scopes if scope not in SCOPES_WITHOUT_EFFECT]

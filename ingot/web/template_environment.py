@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from contextlib import suppress
 from pathlib import Path
 from pickle import UnpicklingError
@@ -17,6 +17,7 @@ from ingot.web import formats
 from ingot.web.bidi import mark_bidi_in_text
 from ingot.web.display_zone import current_zone
 from ingot.web.files.static import versioned_url
+from ingot.web.icons import icon_element
 from ingot.web.languages import DEFAULT_LANGUAGE, catalogue_version
 from ingot.web.live.page_element import live_element
 from ingot.web.translation import PageLanguage
@@ -68,12 +69,6 @@ class CompiledTemplates(BytecodeCache):
             with suppress(OSError):
                 fresh.unlink()
 
-    def is_compiled(self, environment: Environment, name: str) -> bool:
-        """Return whether a template needs no compilation."""
-        assert environment.loader is not None  # noqa: S101 - All our environments have one.
-        source, filename, _ = environment.loader.get_source(environment, name)
-        return self.get_bucket(environment, name, filename, source).code is not None
-
     def _file(self, bucket: "Bucket") -> Path:
         return _FOLDER / f"{bucket.key}.cache"
 
@@ -87,16 +82,6 @@ def _compiled_templates(language: str) -> CompiledTemplates:
     return _compiled[language]
 
 
-def load_compiled_templates(environment: Environment) -> bool:
-    """Load the templates that are compiled already; return whether these are all."""
-    names = environment.list_templates(extensions=["html"])
-    cache = _compiled_templates(DEFAULT_LANGUAGE)
-    compiled = [name for name in names if cache.is_compiled(environment, name)]
-    for name in compiled:
-        environment.get_template(name)
-    return len(compiled) == len(names)
-
-
 def compile_templates() -> None:
     """Compile all templates, so that no later start has to do it."""
     environment = template_environment(lambda: Timestamp(""))
@@ -104,10 +89,18 @@ def compile_templates() -> None:
         environment.get_template(name)
 
 
+class _PageEnvironment(Environment):
+    """Environment whose globals are complete before the first template is loaded."""
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """Return one dictionary: each import compares its keys, which takes ten times as long with a chain of two."""
+        return {**self.globals, **(d or {})}
+
+
 def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT_LANGUAGE) -> Environment:
     """Return a new environment with the filters and functions of the pages, in one language."""
     words = PageLanguage(language)
-    environment = Environment(
+    environment = _PageEnvironment(
         loader=PackageLoader("ingot.web"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -136,5 +129,6 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
     }
     environment.filters |= filters
     environment.globals["static"] = versioned_url
+    environment.globals["icon_element"] = icon_element
     environment.globals["language"] = language
     return environment

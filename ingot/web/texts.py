@@ -17,13 +17,18 @@ from ingot.web.task_checkboxes import label_task_checkboxes
 _HEADING = re.compile(r"(</?h)([1-5])(?=[\s>])")
 
 
-def render_markdown(visit: Visit, text: str | None, project_id: int | None = None, **location: Any) -> Markup:
-    """Render Markdown as sanitized HTML; ``location`` gives the location of a file, which its relative links need."""
-    return render_markdown_texts(visit, [text], project_id, **location)[0] if text else Markup()
+def render_markdown(
+    visit: Visit, text: str | None, project_id: int | None = None, *, root: str | None = None, **location: Any
+) -> Markup:
+    """Render Markdown as sanitized HTML; ``location`` gives the location of a file, which its relative links need.
+
+    ``root`` is the path of the owner's pages for a text that belongs to no project.
+    """
+    return render_markdown_texts(visit, [text], project_id, root=root, **location)[0] if text else Markup()
 
 
 def render_markdown_texts(
-    visit: Visit, texts: Sequence[str], project_id: int | None = None, **location: Any
+    visit: Visit, texts: Sequence[str], project_id: int | None = None, *, root: str | None = None, **location: Any
 ) -> list[Markup]:
     """Render several Markdown texts with as many SQL statements as for one."""
     if not texts:
@@ -31,7 +36,7 @@ def render_markdown_texts(
     actor, project = visit.viewer.actor, None
     if project_id is not None:
         project = visit.find(projects_api.get_project, id=project_id).project
-    link_context = LinkContext(visit.request.origin.base, project.full_path if project else None, **location)
+    link_context = LinkContext(visit.request.origin.base, project.full_path if project else root, **location)
     html = render_texts(visit.database, repository_store(visit.settings), actor, link_context, project, texts)
     base = visit.request.origin.base
     return [Markup(_adapt_for_page(text, base)) for text in html]  # noqa: S704 - Sanitized by render_texts.

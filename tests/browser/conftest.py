@@ -13,6 +13,8 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 from ingot.web.cookies import SESSION_COOKIE
 from tests.client import Make, User
 from tests.conftest import Instance
+from tests.sample_data.records import SampleData, open_sample_data
+from tests.sample_data.texts import SampleTexts
 from tests.web.browser import Browser
 
 PASSWORD = "correct horse battery"
@@ -119,6 +121,13 @@ def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[...
 def window(open_window: Callable[..., BrowserWindow]) -> BrowserWindow:
     """Return a window without a session."""
     return open_window()
+
+
+@pytest.fixture(scope="module")
+def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
+    """Yield one object for each page."""
+    with open_sample_data(instance, make, SampleTexts(hostile=False)) as samples:
+        yield samples
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-/* Loads a page into the open window and describes what is out of place in it. */
+/* Describes what is out of place in the open page. */
 (() => {
   "use strict";
   const SLACK = 1.5;
@@ -95,6 +95,19 @@
     }
   }
 
+  /* The parts of a page follow each other without holes. */
+  function holes(found) {
+    const main = document.querySelector("main");
+    if (!main) return;
+    let bottom = null;
+    for (const part of main.children) {
+      const box = part.getBoundingClientRect();
+      if (!shown(part) || offscreen(getComputedStyle(part), box)) continue;
+      if (bottom !== null && box.top - bottom > 96) found.push(`follows after ${Math.round(box.top - bottom)} px: ${name(part)}`);
+      bottom = Math.max(bottom ?? box.bottom, box.bottom);
+    }
+  }
+
   window.checkGeometry = () => {
     const found = [];
     clippers = new Map();
@@ -102,20 +115,7 @@
     tables(found);
     clipped(found);
     actions(found);
+    holes(found);
     return [...new Set(found)].slice(0, 8);
-  };
-
-  window.openPage = async (path, sent) => {
-    const token = document.querySelector("[name=authenticity_token]")?.value ?? "";
-    const form = sent && new URLSearchParams({ authenticity_token: token, ...sent });
-    const answer = await fetch(path, form ? { method: "POST", body: form } : {});
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    document.documentElement.lang = page.documentElement.lang;
-    document.body.replaceWith(page.body);
-    htmx.process(document.body);
-    document.body.dispatchEvent(new CustomEvent("htmx:load", { bubbles: true }));
-    for (const folded of document.querySelectorAll("details:not(.menu)")) folded.open = true;
-    scrollTo(0, 0);
-    return answer.status;
   };
 })();

@@ -22,12 +22,12 @@ PICTURES = {
     "home": ("/", "light"),
     "project": (HERE, "light"),
     "file": (f"{HERE}/-/blob/master/tidewatch/gauge.py", "light"),
-    "issue": (f"{HERE}/-/issues/2", "light"),
+    "issue": (f"{HERE}/-/issues/8", "light"),
     "board": (f"{HERE}/-/boards", "light"),
-    "merge-request": (f"{HERE}/-/merge_requests/1", "light"),
+    "merge-request": (f"{HERE}/-/merge_requests/7", "light"),
     "pipelines": (f"{HERE}/-/pipelines", "light"),
-    "issue-phone": (f"{HERE}/-/issues/2", "light"),
-    "changes-dark": (f"{HERE}/-/merge_requests/1/diffs", "dark"),
+    "issue-phone": (f"{HERE}/-/issues/8", "light"),
+    "changes-dark": (f"{HERE}/-/merge_requests/7/diffs", "dark"),
 }
 _DESK: ViewportSize = {"width": 1280, "height": 860}
 _PHONE: ViewportSize = {"width": 390, "height": 844}

@@ -35,6 +35,15 @@
     return found;
   }
 
+  /* The parts of the layout that an earlier page had as well; they are checked once, apart from the values of fields. */
+  const layouts = new Set();
+  function repeated() {
+    return [...document.querySelectorAll("header.top, body > footer")].filter((part) => {
+      const markup = part.outerHTML.replace(/ value="[^"]*"/g, "");
+      return layouts.has(markup) || !layouts.add(markup);
+    });
+  }
+
   const colours = async () => {
     const include = fresh();
     return include.length ? (await axe.run({ include }, contrast)).violations : [];
@@ -54,11 +63,12 @@
     document.documentElement.dataset.theme = "light";
     /* What is folded is read too; what lies over others is folded again before colours are held against their ground. */
     for (const folded of document.querySelectorAll("details")) folded.open = true;
-    const { violations } = await axe.run(document, { ...rules, rules: { "color-contrast": { enabled: false } } });
+    const { violations } = await axe.run({ exclude: repeated() }, { ...rules, rules: { "color-contrast": { enabled: false } } });
     for (const menu of document.querySelectorAll("details.menu")) menu.open = false;
     violations.push(...(await colours()));
     document.documentElement.dataset.theme = "dark";
     violations.push(...(await colours()));
-    return { violations, status: answer.status, window: innerWidth, width: document.documentElement.scrollWidth };
+    scrollTo(0, 0);
+    return { violations, status: answer.status };
   };
 })();

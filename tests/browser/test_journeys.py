@@ -213,6 +213,7 @@ def test_webhook_with_delivery(
     traveller.button("Send test event")
     assert receiver.next().path == f"/{traveller.variant}"
     expect(traveller.page.locator(".state", has_text="200").first).to_be_visible()
+    expect(traveller.page.locator("#deliveries summary").first).to_contain_text("Pushes")
 
 
 def test_token(traveller: Traveller, scene: Scene, api: Api) -> None:

@@ -37,7 +37,7 @@ def test_formatting_and_completion(make: Make, window: BrowserWindow) -> None:
     assert field.input_value() == "- [ ] word\n"
 
     page.keyboard.type(f"@{username[:4]}")
-    page.get_by_role("option").first.wait_for()
+    page.locator("[role=option]").first.wait_for()
     assert window.violations() == []
     page.keyboard.press("Enter")
     assert field.input_value().endswith(f"@{username} ")
@@ -53,7 +53,7 @@ def test_formatting_and_completion(make: Make, window: BrowserWindow) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("option", name=username).wait_for()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("option")).to_have_count(0)
+    expect(page.locator("[role=option]")).to_have_count(0)
     assert field.input_value().endswith("\n/assign @")
 
 

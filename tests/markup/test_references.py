@@ -48,6 +48,9 @@ FOUND = [
     ("- item\n\n    #1", [("issue", None, "1")]),
     ("\\\\#1", [("issue", None, "1")]),
     ("`a` #1 `b`", [("issue", None, "1")]),
+    ("$a$ #1 $b$", [("issue", None, "1")]),
+    ("$$\n#1", [("issue", None, "1")]),
+    ("$3 and $4", [("snippet", None, "3"), ("snippet", None, "4")]),
     ("a[^1]\n\n[^1]: about #1", [("issue", None, "1")]),
 ]
 
@@ -63,6 +66,9 @@ NOT_FOUND = [
     "~~~ruby\n#1 @joe\n~~~",
     "```\n#1",
     "> ```\n> #1\n> ```",
+    "$a #1 @joe$",
+    "$$\n#1\n\n@joe\n$$",
+    "> $$\n> #1\n> $$",
     "    #1",
     "a\n\n    #1\n    #2",
     "\t#1",

@@ -37,6 +37,13 @@ def html_of(text: str, place: LinkContext = HERE) -> str:
         ("```python\ndef f(): pass\n```", '<span class="k">def</span>'),
         ("```mermaid\na --> b\n```", '<code class="language-mermaid">a --&gt; b\n</code>'),
         ("```math\na^2\n```", '<code class="language-math">a^2\n</code>'),
+        ("$$\na\n\n+ b_1 * c_2\n$$", '<code class="language-math">a\n\n+ b_1 * c_2\n</code>'),
+        ("text\n$$\na\n$$\ntext", '<p>text</p>\n<pre class="code highlight"><code class="language-math">a\n'),
+        ("- a\n\n  $$\n  b\n  $$", '<code class="language-math">b\n</code>'),
+        ("> $$\n> b\n> $$", '<code class="language-math">b\n</code>'),
+        ("so $$ a_1 *b* $$.", 'so <code class="display-formula">a_1 *b*</code>.'),
+        ("so $a_1 < b_1$, $x$", '<code class="inline-formula">a_1 &lt; b_1</code>, <code class="inline-formula">x<'),
+        ("$`a`$", "$<code>a</code>$"),
         ("[a](b.md)", f'href="{BASE}/g/p/blob/main/docs/b.md"'),
         ("[a](/b.md?c#d)", f'href="{BASE}/g/p/blob/main/b.md?c#d"'),
         ("[a](../../../b.md)", f'href="{BASE}/g/p/blob/main/b.md"'),
@@ -50,6 +57,25 @@ def html_of(text: str, place: LinkContext = HERE) -> str:
 )
 def test_rendered_html(text: str, expected: str) -> None:
     assert expected in html_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$5 and $6",
+        "$5-$10",
+        "US$5, A$6",
+        "$HOME/$USER",
+        "$ a $",
+        "\\$a$",
+        "$a",
+        "$$\na",
+        "$$$a$$$",
+        "5$",
+    ],
+)
+def test_prices_and_variables_are_no_formulas(text: str) -> None:
+    assert "formula" not in html_of(text) and "math" not in html_of(text)
 
 
 def test_external_links_are_nofollow() -> None:
@@ -104,6 +130,7 @@ def test_without_a_resolver_there_are_no_references() -> None:
 def test_plain_text_contains_the_readable_text() -> None:
     text = "# Head\n\n**a** [b](http://c) <b>d</b>\n\n- [x] done\n\n```\ncode\n```\n\n![alt](e.png)"
     assert plain_text(text) == "Head\n\na b (http://c) d\n\n[x] done\n\ncode\n\nalt"
+    assert plain_text("so $a$ and $$b$$") == "so $a$ and $$b$$"
     assert plain_text("word " * 1000, max_length=10) == "word word"
     assert len(plain_text("a" * 1_000_000)) <= 20_000
 

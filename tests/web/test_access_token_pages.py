@@ -2,6 +2,8 @@
 
 import re
 
+from ingot.core.access.scopes import SCOPES_WITHOUT_EFFECT
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 from tests.web.browser import Browser
@@ -38,6 +40,15 @@ def test_access_tokens_are_created_rotated_and_revoked(api: Api, make: Make, bro
         assert "has no active access tokens" in browser.get(page).text
         refused = browser.submit(page, page, fields={**fields, "access_token[scopes][]": []})
         assert refused.status_code == 422 and 'role="alert"' in refused.text
+
+
+def test_forms_offer_only_scopes_with_an_effect(make: Make, browser: Browser, person: User) -> None:
+    browser.signed_in_as(person)
+    tokens = f"/{make_project(make, person).path}/-/settings/access_tokens"
+    for page in (tokens, "/profile/personal_access_tokens", "/profile/applications"):
+        text = browser.get(page).text
+        assert 'value="read_registry"' in text, page
+        assert [scope for scope in SCOPES_WITHOUT_EFFECT if f'value="{scope}"' in text] == [], page
 
 
 def test_feature_flags_are_managed_on_a_page(api: Api, make: Make, browser: Browser, person: User) -> None:
@@ -114,3 +125,28 @@ def test_mirrors_are_managed_on_a_page(api: Api, make: Make, browser: Browser, p
     assert refused.status_code == 422 and "hidden-password" not in refused.text
     assert browser.submit(page, pull, does="put", fields={"pull[enabled]": "0"}).status_code == 302
     assert api.get(f"{project.url}/mirror/pull", person).json()["enabled"] is False
+
+
+def test_approval_rules_are_managed_on_a_page(api: Api, make: Make, browser: Browser, person: User) -> None:
+    browser.signed_in_as(person)
+    project, group = filled_project(make, person), make_group(make, person)
+    page = f"/{project.path}/-/settings/approval_rules"
+    assert "No approval rules" in browser.get(page).text
+    fields = {"rule[name]": "Security", "rule[approvals_required]": "1", "rule[groups]": f"{group.path} no/group"}
+    fields |= {"rule[usernames]": f"@{person.username}, nobody-here", "rule[protected]": "1"}
+    assert browser.submit(page, page, does="post", fields=fields).status_code == 302
+    (rule,) = api.get(f"{project.url}/approval_rules", person).json()
+    assert [user["id"] for user in rule["users"]] == [person.id]
+    assert ([one["id"] for one in rule["groups"]], rule["applies_to_all_protected_branches"]) == ([group.id], True)
+    shown = browser.get(page).text
+    assert "Security" in shown and f"@{person.username}" in shown
+    refused = browser.submit(page, page, does="post", fields=fields)
+    assert refused.status_code == 422 and 'role="alert"' in refused.text
+    made = make_merge_request(make, project, person)
+    overview = browser.get(f"/{project.path}/-/merge_requests/{made['iid']}").text
+    assert "Required approvals are missing." in overview and "Security: 0 / 1" in overview
+    assert browser.submit(page, f"{page}/{rule['id']}", does="delete").status_code == 302
+    settings = {"approvals[approvals_before_merge]": "2", "approvals[reset_approvals_on_push]": "1"}
+    assert browser.submit(page, page, does="put", fields=settings).status_code == 302
+    stored = api.get(f"{project.url}/approvals", person).json()
+    assert (stored["approvals_before_merge"], stored["reset_approvals_on_push"]) == (2, True)

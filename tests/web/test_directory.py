@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from ingot.app import job_worker
+from ingot.jobs import job_worker
 from ingot.log import Log
 from tests.ldap_directory import BASE, BIND_USER, ENTRIES, SECRET, LdapServerProcess
 from tests.oauth_client import by_password

@@ -14,7 +14,8 @@ from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
 HOSTILE = "\"'><script>alert(1)</script>"
-SETTINGS = ["edit", "hooks", "settings/ci_cd", "settings/repository", "settings/badges", "settings/export"]
+SETTINGS = ["edit", "hooks", "settings/ci_cd", "settings/repository", "settings/push_rules", "settings/badges"]
+SETTINGS += ["settings/export"]
 
 
 @pytest.fixture
@@ -257,3 +258,35 @@ def test_group_activity_shows_visible_events(
         another = make_project(make, person, namespace_id=group.id)
         api.post(f"{another.url}/issues", person, title="More")
     assert statements_of(make, lambda: owner.get(home)) == few
+
+
+def test_protected_branches_of_a_group(owner: Browser, api: Api, make: Make, person: User) -> None:
+    group = make_group(make, person)
+    project = make_project(make, person, group=group)
+    page = f"/groups/{group.path}/-/settings/repository"
+    rules = f"/groups/{group.path}/-/settings/protected_branches"
+    rule = {"rule[name]": "release/*", "rule[push_access_level]": "0", "rule[merge_access_level]": "30"}
+    assert owner.submit(page, rules, fields=rule).status_code == 302
+    refused = owner.submit(page, rules, fields=rule, does="post")
+    assert (refused.status_code, "already exists" in refused.text) == (422, True)
+    changed = {"rule[name]": "release/*", "rule[push_access_level]": "40", "rule[allow_force_push]": "1"}
+    assert owner.submit(page, rules, fields=changed, does="put").status_code == 302
+    (stored,) = api.get(f"{group.url}/protected_branches", person).json()
+    levels = [stored[f"{verb}_access_levels"][0]["access_level"] for verb in ("push", "merge")]
+    assert (levels, stored["allow_force_push"]) == ([40, 30], True)
+    inherited = owner.get(f"/{project.path}/-/settings/repository").text
+    assert ("group rule" in inherited, 'name="rule[name]" value="release/*"' in inherited) == (True, False)
+    assert owner.submit(page, rules, fields={"rule[name]": "release/*"}, does="delete").status_code == 302
+    assert api.get(f"{group.url}/protected_branches", person).json() == []
+
+
+def test_push_rules_of_a_group(owner: Browser, api: Api, make: Make, person: User) -> None:
+    group = make_group(make, person)
+    page = f"/groups/{group.path}/-/settings/push_rules"
+    for pattern in ("^[A-Z]", "^[a-z]"):
+        fields = {"rule[commit_message_regex]": pattern, "rule[max_file_size]": "5"}
+        assert owner.submit(page, page, fields=fields, does="put").status_code == 302
+        assert api.get(f"{group.url}/push_rule", person).json()["commit_message_regex"] == pattern
+        assert pattern in owner.get(page).text
+    refused = owner.submit(page, page, fields={"rule[file_name_regex]": "("}, does="put")
+    assert (refused.status_code, 'role="alert"' in refused.text) == (422, True)

@@ -36,6 +36,9 @@ def test_code_is_highlighted(browser: Browser, project: Project) -> None:
     page = browser.get(f"/{project.path}/-/blob/master/b.py?all=1").text
     assert page.count('<span class="k">def</span>') == 400
     assert "&lt;b&gt;399&lt;/b&gt;" in page
+    blame = browser.get(f"/{project.path}/-/blame/master/b.py").text
+    assert blame.partition('class="lines blame highlight"')[2].count('<span class="k">def</span>') == 400
+    assert "&lt;b&gt;399&lt;/b&gt;" in blame
     text = browser.get(f"/{project.path}/-/blob/master/c.md").text
     assert text.count('<span class="k">def</span>') == 400
 

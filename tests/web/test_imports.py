@@ -36,7 +36,13 @@ def test_start_and_cancel_an_import(browser: Browser, person: User) -> None:
 def test_other_pages(browser: Browser, person: User) -> None:
     """Users without placeholders see none; an archive is required; foreign imports do not exist."""
     browser.signed_in_as(person)
-    assert "There are no placeholder users." in browser.get("/import/users").text
+    assert "No placeholder users" in browser.get("/import/users").text
     missing = browser.submit("/import/archive", "/import/archive", fields={"import[path]": "kept"})
     assert missing.status_code == 422
+    group = {"import[path]": "kept", "import[name]": "Kept"}
+    missing = browser.submit("/import/group", "/import/group", fields=group)
+    assert missing.status_code == 422 and 'value="Kept"' in missing.text
+    unknown = {**SOURCE, "import[source_type]": "svn"}
+    refused = browser.submit("/import/new?source=gitlab", "/import/plan", fields=unknown)
+    assert refused.status_code == 422 and 'value="team/app"' in refused.text
     assert browser.get("/import/999999").status_code == 404

@@ -80,6 +80,29 @@ def test_labels_and_times_of_python_code_are_translated(browser: Browser, person
             assert [text for text in other if text in page] == [], path
 
 
+def test_system_notes_and_collapsed_lines_are_translated(browser: Browser, person: User, make: Make) -> None:
+    project = make_project(make, person)
+    files = f"{project.url}/repository/files/a"
+    text = "\n".join(map(str, range(60)))
+    make.api.post(files, person, branch="master", commit_message="Add", content=text)
+    changed = {"branch": "master", "commit_message": "Change", "content": text.replace("10\n", "x\n")}
+    make.api.put(files, person, **changed)
+    issue = make.api.post(f"{project.url}/issues", person, title="Tide").json()
+    make.api.put(f"{project.url}/issues/{issue['iid']}", person, description="High", due_date="2030-03-09")
+    browser.signed_in_as(person)
+    pages = {
+        f"/{project.path}/issues/{issue['iid']}": (
+            ("hat die Beschreibung geändert", "hat das Fälligkeitsdatum auf 2030-03-09 gesetzt"),
+            ("changed the description", "changed due date to March 9, 2030"),
+        ),
+        f"/{project.path}/-/commit/master": (("↕ 7 weitere Zeilen", "↓ 20 weitere"), ("↕ 7 more lines", "↓ 20 more")),
+    }
+    for path, (german, english) in pages.items():
+        for headers, shown, hidden in ((GERMAN, german, english), ({}, english, german)):
+            page = browser.get(path, headers=headers).text
+            assert [text for text in shown if text not in page] + [text for text in hidden if text in page] == [], path
+
+
 def test_exact_times_in_the_zone_of_the_user(browser: Browser, person: User, make: Make) -> None:
     project = make_project(make, person)
     issue = make.api.post(f"{project.url}/issues", person, title="Tide").json()

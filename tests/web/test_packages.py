@@ -7,7 +7,7 @@ import pytest
 
 from tests.client import Make, User
 from tests.conftest import Instance
-from tests.factories import make_project
+from tests.factories import make_group, make_project
 from tests.packages.client import PackageClient
 from tests.packages.registry_client import RegistryClient
 from tests.web.browser import Browser
@@ -56,6 +56,36 @@ def test_packages_are_listed_shown_and_deleted(instance: Instance, make: Make, s
     assert browser.submit(oldest, oldest, does="delete").status_code in (403, 422)
 
 
+def test_packages_of_a_group_are_listed(instance: Instance, make: Make, sign_in: SignIn) -> None:
+    owner, stranger = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    group = make_group(make, owner)
+    subgroup = make_group(make, owner, parent=group)
+    project = make_project(make, owner, group=subgroup)
+    browser, address = sign_in(owner), f"/groups/{group.path}/-/packages"
+    assert f'href="{address}"' in browser.get(f"/groups/{group.path}").text
+    assert "Publish generic" in browser.get(address).text
+    send = PackageClient(instance)
+    send("PUT", f"{project.url}/packages/generic/crane/1.0/a.txt", owner, content=b"text")
+    send.close()
+    (package,) = make.api.get(f"{group.url}/packages", owner).json()
+    link = f'href="/{project.path}/-/packages/{package["id"]}"'
+    page = browser.get(f"{address}?type=generic&search=cra").text
+    assert (link in page, f'href="/{project.path}"' in page) == (True, True)
+    for query in ("type=npm", "search=other"):
+        page = browser.get(f"{address}?{query}").text
+        assert ("No packages found" in page, link in page) == (True, False), query
+    assert sign_in(stranger).get(address).status_code == 404
+
+
+def test_visitors_see_the_packages_of_public_projects(make: Make, browser: Browser) -> None:
+    owner = make.user()
+    group = make_group(make, owner, visibility="public")
+    project = make_project(make, owner, group=group, visibility="public")
+    for address in (f"/{project.path}/-/packages", f"/{project.path}/-/container_registry"):
+        assert browser.get(address).status_code == 200, address
+    assert "No packages" in browser.get(f"/groups/{group.path}/-/packages").text
+
+
 def test_container_images_are_listed_shown_and_deleted(instance: Instance, make: Make, sign_in: SignIn) -> None:
     owner = make.user(password=PASSWORD)
     project = make_project(make, owner)
@@ -89,3 +119,25 @@ def test_disabled_registries_have_no_pages(make: Make, sign_in: SignIn) -> None:
     home = browser.get(f"/{project.path}").text
     assert ("/-/packages" in home, "/-/container_registry" in home) == (False, False)
     assert browser.get(f"/{project.path}/-/packages").status_code in (403, 404)
+
+
+def test_the_cleanup_policy_is_changed(make: Make, sign_in: SignIn) -> None:
+    owner, reporter = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    project = make_project(make, owner, members={reporter: 20})
+    browser = sign_in(owner)
+    address = f"/{project.path}/-/container_registry"
+    assert "Cleanup policy" not in sign_in(reporter).get(address).text
+    form = {
+        "policy[enabled]": "1",
+        "policy[cadence]": "7d",
+        "policy[name_regex]": "dev-.*",
+        "policy[keep_n]": "5",
+        "policy[older_than]": "",
+    }
+    assert browser.submit(address, address, fields=form, does="put").status_code == 302
+    policy = make.api.get(project.url, owner).json()["container_expiration_policy"]
+    assert (policy["enabled"], policy["cadence"], policy["keep_n"], policy["older_than"]) == (True, "7d", 5, None)
+    page = browser.get(address).text
+    assert "Next cleanup" in page and 'value="dev-.*"' in page
+    wrong = browser.submit(address, address, fields={**form, "policy[name_regex]": "("}, does="put")
+    assert (wrong.status_code, "not a valid regular expression" in wrong.text) == (422, True)

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from ingot.core.db.connection import CompiledStatement, Connection
+from ingot.core.db.compiled_statements import CompiledStatement
+from ingot.core.db.connection import Connection
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Make, User

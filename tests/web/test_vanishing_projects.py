@@ -109,7 +109,7 @@ def test_pages_of_a_project_that_is_deleted_meanwhile(
     instance: Instance, samples: SampleData, deletion: Deletion
 ) -> None:
     statuses: dict[str, set[int]] = {}
-    with Browser(instance.url) as browser, statements.cold_reads(instance.app.database):
+    with Browser(instance.url) as browser, statements.cold_reads():
         browser.signed_in_as(samples.owner)
         for page in _pages(samples):
             for number in STATEMENTS:

@@ -1,4 +1,4 @@
-"""Detection of the parts of a markdown text that are not prose: code, link destinations and HTML.
+"""Detection of the parts of a markdown text that are not prose: code, formulas, link destinations and HTML.
 
 All scans are linear from left to right, also for hostile texts; an unclosed construct is searched for only once.
 """
@@ -6,6 +6,8 @@ All scans are linear from left to right, also for hostile texts; an unclosed con
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+
+from ingot.core.markup.math import BLOCK_DELIMITER, INLINE_FORMULA
 
 FILLER = "\x00"
 """Replaces each masked character; it occurs in no text, name or number."""
@@ -24,7 +26,7 @@ _BLOCK = re.compile(
 )
 _LONE_TAG = re.compile(r" {0,3}+</?[A-Za-z][A-Za-z0-9-]*+(?:[\s/][^<>]*+)?+>[ \t]*+$")
 
-_SPECIAL = re.compile(r"\\[!-/:-@\[-`{-~]|`++|<|\[|\]|\n[ \t]*+\n")
+_SPECIAL = re.compile(r"\\[!-/:-@\[-`{-~]|`++|<|\[|\]|\$|\n[ \t]*+\n")
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*+(?:[\s/][^<>]*+)?+>")
 _DESTINATION = re.compile(
     r"""\(\s*+
@@ -61,9 +63,10 @@ def _mask(text: str, spans: Iterator[Span]) -> str:
 
 
 def _block_spans(text: str) -> Iterator[Span]:
-    scanner = _BlockScanner()
+    lines = text.split("\n")
+    scanner = _BlockScanner(sum(BLOCK_DELIMITER.fullmatch(line) is not None for line in lines) if "$$" in text else 0)
     start = 0
-    for line in text.split("\n"):
+    for line in lines:
         if scanner.hides(line):
             yield start, start + len(line)
         start += len(line) + 1
@@ -72,7 +75,10 @@ def _block_spans(text: str) -> Iterator[Span]:
 class _BlockScanner:
     """State of the line-by-line block scanner."""
 
-    def __init__(self) -> None:
+    def __init__(self, formula_delimiters: int) -> None:
+        self._formula_delimiters = formula_delimiters
+        """Delimiters of formulas in the lines that follow; the last one of an odd number opens nothing."""
+        self._formula = False
         self._fence = ""
         self._ending = ""
         self._html = False
@@ -82,6 +88,14 @@ class _BlockScanner:
 
     def hides(self, line: str) -> bool:
         """Process the next line and return whether it is not prose."""
+        if self._formula_delimiters and BLOCK_DELIMITER.fullmatch(line):
+            self._formula_delimiters -= 1
+            if self._formula or (self._formula_delimiters and not self._fence and not self._ending):
+                self._formula = not self._formula
+                self._blank = False
+                return True
+        if self._formula:
+            return True
         if self._fence:
             self._fence = "" if self._closes_fence(line) else self._fence
             return True
@@ -159,6 +173,9 @@ def _inline_spans(text: str) -> Iterator[Span]:
         elif symbol == "<":
             tag = _TAG.match(text, start)
             end = tag.end() if tag else None
+        elif symbol == "$":
+            formula = INLINE_FORMULA.match(text, start)
+            end = formula.end() if formula else None
         elif symbol == "[":
             labels.append(start)
         elif labels:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ingot.core.markup.emoji import replace_shortcodes
+from ingot.core.markup.math import enable_formulas
 from ingot.core.markup.references import (
     MAX_REFERENCES,
     PlainUrl,
@@ -80,6 +81,7 @@ def parser() -> "MarkdownIt":
 
     markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
     footnote_plugin(markdown, inline=False)
+    enable_formulas(markdown)
     markdown.inline.ruler.before("text", "budget", _count_inline)
     markdown.inline.ruler.after("text", "address", _address)
     markdown.block.ruler.before(

@@ -152,6 +152,12 @@ class _Renderer:
     def inline_code(self, tokens: "Sequence[Token]", index: int) -> str:
         return f"<code>{escape(tokens[index].content, quote=False)}</code>"
 
+    def formula(self, tokens: "Sequence[Token]", index: int) -> str:
+        """Render a formula as code, which the browser draws."""
+        token = tokens[index]
+        own = self.own_attributes(**{"class": "display-formula" if token.markup == "$$" else "inline-formula"})
+        return f"<code{own}>{escape(token.content, quote=False)}</code>"
+
     def line_break(self, tokens: "Sequence[Token]", index: int) -> str:
         return "<br>\n" if tokens[index].type == "hardbreak" else "\n"
 
@@ -243,6 +249,7 @@ _RULES: dict[str, RenderRule] = {
     "html_inline": _Renderer.html,
     "html_block": _Renderer.html,
     "code_inline": _Renderer.inline_code,
+    "formula": _Renderer.formula,
     "softbreak": _Renderer.line_break,
     "hardbreak": _Renderer.line_break,
     "fence": _Renderer.code,
@@ -275,6 +282,8 @@ def _readable_text(children: "Sequence[Token]") -> str:
             pieces.append(_readable_text(child.children or ()))
         elif child.type in ("softbreak", "hardbreak"):
             pieces.append(" ")
+        elif child.type == "formula":
+            pieces.append(f"{child.markup}{child.content}{child.markup}")
         elif child.type not in ("html_inline", "task_box"):
             pieces.append(child.content)
     return "".join(pieces)

@@ -18,6 +18,12 @@ def show_pipeline_badge(visit: Visit, db: Connection) -> PageResponse:
     return _image(pipeline_badge(db, project_id, visit.request.path["ref"], text_field(query, "key_text")))
 
 
+@pages.get("/:path/-/badges/:ref/build.svg", open=True, slashes="ref")
+def show_build_badge(visit: Visit, db: Connection) -> PageResponse:
+    """Return the badge of the newest pipeline by the name that GitLab 9.4 has for it."""
+    return show_pipeline_badge(visit, db)
+
+
 @pages.get("/:path/-/badges/:ref/coverage.svg", open=True, slashes="ref")
 def show_coverage_badge(visit: Visit, db: Connection) -> PageResponse:
     """Return the badge of the coverage of a branch or tag."""

@@ -1,17 +1,20 @@
 """Pipelines of a project: the list, one pipeline with its jobs and tests, and the form for a new one."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ingot.ci.artifacts import api as artifacts_api
 from ingot.ci.downstream.links import downstream_of_jobs, upstream_of_pipeline
 from ingot.ci.pipelines import api as pipelines_api
+from ingot.ci.pipelines.staged import described_variables
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
 from ingot.ci.pipelines.views import PipelineVariableView
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.offload import require_blocking_allowed
+from ingot.projects.projects import api as projects_api
 from ingot.repositories import browser
 from ingot.repositories.commits.views import CommitView
 from ingot.repositories.statuses import api as statuses_api
@@ -71,7 +74,15 @@ def show_pipeline_form(visit: Visit) -> PageResponse:
     if not parent.may(pipelines_api.create_pipeline):
         raise NotFound("Page")
     ref = text_field(visit.request.query, "ref") or parent.project.default_branch or ""
-    return _pipeline_form(parent, ref, [])
+    require_blocking_allowed()
+    project = parent.find(projects_api.get_project).project
+    store = projects_api.repository_store(visit.settings)
+    described = described_variables(visit.database, store, project, visit.viewer.actor, ref)
+    rows = [
+        {"key": key, "value": each.value, "description": each.description, "options": each.options}
+        for key, each in described.items()
+    ]
+    return _pipeline_form(parent, ref, rows)
 
 
 @pages.post("/:path/-/pipelines", notice="Pipeline created.")
@@ -227,7 +238,7 @@ def _commits_of(parent: ProjectContext, shas: list[str]) -> dict[str, CommitView
 def _pipeline_form(
     parent: ProjectContext,
     ref: str,
-    variables: list[dict[str, str]],
+    variables: Sequence[Mapping[str, Any]],
     errors: list[str] | None = None,
     status: int = 200,
 ) -> TemplateResponse:

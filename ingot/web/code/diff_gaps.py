@@ -1,8 +1,11 @@
 """Collapsed unchanged lines of a diff: the rows that represent them and the links that expand them."""
 
+from functools import partial
 from html import escape
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
+
+from ingot.web.display_zone import translate_label
 
 LINES_PER_EXPANSION = 20
 """Lines shown by one expansion of a longer gap."""
@@ -42,34 +45,21 @@ class GapContext(NamedTuple):
         return f'<tr class="hunk"><td colspan="{columns}">{links} {escape(text)}</td></tr>\n'
 
     def _links(self, gap: DiffGap) -> list[str]:
+        below = partial(self._link, gap, "down", "↓ {} more", "Show {} more lines below", LINES_PER_EXPANSION)
         if gap.last is None:
-            return [
-                self._link(
-                    gap,
-                    "down",
-                    f"↓ {LINES_PER_EXPANSION} more",
-                    f"Show {LINES_PER_EXPANSION} more lines below",
-                    gap.first,
-                )
-            ]
+            return [below(gap.first)]
         length = gap.last - gap.first + 1
         if length <= LINES_PER_EXPANSION:
-            text = f"{length} more line{'s' * (length > 1)}"
-            return [self._link(gap, "up", f"↕ {text}", f"Show {text}", gap.first)]
-        above = self._link(
-            gap, "up", f"↑ {LINES_PER_EXPANSION} more", f"Show {LINES_PER_EXPANSION} more lines above", gap.last
-        )
-        if gap.first == 1:
-            return [above]
-        return [
-            self._link(
-                gap, "down", f"↓ {LINES_PER_EXPANSION} more", f"Show {LINES_PER_EXPANSION} more lines below", gap.first
-            ),
-            above,
-        ]
+            texts = (
+                ("↕ {} more line", "Show {} more line") if length == 1 else ("↕ {} more lines", "Show {} more lines")
+            )
+            return [self._link(gap, "up", *texts, length, gap.first)]
+        above = self._link(gap, "up", "↑ {} more", "Show {} more lines above", LINES_PER_EXPANSION, gap.last)
+        return [above] if gap.first == 1 else [below(gap.first), above]
 
-    def _link(self, gap: DiffGap, way: str, text: str, name: str, line: int) -> str:
-        """Render a link that loads the lines with JavaScript, and opens the file at the line without it."""
+    def _link(self, gap: DiffGap, way: str, text: str, name: str, lines: int, line: int) -> str:
+        """Render a link that loads lines with JavaScript, and opens the file at ``line`` without it."""
+        text, name = (translate_label(label).format(lines) for label in (text, name))
         params = {"way": way, "first": gap.first, "last": gap.last or "", "ahead": gap.ahead, "anchor": self.anchor}
         query = urlencode(params | ({"view": "split"} if self.split else {}))
         file = f"{self.commit}/{quote(self.path)}"

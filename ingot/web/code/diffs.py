@@ -18,6 +18,7 @@ from ingot.web.bidi import has_bidi_characters
 from ingot.web.code.diff_gaps import GapContext
 from ingot.web.code.patch_rows import DiffRow, parse_hunks, split_rows, unified_rows
 from ingot.web.code.whitespace import without_whitespace_changes
+from ingot.web.display_zone import current_language
 from ingot.web.formats import with_query
 
 _LINES_PER_SCREEN = 600
@@ -71,6 +72,7 @@ class _RowCacheKey(NamedTuple):
     split: bool
     target: DiffTarget | None
     """Set only where the unchanged lines around the changes can be expanded."""
+    page_language: str
 
 
 class DiffFile(msgspec.Struct):
@@ -294,7 +296,9 @@ def _fill_lines(
         if not file.empty_reason and not file.collapsed:
             file.has_bidi = has_bidi_characters(item.diff)
             row_target = target._replace(old_commit="") if target and not (item.new_file or item.deleted_file) else None
-            key = _RowCacheKey(item.diff, file.new_path, file.anchor, *links, shown.split, row_target)
+            key = _RowCacheKey(
+                item.diff, file.new_path, file.anchor, *links, shown.split, row_target, current_language()
+            )
             rows = _row_cache.get(key)
             if rows is None:
                 rows, cost = _cached_rows(key, colored)
@@ -308,7 +312,7 @@ def _fill_lines(
 
 def _cached_rows(key: _RowCacheKey, colored: int) -> tuple[list[DiffRow], int]:
     """Return the rows of a file and the amount highlighted; rows over the page's highlighting limit are not cached."""
-    diff, path, anchor, link, same, split, target = key
+    diff, path, anchor, link, same, split, target, _ = key
     if len(diff) > _MAX_INLINE_LENGTH:
         require_blocking_allowed()
     language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""

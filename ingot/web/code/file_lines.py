@@ -48,6 +48,14 @@ def file_lines(oid: str, text: str, language: str, *, everything: bool, anchor: 
     return lines
 
 
+def highlighted_lines(text: str, language: str, start: int, end: int) -> dict[int, Markup]:
+    """Return the lines of a part of a file with syntax colors, by number."""
+    require_blocking_allowed()
+    part = text.split("\n")[start - 1 : end]
+    lines = map(mark_bidi_characters, highlight_lines(["\n".join(part)], language).pieces[0])
+    return {number: Markup(line) for number, line in enumerate(lines, start)}  # noqa: S704 - They are escaped.
+
+
 def _rows(html: list[str], start: int, anchor: str) -> Markup:
     rows = [
         f'<tr id="{anchor}{number}"><td><a href="#{anchor}{number}">{number}</a><td>{mark_bidi_characters(line)}\n'

@@ -10,7 +10,7 @@ from ingot.errors import Invalid
 from ingot.repositories import browser
 from ingot.web.bidi import has_bidi_characters
 from ingot.web.code.file_kinds import FileContent, file_content, is_markdown
-from ingot.web.code.file_lines import file_lines
+from ingot.web.code.file_lines import file_lines, highlighted_lines
 from ingot.web.code.location import CodeLocation, code_location
 from ingot.web.code.previews import is_previewable, preview_or_none
 from ingot.web.code.trees import find_last_commit
@@ -69,6 +69,7 @@ def show_blame(visit: Visit) -> PageResponse:
         "file": file,
         "content": content,
         "blame_parts": [],
+        "highlighted": {},
         "has_bidi": has_bidi_characters(content.text),
         "notice": "",
         "following": None,
@@ -80,6 +81,7 @@ def show_blame(visit: Visit) -> PageResponse:
             context["blame_parts"] = browser.blame_lines(
                 location.repository, location.commit, location.path, start, end
             )
+            context["highlighted"] = highlighted_lines(content.text, language_of(location.path), start, end)
         except Invalid:
             context["notice"] = "Blame is not available, because the history of this file is too long."
         context["following"] = start + _BLAME_PAGE_LINES if start + _BLAME_PAGE_LINES <= total else None

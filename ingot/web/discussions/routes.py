@@ -1,7 +1,7 @@
 """Routes of the discussion forms."""
 
-from ingot.web.discussions import completions
 from ingot.web.discussions.comments import discussion_pages
 from ingot.web.discussions.discussable import DISCUSSABLE_KINDS
+from ingot.web.page_routes import PageRoutes
 
-PAGES = (completions.pages, *(discussion_pages(kind) for kind in DISCUSSABLE_KINDS))
+pages = PageRoutes([route for kind in DISCUSSABLE_KINDS for route in discussion_pages(kind).routes])

@@ -10,7 +10,9 @@ from ingot.collaboration.subjects import SubjectAccess
 from ingot.core.db.times import Timestamp
 from ingot.web.discussions.awards import AwardSummary, award_summaries
 from ingot.web.discussions.discussable import Discussable
+from ingot.web.discussions.system_note_translation import translate_system_note
 from ingot.web.display_zone import time_element
+from ingot.web.languages import page_language
 from ingot.web.texts import render_markdown_texts
 
 _PER_PAGE = 100
@@ -135,9 +137,9 @@ def _discussion_items(
     """Return the discussions, the emoji awarded to the subject, and the rendered texts of ``other_texts``."""
     visit = discussable.visit
     notes = [note for discussion in discussions for note in discussion.notes]
-    texts = render_markdown_texts(
-        visit, [*(note.body for note in notes), *(text or "" for text in other_texts)], discussable.project_id
-    )
+    language = page_language(visit)
+    bodies = [translate_system_note(note.body, language) if note.system else note.body for note in notes]
+    texts = render_markdown_texts(visit, [*bodies, *(text or "" for text in other_texts)], discussable.project_id)
     html = {note.id: text for note, text in zip(notes, texts, strict=False)}
     awards = _award_summaries(discussable, subject_access, [note.id for note in notes if not note.system])
     viewer_id = visit.viewer.user.id if visit.viewer.user else None

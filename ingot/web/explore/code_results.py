@@ -9,6 +9,8 @@ from markupsafe import Markup, escape
 
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.discovery.search import api as search_api
+from ingot.discovery.search.code import cannot_be_searched
+from ingot.log import log_failure
 from ingot.projects.projects import api as projects_api
 from ingot.web.bidi import mark_bidi_characters
 from ingot.web.form_errors import REQUEST_ERRORS
@@ -48,7 +50,8 @@ class CodeSearch(msgspec.Struct):
 def search_code_of_projects(visit: Visit, term: str, page: int) -> CodeSearch:
     """Search the default branches of the most recently active projects that the user may see.
 
-    The endpoint of each project checks the permission; projects whose code is hidden or takes too long are skipped.
+    The endpoint of each project checks the permission; projects whose code is hidden or damaged or takes too long are
+    skipped.
     """
     end = monotonic() + MAX_SECONDS
     filters = {"order_by": "last_activity_at", "per_page": str(MAX_PROJECTS), "simple": "true"}
@@ -64,6 +67,10 @@ def search_code_of_projects(visit: Visit, term: str, page: int) -> CodeSearch:
             matches += visit.ask(search_api.search_project, params, id=project.id).items
         except REQUEST_ERRORS:
             continue
+        except Exception as error:  # The other repositories can be searched.
+            if not cannot_be_searched(error):
+                raise
+            log_failure("repository unreadable", error, project_id=project.id)
     is_cut = searched < len(projects.items) or (projects.total or 0) > len(projects.items)
     return CodeSearch(slice_page(matches, Page(page)), searched, is_cut)
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
-from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
+from markupsafe import escape
 
 from ingot.accounts.tokens.feed_tokens import feed_token, user_by_feed_token_or_none
 from ingot.accounts.users.views import UserView
@@ -156,8 +156,8 @@ def _entry(entry: FeedEntry, base: str, index: int) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_FORBIDDEN.sub("", text))
+    return str(escape(_FORBIDDEN.sub("", text)))
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_FORBIDDEN.sub("", text))
+    return f'"{escape(_FORBIDDEN.sub("", text))}"'

@@ -15,7 +15,7 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Templ
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values
 from ingot.web.projects.settings import find_project_settings
-from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
+from ingot.web.scope_labels import offered_scopes
 
 pages = PageRoutes()
 ROLES = {
@@ -85,7 +85,7 @@ def _tokens_page(parent: ProjectOrGroupContext, forms: FormsState, secret: str =
         "secret": secret,
         "active": parent.ask(tokens, every | {"state": "active"}).items,
         "inactive": parent.ask(tokens, every | {"state": "inactive"}).items,
-        "scopes": [(scope, SCOPE_DESCRIPTIONS.get(scope, "")) for scope in RESOURCE_SCOPES],
+        "scopes": offered_scopes(RESOURCE_SCOPES),
         "roles": ROLES,
         "place": "project" if isinstance(parent, ProjectContext) else "group",
         "may_change": parent.may(access_tokens_api.create_access_token),

@@ -1,11 +1,8 @@
-"""Creation, settings, deploy tokens, transfer and deletion of groups."""
+"""Creation, settings, transfer and deletion of groups."""
 
 from functools import partial
 from typing import Any
 
-from msgspec import UNSET
-
-from ingot.projects.deploy_tokens import api as deploy_tokens_api
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -16,7 +13,6 @@ from ingot.web.projects import general_settings
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
 from ingot.web.projects.general_settings import FormParts, submitted_part
 from ingot.web.projects.namespaces import find_typed_namespace, group_options, namespace_path
-from ingot.web.projects.repository_settings import token_form_values, token_params
 from ingot.web.projects.settings import VISIBILITIES
 
 pages = PageRoutes()
@@ -137,39 +133,3 @@ def _settings_page(group_context: GroupContext, forms: FormsState) -> TemplateRe
         "searched": options.items if options.more else [],
     }
     return settings_page(group_context, "groups/edit.html", "edit", context, forms.status)
-
-
-@pages.get("/groups/:path/-/settings/repository")
-def show_tokens(visit: Visit) -> PageResponse:
-    """List the deploy tokens of a group."""
-    return _tokens_page(find_group_settings(visit), FormsState())
-
-
-@pages.post("/groups/:path/-/settings/deploy_tokens")
-def create_token(visit: Visit) -> PageResponse:
-    """Create a deploy token and show its value once."""
-    group_context = find_group_settings(visit)
-    typed = token_form_values(visit)
-    try:
-        created = group_context.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
-    except REQUEST_ERRORS as error:
-        return _tokens_page(group_context, FormsState("token", typed, error_messages(error)))
-    return _tokens_page(group_context, FormsState(), created)
-
-
-@pages.delete("/groups/:path/-/settings/deploy_tokens/:token", notice="Deploy token revoked.")
-def revoke_token(visit: Visit) -> PageResponse:
-    """Revoke a deploy token."""
-    group_context = find_group_settings(visit)
-    group_context.ask(deploy_tokens_api.delete_deploy_token, token_id=visit.request.path["token"])
-    return LocalRedirect(f"{group_context.url}/-/settings/repository")
-
-
-def _tokens_page(group_context: GroupContext, forms: FormsState, created: Any = None) -> TemplateResponse:
-    context = {
-        "forms": forms,
-        "tokens": group_context.ask(deploy_tokens_api.list_deploy_tokens, {"per_page": 100}).items,
-        "created": created,
-        "secret": created.token if created is not None and created.token is not UNSET else "",
-    }
-    return settings_page(group_context, "groups/tokens.html", "settings/repository", context, forms.status)

@@ -57,7 +57,13 @@ def link_issue(visit: Visit) -> PageResponse:
     project = reference.project or discussable.project_path
     if "/" not in project:
         project = f"{discussable.project_path.rpartition('/')[0]}/{project}"
-    return _submit(visit, issue_links_api.link_issue, target_project_id=project, target_issue_iid=reference.name)
+    return _submit(
+        visit,
+        issue_links_api.link_issue,
+        target_project_id=project,
+        target_issue_iid=reference.name,
+        link_type=str(visit.request.form.get("link_type", "")) or "relates_to",
+    )
 
 
 @pages.delete("/:path/-/issues/:issue_iid/links/:issue_link_id", notice="Link removed.")

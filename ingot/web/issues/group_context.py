@@ -5,9 +5,11 @@ from typing import Any
 
 import msgspec
 
+from ingot.ci.packages.records import api as packages_api
 from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.group_projects.api import GroupDetailView
+from ingot.repositories.wikis import api as wikis_api
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 
@@ -45,6 +47,10 @@ class GroupContext(msgspec.Struct, frozen=True):
         """Render a page in the group's layout, with one of its tabs selected."""
         pages = ("issues", "boards", "merge_requests", "labels", "milestones")
         tabs = [(page, f"{self.url}/-/{page}", page.capitalize().replace("_", " ")) for page in pages]
+        if self.may(packages_api.list_group_packages):
+            tabs.append(("packages", f"{self.url}/-/packages", "Packages"))
+        if self.may(wikis_api.list_pages):
+            tabs.append(("wiki", f"{self.url}/-/wikis", "Wiki"))
         shared = {"group": self.group, "parent": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
         return TemplateResponse(template, {**shared, "last_tab": self._last_tab(), **(context or {})}, status)
 

@@ -19,22 +19,24 @@ class SharedPages:
     def __init__(self) -> None:
         self.pages = PageRoutes()
 
-    def get(self, path: str, *, open: bool = False) -> Callable[[ContextHandler], ContextHandler]:
+    def get(self, path: str, *, open: bool = False, slashes: str = "") -> Callable[[ContextHandler], ContextHandler]:
         """Register a GET page."""
 
         def declare(show: ContextHandler) -> ContextHandler:
             for start, find in _PREFIXES:
-                self.pages.get(start + path, open=open)(_with_parent(find, show))
+                self.pages.get(start + path, open=open, slashes=slashes)(_with_parent(find, show))
             return show
 
         return declare
 
-    def form(self, method: str, path: str, *, notice: Notice = "") -> Callable[[ContextHandler], ContextHandler]:
+    def form(
+        self, method: str, path: str, *, notice: Notice = "", slashes: str = ""
+    ) -> Callable[[ContextHandler], ContextHandler]:
         """Register a form action."""
 
         def declare(act: ContextHandler) -> ContextHandler:
             for start, find in _PREFIXES:
-                getattr(self.pages, method)(start + path, notice=notice)(_with_parent(find, act))
+                getattr(self.pages, method)(start + path, notice=notice, slashes=slashes)(_with_parent(find, act))
             return act
 
         return declare

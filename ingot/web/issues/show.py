@@ -10,7 +10,6 @@ from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.links.views import linked_briefs
 from ingot.collaboration.issues.task_items import description_version
 from ingot.collaboration.issues.views import found_issue_view
-from ingot.core.markup.tasks import count_tasks
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
 from ingot.web.discussions.timeline import discussion_thread
 from ingot.web.page_routes import PageResponse, PageRoutes, Visit
@@ -37,13 +36,13 @@ def issue_page(parent: ProjectContext, iid: str, errors: list[str] | None = None
     issue = visit.database.read(lambda db: found_issue_view(db, actor, lookup, base, with_labels_details=True))
     may_edit = policy.may_edit_issue(actor, lookup.access, lookup)
     thread = discussion_thread(discussable, issue.description)
-    tasks = count_tasks(issue.description or "")
+    tasks = issue.task_completion_status
     context = {
         "issue": issue,
         "discussable": discussable,
         "thread": thread,
         "labels": issue.labels,
-        "description": _description_html(thread.other_texts[0], tasks.total) if may_edit else thread.other_texts[0],
+        "description": _description_html(thread.other_texts[0], tasks.count) if may_edit else thread.other_texts[0],
         "version": description_version(issue.description),
         "tasks": tasks,
         "participants": participants,

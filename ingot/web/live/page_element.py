@@ -2,16 +2,13 @@
 
 from urllib.parse import urlencode
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ingot.core.db.times import Timestamp, to_datetime
 from ingot.web.files.static import versioned_url
-from ingot.web.live.subjects import STREAM_PATH
+from ingot.web.live.topics import STREAM_PATH
 
 _POLL_SECONDS = 15
-_ELEMENT = Markup(
-    '<div hidden data-live="{}" data-live-poll="{}" data-live-source="{}"></div><script src="{}" defer></script>'
-)
 
 
 def live_element(
@@ -28,4 +25,6 @@ def live_element(
     ``source`` is the URL of the changed parts; by default that of the page.
     """
     query = {"kind": kind, "parent": parent, "number": number, "since": to_datetime(now).timestamp()}
-    return _ELEMENT.format(f"{STREAM_PATH}?{urlencode(query)}", poll_seconds, source, versioned_url("live.js"))
+    stream, script = escape(f"{STREAM_PATH}?{urlencode(query)}"), escape(versioned_url("live.js"))
+    attributes = f'data-live="{stream}" data-live-poll="{poll_seconds}" data-live-source="{escape(source)}"'
+    return Markup(f'<div hidden {attributes}></div><script src="{script}" defer></script>')  # noqa: S704 - All values are escaped.

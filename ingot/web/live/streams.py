@@ -28,7 +28,7 @@ from ingot.offload import WouldBlock, forbid_blocking
 from ingot.web.client import PageClient
 from ingot.web.cookies import SESSION_COOKIE, read_cookies
 from ingot.web.live.changes import ChangeMonitor
-from ingot.web.live.subjects import STREAM_PATH, LiveSubject, find_topics
+from ingot.web.live.topics import STREAM_PATH, LiveSubject
 from ingot.web.page_routes import text_field
 
 MAX_STREAMS = 2000
@@ -217,6 +217,8 @@ class LiveStreams:
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def _find(self, request: Request, db: Connection) -> _Subscription:
+        from ingot.web.live.subjects import find_topics  # Loads the endpoints of all kinds of pages.
+
         actor = authenticate(db, Credentials(session=read_cookies(request).get(SESSION_COOKIE)))
         query = parse_query(request.query)
         subject = LiveSubject(*(text_field(query, name) for name in LiveSubject._fields))

@@ -1,7 +1,6 @@
-"""Subjects of live updates: for each kind of page, the permission to see it and the topics that concern it."""
+"""Lookup of the topics of a live subject: for each kind of page, the permission to see it and what concerns it."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from ingot.ci.jobs import api as jobs_api
 from ingot.ci.traces.store import trace_topic
@@ -9,39 +8,12 @@ from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.subjects import subject_topic
 from ingot.errors import NotFound
-from ingot.integrations.transfers.runs import api as imports_api
-from ingot.integrations.transfers.runs.service import run_topic
 from ingot.integrations.webhooks import api as webhooks_api
 from ingot.integrations.webhooks.delivery.claims import hook_topic
 from ingot.integrations.webhooks.system import api as system_hooks_api
 from ingot.repositories.statuses import api as statuses_api
 from ingot.web.client import PageClient
-
-STREAM_PATH = "/-/live"
-
-
-class LiveSubject(NamedTuple):
-    """Subject of a stream, as its URL names it."""
-
-    kind: str
-    parent: str
-    """Id of the project or group; empty for the instance."""
-    number: str
-
-
-def pipeline_topic(project_id: int, pipeline_id: int | str) -> str:
-    """Return the topic of a pipeline and its jobs."""
-    return f"pipeline:{project_id}:{pipeline_id}"
-
-
-def pipelines_topic(project_id: int) -> str:
-    """Return the topic of all pipelines of a project."""
-    return f"pipelines:{project_id}"
-
-
-def ref_topic(project_id: int | None, name: str) -> str:
-    """Return the topic of a branch or another ref, and of its pipelines."""
-    return f"ref:{project_id}:{name}"
+from ingot.web.live.topics import LiveSubject, pipeline_topic, pipelines_topic, ref_topic
 
 
 def find_topics(client: PageClient, subject: LiveSubject) -> frozenset[str]:
@@ -94,6 +66,10 @@ def _group_hook(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
 
 
 def _import(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
+    # Few pages show imports, whose modules would take 3 MB in each worker.
+    from ingot.integrations.transfers.runs import api as imports_api
+    from ingot.integrations.transfers.runs.service import run_topic
+
     return (run_topic(client.find(imports_api.get_import, {"import_id": subject.number}).id),)
 
 

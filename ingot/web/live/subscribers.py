@@ -10,7 +10,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.repositories.pipelines.events import PipelineChanged, StatusChanged
 from ingot.repositories.ref_changes.events import RefsChanged
-from ingot.web.live.subjects import pipeline_topic, pipelines_topic, ref_topic
+from ingot.web.live.topics import pipeline_topic, pipelines_topic, ref_topic
 
 _MAX_REFS = 20
 """Branches of one push that are announced; pages of further ones are updated by the next change."""

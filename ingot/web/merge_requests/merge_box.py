@@ -4,7 +4,9 @@ from typing import Any
 
 import msgspec
 
+from ingot.ci.artifacts.exposure import ExposedArtifact, exposed_artifacts
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
+from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
 from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.merge_requests.merge.views import proposed_messages
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
@@ -39,6 +41,8 @@ class MergeBox(msgspec.Struct, frozen=True):
     pipeline: Any
     summary: PipelineSummary | None = None
     """Stages and jobs of the pipeline, if the viewer may see them."""
+    exposed: list[ExposedArtifact] = []
+    """Artifacts of the pipeline that its configuration exposes."""
     message: str = ""
     squash_message: str = ""
     may_remove_source: bool = False
@@ -52,7 +56,12 @@ class MergeBox(msgspec.Struct, frozen=True):
 def merge_box(merge_request: MergeRequestContext) -> MergeBox:
     """Return the merge box of a merge request."""
     box = _box(merge_request)
-    return msgspec.structs.replace(box, summary=_pipeline_summary(merge_request)) if box.pipeline else box
+    summary = _pipeline_summary(merge_request) if box.pipeline else None
+    if summary is None:
+        return box
+    actor, pipeline = merge_request.visit.viewer.actor, summary.pipeline
+    exposed = merge_request.visit.database.read(lambda db: exposed_artifacts(db, actor, pipeline))
+    return msgspec.structs.replace(box, summary=summary, exposed=exposed)
 
 
 def _pipeline_summary(merge_request: MergeRequestContext) -> PipelineSummary | None:
@@ -132,6 +141,9 @@ def _rule_reasons(merge_request: MergeRequestContext) -> list[str]:
         reasons.append("The merge request is a draft. Mark it as ready.")
     if project.only_allow_merge_if_all_discussions_are_resolved and not view.blocking_discussions_resolved:
         reasons.append("All discussions must be resolved.")
+    merge_request_row = merge_request.lookup.merge_request
+    if merge_request.visit.database.read(lambda db: lacks_approvals(db, merge_request_row, project.options)):
+        reasons.append("Required approvals are missing.")
     pipeline = view.head_pipeline
     if (
         project.only_allow_merge_if_pipeline_succeeds

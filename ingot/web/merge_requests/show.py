@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ingot.collaboration.merge_requests.approval_settings import api as approval_settings_api
 from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.merge_requests.policy import may_take_part
@@ -56,6 +57,7 @@ def overview_page(
     visit, discussable, view = merge_request.visit, merge_request.discussable, merge_request.view
     thread = with_suggestions(merge_request, discussion_thread(discussable, view.description))
     drafts = review_drafts(merge_request, thread)
+    approvals = discussable.ask(merge_request_discussions_api.get_approvals)
     context = {
         "thread": thread,
         "drafts": drafts,
@@ -65,7 +67,10 @@ def overview_page(
         "description": thread.other_texts[0],
         "participants": discussable.ask(merge_request_editing_api.PLANNING.list_participants, {"per_page": 50}),
         "closes": _closed_issues(merge_request),
-        "approvals": discussable.ask(merge_request_discussions_api.get_approvals),
+        "approvals": approvals,
+        "approval_rules": (
+            discussable.ask(approval_settings_api.get_approval_state).rules if approvals.has_approval_rules else []
+        ),
         "may_take_part": may_take_part(visit.viewer.actor, merge_request.lookup.access, merge_request.lookup),
         "box": merge_box(merge_request),
         "errors": errors or [],

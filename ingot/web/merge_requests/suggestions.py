@@ -66,13 +66,14 @@ def _with_diffs(note: NoteItem, url: str, csrf: str) -> NoteItem:
 
 
 def _box(suggestion: SuggestionView, url: str, csrf: str) -> str:
-    single = suggestion.from_line == suggestion.to_line
-    lines = f"line {suggestion.to_line}" if single else f"lines {suggestion.from_line} to {suggestion.to_line}"
+    first, last = suggestion.from_line, suggestion.to_line
+    title = "Suggested change, line {}" if first == last else "Suggested change, lines {} to {}"
+    title = translate_label(title).format(*dict.fromkeys((first, last)))
     state = _controls(suggestion, url, csrf)
     rows = _rows("before", "−", suggestion.from_content) + _rows("after", "+", suggestion.to_content)
     return (
-        f'<div class="suggestion"><div class="suggestion-bar"><span>Suggested change, {lines}</span>{state}</div>'
-        f'<table class="suggested" aria-label="Suggested change"><tbody>{rows}</tbody></table></div>'
+        f'<div class="suggestion"><div class="suggestion-bar"><span>{title}</span>{state}</div>'
+        f'<table class="suggested" aria-label="{title}"><tbody>{rows}</tbody></table></div>'
     )
 
 

@@ -15,7 +15,7 @@ from ingot.core.db.connection import Connection
 from ingot.errors import Invalid, NotFound
 from ingot.web.form_errors import error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
-from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
+from ingot.web.scope_labels import offered_scopes
 
 pages = PageRoutes()
 _GROUP = "doorkeeper_application"
@@ -156,7 +156,7 @@ def _form_values(visit: Visit) -> ApplicationForm:
 
 
 def _form(typed: ApplicationForm, errors: list[str]) -> dict[str, Any]:
-    scopes = [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in OAUTH_SCOPES]
+    scopes = offered_scopes(OAUTH_SCOPES)
     return {"typed": typed, "errors": errors, "scopes": scopes}
 
 

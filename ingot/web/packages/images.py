@@ -1,31 +1,74 @@
 """Pages of the container images of a project."""
 
+from functools import partial
+from typing import get_args
+
 from ingot.ci.packages.containers import api as containers_api
-from ingot.ci.packages.containers.views import registry_host
+from ingot.ci.pipelines.predefined_variables import registry_host
 from ingot.core.api.params import number_or_none
 from ingot.errors import NotFound
+from ingot.projects.projects import api as projects_api
+from ingot.projects.projects.cleanup_policy import KeptTags, TagAge
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.packages.sections import packages_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.projects.forms import FormsState, form_values, submit_form
 
 pages = PageRoutes()
 
 
-@pages.get("/:path/-/container_registry")
+_CADENCES = {
+    "1d": "Every day",
+    "7d": "Every week",
+    "14d": "Every two weeks",
+    "1month": "Every month",
+    "3month": "Every three months",
+}
+_NUMBERS = [str(number) for number in get_args(KeptTags)]
+_AGES = {age: age.removesuffix("d") for age in get_args(TagAge)}
+_POLICY_FIELDS = ("cadence", "keep_n", "older_than", "name_regex", "name_regex_keep")
+
+
+@pages.get("/:path/-/container_registry", open=True)
 def show_repositories(visit: Visit) -> PageResponse:
     """List the container repositories."""
+    return _list_page(project_context(visit), FormsState())
+
+
+@pages.put("/:path/-/container_registry", notice="Cleanup policy saved.")
+def change_cleanup_policy(visit: Visit) -> PageResponse:
+    """Change the cleanup policy."""
     parent = project_context(visit)
+    typed = form_values(visit, "policy", _POLICY_FIELDS, ("enabled",))
+    params = {"container_expiration_policy_attributes": {name: value or None for name, value in typed.items()}}
+    params["container_expiration_policy_attributes"]["enabled"] = typed["enabled"]
+    url = f"{parent.url}/-/container_registry"
+    return submit_form(
+        "policy", typed, lambda: parent.ask(projects_api.edit_project, params), partial(_list_page, parent), url
+    )
+
+
+def _list_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
+    visit = parent.visit
     params = {"tags_count": True, "page": visit.request.page, "per_page": 20}
     repositories = parent.ask(containers_api.list_container_repositories, params)
     host = registry_host(visit.request.origin.base)
     image = f"{host}/{parent.project.path_with_namespace.lower()}"
     commands = f"docker login {host}\ndocker build -t {image} .\ndocker push {image}"
-    context = {"repositories": repositories, "commands": commands}
-    return packages_page(parent, "packages/repositories.html", "container_registry", context)
+    context = {
+        "repositories": repositories,
+        "commands": commands,
+        "forms": forms,
+        "cadences": _CADENCES,
+        "numbers": _NUMBERS,
+        "ages": _AGES,
+        "may_change": parent.may(projects_api.edit_project),
+    }
+    return packages_page(parent, "packages/repositories.html", "container_registry", context, forms.status)
 
 
-@pages.get("/:path/-/container_registry/:repository")
+@pages.get("/:path/-/container_registry/:repository", open=True)
 def show_repository(visit: Visit) -> PageResponse:
     """Show the tags of a container repository."""
     return _page(project_context(visit))
@@ -69,13 +112,9 @@ def _page(parent: ProjectContext, errors: list[str] | None = None) -> TemplateRe
     repository = visit.client.ask(
         containers_api.get_container_repository, {"size": True}, {"repository_id": number}, "registry"
     )
-    details = [
-        parent.ask(containers_api.get_container_tag, repository_id=number, tag_name=tag.name) for tag in tags.items
-    ]
     context = {
         "repository": repository,
         "tags": tags,
-        "rows": details,
         "may_delete": parent.may(containers_api.delete_container_repository, repository_id=number),
         "may_delete_tags": parent.may(containers_api.delete_container_tag, repository_id=number, tag_name="x"),
         "errors": errors or [],

@@ -1,10 +1,15 @@
-"""Pages of the packages of a project."""
+"""Pages of the packages of projects and groups."""
+
+from collections.abc import Callable
+from typing import Any
 
 from ingot.ci.packages.records import api as packages_api
 from ingot.ci.packages.records.views import PackageView
 from ingot.core.api.params import number_or_none
+from ingot.core.db.paging import Listing
 from ingot.errors import NotFound
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.packages.instructions import install_commands
 from ingot.web.packages.sections import packages_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field
@@ -14,20 +19,32 @@ pages = PageRoutes()
 TYPES = {"generic": "Generic", "pypi": "Python", "npm": "npm", "maven": "Maven"}
 
 
-@pages.get("/:path/-/packages")
+@pages.get("/:path/-/packages", open=True)
 def show_packages(visit: Visit) -> PageResponse:
     """List the packages, newest first."""
     parent = project_context(visit)
-    name, kind = (text_field(visit.request.query, field) for field in ("search", "type"))
-    params = {"sort": "desc", "page": visit.request.page, "per_page": 20, "package_name": name}
-    if kind in TYPES:
-        params["package_type"] = kind
-    packages = parent.ask(packages_api.list_packages, params)
-    context = {"packages": packages, "types": TYPES, "search": name, "kind": kind}
+    context = _listed(parent, packages_api.list_packages) | {"layout": "project.html"}
     return packages_page(parent, "packages/packages.html", "packages", context)
 
 
-@pages.get("/:path/-/packages/:package")
+@pages.get("/groups/:path/-/packages", open=True)
+def show_group_packages(visit: Visit) -> PageResponse:
+    """List the packages of the projects in a group and its subgroups, newest first."""
+    parent = group_context(visit)
+    context = _listed(parent, packages_api.list_group_packages) | {"layout": "issues/group.html", "sections": []}
+    return parent.page("packages/packages.html", "packages", context)
+
+
+def _listed(parent: ProjectOrGroupContext, endpoint: Callable[..., Listing[PackageView]]) -> dict[str, Any]:
+    query = parent.visit.request.query
+    name, kind = (text_field(query, field) for field in ("search", "type"))
+    params = {"sort": "desc", "page": parent.visit.request.page, "per_page": 20, "package_name": name}
+    if kind in TYPES:
+        params["package_type"] = kind
+    return {"packages": parent.ask(endpoint, params), "types": TYPES, "search": name, "kind": kind}
+
+
+@pages.get("/:path/-/packages/:package", open=True)
 def show_package(visit: Visit) -> PageResponse:
     """Show a package with its files and how to install it."""
     return _page(project_context(visit))

@@ -18,7 +18,7 @@ from ingot.core.names import NAMESPACES
 from ingot.errors import Conflict, Invalid
 from ingot.web.form_errors import error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
-from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
+from ingot.web.scope_labels import offered_scopes
 
 pages = PageRoutes()
 MAX_RENAMES = 5
@@ -151,7 +151,7 @@ def _tokens_page(
             "tab": "tokens",
             "active": [token for token in tokens if token.active(db.now)],
             "inactive": [token for token in tokens if not token.active(db.now)],
-            "scopes": [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in scopes],
+            "scopes": offered_scopes(scopes),
             "secret": secret,
             "errors": errors or [],
             "typed": typed or {"name": "", "expires_at": "", "scopes": []},

@@ -1,16 +1,24 @@
-"""Clone URLs of a project, for the protocols that the administrators enabled."""
+"""Clone URLs of projects and wikis, for the protocols that the administrators enabled."""
 
 from ingot.accounts.instance.settings import GitProtocol, allows_protocol
 from ingot.core.db.connection import Connection
-from ingot.projects.projects.views import ProjectView
+from ingot.projects.projects.views import InstanceUrls, ProjectView
 
 _SUFFIX = ".git"
 
 
 def clone_urls(db: Connection, project: ProjectView, *, wiki: bool = False) -> dict[str, str]:
-    """Return the clone URLs by protocol name, the recommended one first."""
-    urls: tuple[tuple[GitProtocol, str], ...] = (("http", project.http_url_to_repo), ("ssh", project.ssh_url_to_repo))
+    """Return the clone URLs of a project or its wiki by protocol name, the recommended one first."""
+    urls = project.http_url_to_repo, project.ssh_url_to_repo
     ending = f".wiki{_SUFFIX}" if wiki else _SUFFIX
-    return {
-        protocol.upper(): url.removesuffix(_SUFFIX) + ending for protocol, url in urls if allows_protocol(db, protocol)
-    }
+    return _allowed(db, *(url.removesuffix(_SUFFIX) + ending for url in urls))
+
+
+def group_wiki_urls(db: Connection, full_path: str, urls: InstanceUrls) -> dict[str, str]:
+    """Return the clone URLs of a group's wiki by protocol name, the recommended one first."""
+    return _allowed(db, *(f"{start}{full_path}.wiki{_SUFFIX}" for start in (f"{urls.base}/", urls.ssh)))
+
+
+def _allowed(db: Connection, http: str, ssh: str) -> dict[str, str]:
+    urls: tuple[tuple[GitProtocol, str], ...] = (("http", http), ("ssh", ssh))
+    return {protocol.upper(): url for protocol, url in urls if allows_protocol(db, protocol)}

@@ -1,12 +1,14 @@
 """Push and pull mirrors of a project."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from ingot.core.outgoing.ssh_urls import is_ssh_url
 from ingot.errors import Invalid
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.mirrors import api as mirrors_api
+from ingot.repositories.mirrors.views import RemoteMirrorView
 from ingot.repositories.pull_mirrors import api as pull_mirrors_api
 from ingot.repositories.pull_mirrors.views import PullMirrorView
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
@@ -38,7 +40,8 @@ def create_mirror(visit: Visit) -> PageResponse:
     """Add an enabled mirror."""
     typed = form_values(visit, "mirror", ("url",), tuple(_FLAGS))
     shown = {**typed, "url": ""}  # The URL may contain a password.
-    return _submit(visit, "mirror", shown, mirrors_api.create_mirror, {**typed, "enabled": True})
+    method = "ssh_public_key" if is_ssh_url(str(typed["url"]).strip()) else "password"
+    return _submit(visit, "mirror", shown, mirrors_api.create_mirror, {**typed, "enabled": True, "auth_method": method})
 
 
 @pages.post("/:path/-/settings/mirrors/:mirror/sync", notice="Update started.")
@@ -65,6 +68,8 @@ def change_pull_mirror(visit: Visit) -> PageResponse:
     """Create or change the pull mirror; an empty URL keeps the stored one."""
     typed = form_values(visit, "pull", ("url",), ("enabled", *_PULL_FLAGS))
     params = {name: value for name, value in typed.items() if name != "url" or value.strip()}
+    if is_ssh_url(str(typed["url"]).strip()):
+        params["auth_method"] = "ssh_public_key"
     return _submit(visit, "pull", {**typed, "url": ""}, pull_mirrors_api.configure_pull_mirror, params)
 
 
@@ -95,13 +100,24 @@ def _submit(
     return submit_form(form, typed, lambda: parent.ask(endpoint, params, **path), partial(_page, parent), url)
 
 
+def _public_keys(parent: ProjectContext, mirrors: Sequence[RemoteMirrorView]) -> dict[int, str]:
+    """Return the keys of the mirrors over SSH, of which a project has few."""
+    return {
+        mirror.id: parent.ask(mirrors_api.get_mirror_key, mirror_id=mirror.id).public_key
+        for mirror in mirrors
+        if mirror.auth_method == "ssh_public_key"
+    }
+
+
 def _page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
+    mirrors = parent.ask(mirrors_api.list_mirrors, {"per_page": 100}).items
     context: dict[str, Any] = {
         "section": "settings/mirrors",
         "forms": forms,
         "flags": _FLAGS,
         "statuses": STATUSES,
-        "mirrors": parent.ask(mirrors_api.list_mirrors, {"per_page": 100}).items,
+        "mirrors": mirrors,
+        "public_keys": _public_keys(parent, mirrors),
         "pull": _pull_mirror_or_none(parent),
         "pull_flags": _PULL_FLAGS,
         "may_change": parent.may(projects_api.edit_project),

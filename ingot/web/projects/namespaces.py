@@ -28,16 +28,19 @@ class NamespaceOptions(NamedTuple, Generic[T]):
 
 
 def namespace_options(visit: Visit, search: str = "", limit: int | None = None) -> NamespaceOptions[NamespaceView]:
-    """Return the namespaces available to the user; administrators get all except that of the placeholder user."""
+    """Return the namespaces available to the user, that of the user first.
+
+    Administrators get all except that of the placeholder user.
+    """
     limit = limit or MAX_OPTIONS
     namespaces = visit.ask(namespaces_api.list_namespaces, {"per_page": limit, "search": search})
     more = _has_more(namespaces, limit)
-    if not visit.viewer.signed_in.admin:
+    viewer = visit.viewer.signed_in
+    if not viewer.admin:
         return NamespaceOptions(namespaces.items, more)
     placeholder = visit.database.read(placeholder_username)
-    return NamespaceOptions(
-        [each for each in namespaces.items if each.kind != "user" or each.path != placeholder], more
-    )
+    items = [each for each in namespaces.items if each.kind != "user" or each.path != placeholder]
+    return NamespaceOptions(sorted(items, key=lambda each: each.full_path != viewer.username), more)
 
 
 def group_options(visit: Visit) -> NamespaceOptions[GroupView]:

@@ -6,11 +6,11 @@
     if (event.source !== window.parent) return;
     try {
       const { source, dark } = event.data;
+      document.documentElement.style.colorScheme = dark ? "dark" : "light";
       window.mermaid.initialize({ startOnLoad: false, securityLevel: "strict", theme: dark ? "dark" : "default", maxTextSize: 20000, maxEdges: 300 });
       const { svg } = await window.mermaid.render("diagram", String(source));
       const place = document.getElementById("place");
       place.innerHTML = svg;
-      document.body.classList.toggle("dark", Boolean(dark));
       tell({ height: Math.ceil(place.getBoundingClientRect().height) + 8 });
     } catch {
       tell("failed");

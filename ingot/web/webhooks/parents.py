@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from ingot.core.db.paging import Listing
 from ingot.errors import NotFound
 from ingot.integrations.webhooks import api as webhooks_api
+from ingot.integrations.webhooks.policy import HEADERS, trigger_name
 from ingot.integrations.webhooks.system import api as system_hooks_api
 from ingot.integrations.webhooks.views import HookEventView
 from ingot.web.collections import ResourceCollection
@@ -25,8 +26,14 @@ FLAGS = {
     "pipeline_events": "Pipelines",
     "wiki_page_events": "Wiki pages",
     "releases_events": "Releases",
+    "milestone_events": "Milestones",
+    "member_events": "Members",
+    "subgroup_events": "Subgroups",
+    "project_events": "Projects",
     "repository_update_events": "Repository updates",
 }
+GROUP_FLAGS = ("member_events", "subgroup_events", "project_events")
+_EVENT_LABELS = {trigger_name(flag): label for flag, label in FLAGS.items() if flag in HEADERS}
 _SYSTEM_TRIGGERS = ("push_events", "tag_push_events", "merge_requests_events", "repository_update_events")
 
 
@@ -74,6 +81,10 @@ class HookCollection(ResourceCollection, frozen=True):
     parent: ProjectOrGroupContext | None = None
     title: str = ""
 
+    def event_label(self, trigger: str) -> str:
+        """Return the label of a trigger of the delivery log."""
+        return _EVENT_LABELS.get(trigger, "System event")
+
     @property
     def live_kind(self) -> str:
         """Return the kind of a webhook for live updates."""
@@ -96,7 +107,7 @@ def project_hooks(visit: Visit) -> HookCollection:
     """Return the webhooks of a project."""
     parent = project_context(visit)
     parent.find(webhooks_api.list_hooks)
-    flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
+    flags = {name: text for name, text in FLAGS.items() if name not in ("repository_update_events", *GROUP_FLAGS)}
     url, path = f"{parent.url}/-/hooks", {"id": parent.project.id}
     return HookCollection(visit, url, "projects", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, parent)
 

@@ -114,6 +114,26 @@ def test_form_runs_a_pipeline_with_variables(scene: CiScene) -> None:
     assert 'value="blue"' in rejected.text
 
 
+def test_form_asks_for_described_variables(scene: CiScene) -> None:
+    scene.commit("""
+variables:
+  TARGET: {value: staging, options: [staging, production], description: Where to deploy}
+  NOTE: {value: "<none>", description: Shown in the log}
+  PLAIN: x
+job: {script: [x]}
+""")
+    scene.runner.run_all()
+    browser, address = scene.browser(), f"{scene.path}/-/pipelines"
+    page = browser.get(f"{address}/new").text
+    assert "<option selected>staging</option><option>production</option>" in page
+    assert "Where to deploy" in page and 'value="&lt;none&gt;"' in page
+    assert 'value="PLAIN"' not in page
+    fields = {"ref": "main", "variables[1][key]": "TARGET", "variables[1][value]": "production"}
+    assert browser.submit(f"{address}/new", address, fields=fields).status_code == 302
+    assert scene.runner.must_take().variables["TARGET"] == "production"
+    assert 'value="TARGET"' not in browser.get(f"{address}/new?ref=missing").text
+
+
 @pytest.mark.parametrize("tail", ["", "/builds", "/failures", "/test_report"])
 def test_reporters_see_pipelines_without_actions(scene: CiScene, make: Make, tail: str) -> None:
     number = scene.commit()

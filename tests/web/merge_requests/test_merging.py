@@ -1,6 +1,10 @@
 """Merge box: merging, the reasons against it, and the actions before and after."""
 
+import json
+
 from tests.api.merge_requests.factories import commit, make_merge_request
+from tests.ci.pipelines.files import commit_files
+from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.web.browser import Browser
 from tests.web.merge_requests.scene import Open, Scene, current_state
@@ -164,3 +168,20 @@ def test_source_branch_removal_set_by_the_author(make: Make, scene: Scene, brows
     sent = {"authenticity_token": browser.token(), "sha": request["sha"], "options": "1"}
     assert browser.post(f"{page}/merge", data=sent).status_code == 302
     assert make.api.get(branch, scene.owner).status_code == 404
+
+
+def test_exposed_artifacts(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
+    """The merge box links to artifacts that the configuration exposes, for users who may read them."""
+    project, branch = scene.project, "with-artifacts"
+    artifacts = {"paths": ["docs/index.html"], "expose_as": "Docs preview", "public": False}
+    files = {".gitlab-ci.yml": json.dumps({"docs": {"script": "make", "artifacts": artifacts}})}
+    commit_files(make, project, files, branch=branch, start_branch="master")
+    job = project_runner(make, project.id).must_take()
+    assert job.upload({"docs/index.html": b"text"}).status_code == 201
+    job.finish()
+    sent = {"source_branch": branch, "target_branch": "master", "title": "Artifacts"}
+    request = make.api.post(f"{project.url}/merge_requests", scene.developer, **sent).json()
+    link = f"/{project.path}/-/jobs/{job.id}/artifacts/browse/docs"
+    assert f'<a href="{link}">Docs preview</a>' in browser.get(scene.page(request)).text
+    assert "index.html" in browser.get(link).text
+    assert "Docs preview" not in open_browser().signed_in_as(scene.reporter).get(scene.page(request)).text

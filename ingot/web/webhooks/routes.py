@@ -1,5 +1,0 @@
-"""Routes of the webhook pages."""
-
-from ingot.web.webhooks import pages
-
-PAGES = (pages.pages,)

@@ -1,0 +1,14 @@
+"""Accessibility and geometry of the pages of issues, merge requests, labels, milestones and boards."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.conftest import BrowserWindow
+from tests.browser.page_checks import VISITORS, check_area
+from tests.sample_data.records import SampleData
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_planning_pages(open_window: Callable[..., BrowserWindow], samples: SampleData, visitor: str) -> None:
+    check_area(open_window, samples, visitor, "planning")
