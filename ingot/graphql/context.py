@@ -5,10 +5,11 @@ from typing import Any, TypeVar
 
 from ingot.core.access.actor import Actor
 from ingot.core.api.internal_client import InternalCaller, InternalClient, Target
-from ingot.core.api.routes import Endpoint
+from ingot.core.api.routes import AlternateResponse, Endpoint
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.request import Origin
+from ingot.errors import Conflict
 from ingot.settings import Settings
 
 T = TypeVar("T")
@@ -42,10 +43,16 @@ class QueryContext:
         self._loaded: dict[str, dict[Any, Any]] = {}
 
     def call(self, route: str, params: Mapping[str, Any] | None = None, /, **path: object) -> Any:
-        """Call an endpoint, such as ``GET /projects/:id``, as the caller of the query, and return its response."""
+        """Call an endpoint, such as ``GET /projects/:id``, as the caller of the query, and return its response.
+
+        Raises Conflict if the endpoint responds that it refuses the call.
+        """
         endpoint = self._table.find(route)
         target = Target({name: str(value) for name, value in path.items()}, endpoint.path.split("/")[1])
-        return self._table.client.call(self._caller, endpoint.handler, target, dict(params or {}))
+        response = self._table.client.call(self._caller, endpoint.handler, target, dict(params or {}))
+        if isinstance(response, AlternateResponse) and response.status >= 400:
+            raise Conflict(_refusal_message(response.content))
+        return response
 
     def allows(self, route: str, /, **path: object) -> bool:
         """Return whether the caller may call an endpoint."""
@@ -73,3 +80,8 @@ class QueryContext:
         """Forget all loaded objects, because a mutation has changed some of them."""
         self._loaded.clear()
         self._caller = self._caller._replace(known={})
+
+
+def _refusal_message(content: Any) -> str:
+    message = content["message"] if isinstance(content, dict) else content.message
+    return ", ".join(message) if isinstance(message, list) else str(message)

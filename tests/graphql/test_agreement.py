@@ -50,6 +50,9 @@ def project(instance: Instance, make: Make, owner: User) -> Project:
     api.post(f"{project.url}/issues/{issue['iid']}/notes", owner, body="a **note**")
     assert api.post(f"{project.url}/issues/{issue['iid']}/award_emoji", make.root, name="heart").status_code == 201
     api.post(f"{project.url}/issues/{issue['iid']}/todo", owner)
+    api.post(f"{project.url}/issues", owner, title="two")
+    link = {"target_project_id": project.id, "target_issue_iid": 2, "link_type": "is_blocked_by"}
+    assert api.post(f"{project.url}/issues/1/links", owner, **link).status_code == 201
     merge = {"source_branch": "topic", "target_branch": "master", "title": "merge", "labels": "bug"}
     assert api.post(f"{project.url}/merge_requests", owner, **merge).status_code == 201
     api.post(f"{project.url}/merge_requests/1/discussions", owner, body="first")
@@ -111,6 +114,11 @@ CASES = [
         "AwardEmoji",
         'project(fullPath: "{path}") { issue(iid: "1") { awardEmoji { nodes { %s } } } }',
         "{project}/issues/1/award_emoji",
+    ),
+    (
+        "LinkedWorkItemType",
+        'project(fullPath: "{path}") { issue(iid: "1") { linkedWorkItems { nodes { %s } } } }',
+        "{project}/issues/1/links",
     ),
     ("Todo", "currentUser { todos { nodes { %s } } }", "/todos"),
     ("Snippet", 'project(fullPath: "{path}") { snippets { nodes { %s } } }', "{project}/snippets"),

@@ -31,7 +31,7 @@ def test_lists_take_a_constant_number_of_statements(graphql: Graphql, make: Make
     def statements(query: str, **variables: object) -> int:
         graphql.data(query, owner, **variables)  # Renders texts and compiles statements.
         before = executed(make.database)
-        with cold_reads(make.database):
+        with cold_reads():
             graphql.data(query, owner, **variables)
         return executed(make.database) - before
 

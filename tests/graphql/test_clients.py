@@ -143,8 +143,9 @@ def test_repositories_are_read(graphql: Graphql, project: Project, owner: User) 
         paginatedTree(path: "src") { nodes { blobs { nodes { path } } } }
         blobs(paths: ["README.md", "none"]) { nodes { path rawBlob rawSize base64EncodedBlob } }
         branchNames(searchPattern: "*", offset: 0, limit: 10)
-        commit(ref: "topic") { message authorName diffs { newPath } } } } }"""
+        commit(ref: "topic") { message authorName author { username } diffs { newPath } } } } }"""
     repository = graphql.data(query, owner, path=project.path)["project"]["repository"]
+    assert repository["commit"]["author"] is None, "No user has the address of the commits."
     assert [each["path"] for each in repository["tree"]["blobs"]["nodes"]] == ["README.md", "src/a.py"]
     assert repository["paginatedTree"]["nodes"][0]["blobs"]["nodes"] == [{"path": "src/a.py"}]
     assert repository["blobs"]["nodes"] == [
@@ -152,6 +153,14 @@ def test_repositories_are_read(graphql: Graphql, project: Project, owner: User) 
     ]
     assert sorted(repository["branchNames"]) == ["master", "topic"]
     assert repository["commit"]["diffs"] == [{"newPath": "README.md"}]
+
+
+def test_commits_have_the_users_with_their_addresses(graphql: Graphql, make: Make, owner: User) -> None:
+    project = make_project(make, owner, initialize_with_readme=True)
+    query = """query($path: ID!) { project(fullPath: $path) { repository {
+        commit(ref: "HEAD") { author { username } } } } }"""
+    shown = graphql.data(query, owner, path=project.path)["project"]["repository"]["commit"]
+    assert shown == {"author": {"username": owner.username}}
 
 
 def test_merge_requests_are_read(graphql: Graphql, project: Project, owner: User) -> None:
@@ -171,9 +180,10 @@ def test_merge_requests_are_read(graphql: Graphql, project: Project, owner: User
 
 def test_hidden_objects_are_null(graphql: Graphql, make: Make, project: Project, owner: User) -> None:
     stranger = make.user()
+    issue = make.api.post(f"{project.url}/issues", owner, title="Hidden").json()
     queries = {
         "project": f'project(fullPath: "{project.path}") {{ id }}',
-        "issue": 'issue(id: "gid://gitlab/Issue/1") { title }',
+        "issue": f'issue(id: "gid://gitlab/Issue/{issue["id"]}") {{ title }}',
         "group": 'group(fullPath: "none") { id }',
     }
     for name, query in queries.items():

@@ -181,9 +181,12 @@ def test_merge_requests(run: Mutations, api: Api, make: Make, project: Project, 
     refused = run.answer("mergeRequestAccept", "mergeRequest { state }", **one, sha="0" * 40)
     assert refused["data"]["mergeRequestAccept"]["errors"]
     assert run("mergeRequestAccept", "mergeRequest { state }", **one, sha=sha) == {"state": "merged"}
-    second = run(
-        "mergeRequestCreate", "mergeRequest { iid }", **path, sourceBranch="other", targetBranch="master", title="b"
-    )
+    refused = run.answer("mergeRequestAccept", "mergeRequest { state }", **one, sha=sha)
+    assert refused["data"]["mergeRequestAccept"] == {"errors": ["406 Not Acceptable"], "mergeRequest": None}
+    other = {**path, "sourceBranch": "other", "targetBranch": "master", "title": "b"}
+    second = run("mergeRequestCreate", "mergeRequest { iid }", **other)
+    refused = run.answer("mergeRequestCreate", "mergeRequest { iid }", **other)
+    assert "already exists" in refused["data"]["mergeRequestCreate"]["errors"][0]
     assert run("mergeRequestUpdate", "mergeRequest { state }", **path, iid=second["iid"], state="CLOSED") == {
         "state": "closed"
     }

@@ -9,7 +9,6 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from ingot.accounts.identity_providers.identities import ProviderIdentity
-from ingot.core.outgoing.client import send
 from ingot.core.outgoing.errors import RequestFailed, RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.settings import Settings
@@ -131,6 +130,8 @@ class OpenIdProvider:
     def _request(
         self, url: str, method: str = "GET", headers: dict[str, str] | None = None, body: bytes | None = None
     ) -> dict[str, Any]:
+        from ingot.core.outgoing.client import send  # The sign-in page needs no HTTP client.
+
         try:
             response = send(
                 self._guard.pin(url),

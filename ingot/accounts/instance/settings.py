@@ -121,8 +121,8 @@ def second_factor_required_since(stored: StoredSettings) -> Timestamp:
 
 
 def cached_stored_settings(db: Connection) -> StoredSettings:
-    """Return the stored row from the read cache, which any commit invalidates; nearly every call needs it."""
-    stored = db.cached(("settings",), lambda: stored_settings(db), lambda row: len(row.document) + 200)
+    """Return the stored row from the read cache; nearly every call needs it."""
+    stored = db.cached(("settings",), lambda: stored_settings(db), lambda row: len(row.document) + 200, lambda _: {})
     assert stored is not None  # noqa: S101 - stored_settings never returns None.
     return stored
 

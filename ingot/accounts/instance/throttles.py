@@ -91,4 +91,4 @@ def seconds_left(db: Connection, throttle: Throttle) -> int:
 
 def delete_expired_throttles(db: Connection) -> int:
     """Delete the counters whose windows have ended."""
-    return db.run(_DELETE_EXPIRED, now=db.now)
+    return db.run_counted(_DELETE_EXPIRED, now=db.now)

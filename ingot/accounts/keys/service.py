@@ -59,7 +59,7 @@ def rename_key(db: Connection, key_id: int, title: str) -> None:
 
 def delete_key(db: Connection, key: SshKey) -> None:
     """Delete an SSH key."""
-    if db.delete(ssh_keys, key.id):
+    if db.delete_counted(ssh_keys, key.id):
         emit(db, KeyRemoved(key.id, key.user_id, key.key, key.created_at))
 
 

@@ -141,7 +141,7 @@ def create_code(
 
 def redeem_code(db: Connection, code: OAuthCode) -> bool:
     """Mark a code as used; if it already was, revoke the tokens issued for it and return False."""
-    if db.run(_REDEEM_CODE, code_id=code.id) == 1:
+    if db.run_counted(_REDEEM_CODE, code_id=code.id) == 1:
         return True
     revoke_family(db, code.family)
     return False
@@ -152,7 +152,7 @@ def redeem_refresh_token(db: Connection, token: OAuthToken) -> bool:
 
     A second use means that the refresh token was copied.
     """
-    if db.run(_REDEEM_TOKEN, token_id=token.access_token_id) == 1:
+    if db.run_counted(_REDEEM_TOKEN, token_id=token.access_token_id) == 1:
         return True
     revoke_family(db, token.family)
     return False

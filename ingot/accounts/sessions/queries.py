@@ -33,7 +33,12 @@ _LINK = select(one_time_links).where(one_time_links.c.digest == bindparam("diges
 def session_or_none(db: Connection, cookie: str) -> tuple[Session, User] | None:
     """Return the session of a cookie and its user, unless it has expired or the user is not active."""
     digest = db.vault.digest(cookie)
-    session_and_user = db.cached(("session", digest), lambda: _session_by_digest(db, digest), lambda _: _SESSION_BYTES)
+    session_and_user = db.cached(
+        ("session", digest),
+        lambda: _session_by_digest(db, digest),
+        lambda _: _SESSION_BYTES,
+        lambda found: {"sessions": found[0].id, "users": found[1].id},
+    )
     if session_and_user is None:
         return None
     session, user = session_and_user

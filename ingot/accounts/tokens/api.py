@@ -1,7 +1,7 @@
 """Endpoints of tokens, and of the current user."""
 
 from ingot.accounts.tokens import policy, queries, service
-from ingot.accounts.tokens.params import CreateToken, ListTokens, RotateToken
+from ingot.accounts.tokens.params import CreateOwnToken, CreateToken, ListTokens, RotateToken
 from ingot.accounts.tokens.tables import AccessToken
 from ingot.accounts.tokens.views import TokenView, token_view
 from ingot.accounts.users.api import user_in_path
@@ -10,7 +10,7 @@ from ingot.accounts.users.tables import User
 from ingot.accounts.users.views import AdminUserView, OwnUserView, admin_user_view, own_user_view
 from ingot.core.access.levels import NO_ACCESS, Access
 from ingot.core.access.rules import administrators, require, signed_in
-from ingot.core.access.scopes import ANY_SCOPE, READ_USER_SCOPES
+from ingot.core.access.scopes import ANY_SCOPE, READ_USER_SCOPES, SELF_ROTATE_SCOPES
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
@@ -97,7 +97,12 @@ def revoke_personal_access_token(call: Call) -> None:
 
 
 @routes.post(
-    "/personal_access_tokens/self/rotate", on=_own_token_to_rotate, may=signed_in, returns=TokenView, status=200
+    "/personal_access_tokens/self/rotate",
+    on=_own_token_to_rotate,
+    may=signed_in,
+    returns=TokenView,
+    status=200,
+    scopes=SELF_ROTATE_SCOPES,
 )
 def rotate_own_token(call: Call, token: AccessToken, params: RotateToken) -> TokenView:
     """Rotate the token that authenticates the request."""
@@ -111,6 +116,21 @@ def rotate_personal_access_token(call: Call, token: AccessToken, params: RotateT
     """Rotate a personal access token: revoke it and get a new one."""
     successor, secret = service.rotate_token(call.db, call.actor, token, _midnight(params.expires_at or None))
     return token_view(successor, call.db.now, secret)
+
+
+@routes.post("/user/personal_access_tokens", may=signed_in, returns=TokenView)
+def create_own_token(call: Call, params: CreateOwnToken) -> TokenView:
+    """Create a personal access token of the caller, with scopes that give no access to data."""
+    token, secret = service.issue_token(
+        call.db,
+        call.actor,
+        call.actor.user_id,
+        "personal",
+        params.name,
+        [str(scope) for scope in params.scopes],
+        _midnight(params.expires_at),
+    )
+    return token_view(token, call.db.now, secret)
 
 
 @routes.post("/users/:user_id/personal_access_tokens", on=user_in_path, may=administrators, returns=TokenView)

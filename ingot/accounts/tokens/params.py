@@ -28,6 +28,18 @@ class CreateToken(Params):
     description: str = ""
 
 
+class CreateOwnToken(Params):
+    """A new token of the caller.
+
+    Only scopes that give no access to data are allowed, so that a stolen token cannot be turned into others.
+    """
+
+    name: str
+    scopes: list[Literal["k8s_proxy", "self_rotate"]]
+    expires_at: Date | None = None
+    description: str = ""
+
+
 class RotateToken(Params):
     """Expiry of the new token; one week by default."""
 

@@ -65,7 +65,12 @@ def _list_query(filters: frozenset[str]) -> ListQuery:
 def token_holder_or_none(db: Connection, token: str) -> TokenHolder | None:
     """Return a token with its user, from the read cache; the caller checks whether it is still valid."""
     digest = db.vault.digest(token)
-    return db.cached(("token", digest), lambda: db.first(TokenHolder, _BY_DIGEST, digest=digest), _holder_size)
+    return db.cached(
+        ("token", digest),
+        lambda: db.first(TokenHolder, _BY_DIGEST, digest=digest),
+        _holder_size,
+        lambda holder: {"access_tokens": holder.token_id, "users": holder.user_id},
+    )
 
 
 def _holder_size(holder: TokenHolder) -> int:

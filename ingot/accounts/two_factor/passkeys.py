@@ -93,7 +93,7 @@ def find_asserted_passkey(db: Connection, asserted: AssertedCredential) -> Passk
 def record_use(db: Connection, passkey: Passkey, challenge: str, counted: int) -> None:
     """Record a verified response; raise Unauthenticated if it was used before or the authenticator is a copy."""
     use_challenge(db, challenge)
-    if db.run(_USE, passkey=passkey.id, counted=counted, used_at=db.now) != 1:
+    if db.run_counted(_USE, passkey=passkey.id, counted=counted, used_at=db.now) != 1:
         raise Unauthenticated
 
 

@@ -82,14 +82,14 @@ def verify_second_factor(db: Connection, user: User, code: str) -> bool:
     factor = second_factor_or_none(db, user.id)
     if factor is not None and factor.enabled and _verify_totp(db, factor, normalized):
         return True
-    return db.run(_USE_CODE, user=user.id, digest=db.vault.digest(f"{user.id}:{normalized}")) == 1
+    return db.run_counted(_USE_CODE, user=user.id, digest=db.vault.digest(f"{user.id}:{normalized}")) == 1
 
 
 def _verify_totp(db: Connection, factor: SecondFactor, code: str) -> bool:
     if not (code.isascii() and code.isdigit()):
         return False
     step = matching_step(db.vault.unseal(factor.sealed), code, to_datetime(db.now).timestamp(), factor.last_step)
-    return step is not None and db.run(_USE_STEP, factor=factor.id, step=step) == 1
+    return step is not None and db.run_counted(_USE_STEP, factor=factor.id, step=step) == 1
 
 
 def codes_left(db: Connection, user: User) -> int:

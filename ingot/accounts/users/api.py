@@ -15,6 +15,7 @@ from ingot.accounts.users.params import (
     ListActivities,
     ListUsers,
     ModifyUser,
+    SetAvatar,
     SetCustomAttribute,
     SetStatus,
 )
@@ -22,11 +23,13 @@ from ingot.accounts.users.tables import User
 from ingot.accounts.users.views import (
     ActivityView,
     AdminUserView,
+    AvatarView,
     CustomAttributeView,
     StatusView,
     UserBrief,
     UserView,
     admin_user_view,
+    avatar_url,
     custom_attribute_view,
     single_user_view,
     status_view,
@@ -246,6 +249,13 @@ def change_status(call: Call, params: ChangeStatus) -> StatusView:
     """Change parts of the caller's status; omitted fields stay."""
     user = queries.find_user(call.db, call.actor.user_id)
     return status_view(statuses.change_status(call.db, user, params))
+
+
+@routes.put("/user/avatar", may=signed_in, returns=AvatarView)
+def set_own_avatar(call: Call, params: SetAvatar) -> AvatarView:
+    """Set or remove the caller's avatar."""
+    user = service.set_avatar(call.db, queries.find_user(call.db, call.actor.user_id), params.avatar)
+    return AvatarView(avatar_url(user, call.origin.base))
 
 
 @routes.post("/users/:id/follow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)

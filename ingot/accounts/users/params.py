@@ -67,6 +67,12 @@ class _Profile(_Details):
     avatar: Upload | UnsetType | None = UNSET
 
 
+class SetAvatar(Params):
+    """The caller's avatar; nothing removes it."""
+
+    avatar: Upload | None = None
+
+
 class CreateUser(_Profile, kw_only=True):
     """A new user."""
 

@@ -67,6 +67,7 @@ MAX_ATTRIBUTE_FILTERS = 10
 _PEOPLE_KEY = "people"
 _MOST_PEOPLE = 200
 _PERSON_BYTES = 400
+_IDENTITIES_BYTES = 600
 _CUSTOM_ATTRIBUTE = _OF_USER.where(custom_attributes.c.key == bindparam("key"))
 _FOLLOWING = select(followings.c.id).where(
     followings.c.follower_id == bindparam("follower"), followings.c.followed_id == bindparam("followed")
@@ -98,7 +99,9 @@ def persons_by_ids(db: Connection, user_ids: Iterable[int | None]) -> list[Perso
     ids = sorted({user_id for user_id in user_ids if user_id is not None})
     if not ids:
         return []
-    cached = db.cached(_PEOPLE_KEY, dict[int, Person], lambda _: _MOST_PEOPLE * _PERSON_BYTES)
+    cached = db.cached(
+        _PEOPLE_KEY, dict[int, Person], lambda _: _MOST_PEOPLE * _PERSON_BYTES, lambda _: {"users": None}
+    )
     assert cached is not None  # noqa: S101 - An empty one is cached too.
     # Other threads may empty the dictionary between two lookups.
     persons = {user_id: person for user_id in ids if (person := cached.get(user_id)) is not None}
@@ -156,12 +159,18 @@ def count_administrators(db: Connection) -> int:
 
 
 def identities_by_user(db: Connection, user_ids: list[int]) -> dict[int, list[Identity]]:
-    """Return the identities of these users, by user id."""
-    by_user: defaultdict[int, list[Identity]] = defaultdict(list)
-    if user_ids:
+    """Return the identities of these users, by user id; those of a single one are cached."""
+
+    def read() -> dict[int, list[Identity]]:
+        by_user: defaultdict[int, list[Identity]] = defaultdict(list)
         for identity in db.all(Identity, _IDENTITIES, users=user_ids):
             by_user[identity.user_id].append(identity)
-    return by_user
+        return by_user
+
+    if len(user_ids) != 1:
+        return read() if user_ids else {}
+    rows = {"identities": user_ids[0]}
+    return db.cached(("identities", user_ids[0]), read, lambda _: _IDENTITIES_BYTES, lambda _: rows) or {}
 
 
 def identity_owner_or_none(db: Connection, provider: str, extern_uid: str) -> int | None:

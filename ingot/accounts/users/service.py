@@ -62,12 +62,19 @@ MAX_ATTRIBUTE_LENGTH = 65_535
 
 
 def create_user(
-    db: Connection, params: CreateUser, password_hash: str | None, *, vouched_for: bool = False, bot: bool = False
+    db: Connection,
+    params: CreateUser,
+    password_hash: str | None,
+    *,
+    vouched_for: bool = False,
+    bot: bool = False,
+    placeholder: bool = False,
 ) -> User:
     """Create a user; with ``reset_password`` they choose a password through a link in an email.
 
     ``vouched_for`` marks the email address as verified, if it counts as confirmed at all. An address that another user
     claims without proof becomes the new user's primary one when they open the link that is sent to it.
+    A ``placeholder`` stands for a user of another server, and cannot sign in.
     """
     chooses = params.reset_password or params.force_random_password
     columns = _columns(given_fields(params))
@@ -84,10 +91,10 @@ def create_user(
     else:
         release_address(db, address)
     defaults = {
-        "state": "active",
+        "state": "blocked" if placeholder else "active",
         "admin": False,
         "external": settings.user_default_external,
-        "placeholder": False,
+        "placeholder": placeholder,
         "blocked_by_directory": False,
         "bot": bot,
         **dict.fromkeys(_TEXTS, ""),
@@ -254,7 +261,7 @@ def follow_user(db: Connection, actor: Actor, user: User) -> bool:
 def unfollow_user(db: Connection, actor: Actor, user: User) -> bool:
     """Stop following a user; return False if the caller does not follow them."""
     row_id = following_or_none(db, actor.user_id, user.id)
-    return row_id is not None and db.delete(followings, row_id) > 0
+    return row_id is not None and db.delete_counted(followings, row_id) > 0
 
 
 def validate_custom_attribute(key: str, value: str) -> None:
@@ -388,6 +395,12 @@ def _set_identity(db: Connection, user_id: int, provider: Any, extern_uid: Any) 
 def _set_avatar(db: Connection, user: User, upload: Any) -> None:
     if upload is not UNSET:
         replace_avatar(db, users, user.id, user.avatar_id, upload)
+
+
+def set_avatar(db: Connection, user: User, upload: Upload | None) -> User:
+    """Replace the avatar of a user, or remove it for None."""
+    replace_avatar(db, users, user.id, user.avatar_id, upload)
+    return find_user(db, user.id)
 
 
 def set_page_preferences(db: Connection, user: User, language: str | None, time_zone: str | None) -> None:

@@ -105,6 +105,12 @@ class ActivityView(View):
     last_activity_at: Date
 
 
+class AvatarView(View):
+    """Address of a user's avatar."""
+
+    avatar_url: str | None
+
+
 class StatusView(View):
     """A user's status."""
 

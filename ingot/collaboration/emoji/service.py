@@ -62,7 +62,7 @@ def toggle_award(db: Connection, actor: Actor, subject: Subject, name: str) -> N
 
 def remove_award(db: Connection, award: Award) -> None:
     """Remove an award; a concurrent second removal changes nothing."""
-    if db.delete(award_emoji, award.id):
+    if db.delete_counted(award_emoji, award.id):
         _update_votes(db, award.subject_kind, award.subject_id, award.name, -1)
         emit(db, AwardRemoved(award.subject_kind, award.subject_id))
 

@@ -92,7 +92,7 @@ def create_issue(
     labels = ensure_labels(db, project, params.labels) if may_triage and params.labels else []
     if labels:
         set_labels(db, subject_of(issue), labels)
-    db.insert(issue_origins, issue_id=issue.id, user_agent=user_agent, ip_address=ip, submitted=False)
+    db.insert_row(issue_origins, issue_id=issue.id, user_agent=user_agent, ip_address=ip, submitted=False)
     emit_issue_changed(db, actor, issue, "opened", assignees=assignees, labels=labels)
     if default is not None and params.merge_request_to_resolve_discussions_of is not None:
         discussions = params.merge_request_to_resolve_discussions_of, params.discussion_to_resolve
@@ -282,7 +282,7 @@ def set_assignees(
             db.run(_UNASSIGN, issue=issue.id, user=user_id)
     for user_id in after:
         if user_id not in before:
-            db.insert(issue_assignees, issue_id=issue.id, user_id=user_id)
+            db.insert_row(issue_assignees, issue_id=issue.id, user_id=user_id)
     return after
 
 

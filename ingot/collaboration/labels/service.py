@@ -235,7 +235,7 @@ def set_labels(db: Connection, subject: Subject, new_labels: Sequence[Label]) ->
     added = [label for label_id, label in after.items() if label_id not in before]
     removed = [label for label_id, label in before.items() if label_id not in after]
     for label in added:
-        db.insert(
+        db.insert_row(
             label_links,
             label_id=label.id,
             subject_kind=subject.kind,

@@ -1,10 +1,14 @@
-"""Approvals of merge requests; merging does not depend on them."""
+"""Approvals of merge requests."""
 
 from sqlalchemy import bindparam, delete, select, text
 
+from ingot.collaboration.merge_requests.approval_rules.state import approval_state
+from ingot.collaboration.merge_requests.approval_rules.views import ApprovalsView, approvals_view
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
 from ingot.collaboration.merge_requests.service import emit_merge_request_changed, lock_merge_request_row
 from ingot.collaboration.merge_requests.tables import MergeRequest, merge_request_approvals
 from ingot.core.access.actor import Actor
+from ingot.core.api.routes import Call
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound, Unauthenticated
 
@@ -29,12 +33,19 @@ def approvers_of(db: Connection, merge_request_id: int) -> list[int]:
     return [user_id for (user_id,) in db.rows(_BY, merge_request=merge_request_id)]
 
 
+def approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
+    """Build the view of the approvals of a merge request for the caller."""
+    state = approval_state(call.db, lookup.merge_request, lookup.project.options)
+    may = may_approve(call.actor, lookup.access, lookup)
+    return approvals_view(call.db, lookup.merge_request, state, call.actor.user_id, call.origin.base, may=may)
+
+
 def approve(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
     """Approve a merge request; raise ``Unauthenticated`` if it is not open, or approved by the actor already."""
     locked = lock_merge_request_row(db, merge_request)
     if locked.state != "opened":
         raise Unauthenticated  # The specification demands 401 here.
-    if db.run(_APPROVE, merge_request=locked.id, user=actor.user_id, now=db.now) == 0:
+    if db.run_counted(_APPROVE, merge_request=locked.id, user=actor.user_id, now=db.now) == 0:
         raise Unauthenticated
     emit_merge_request_changed(db, actor.user_id, locked, "approved")
 
@@ -42,7 +53,7 @@ def approve(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
 def unapprove(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
     """Remove the actor's approval; raise ``NotFound`` if there is none."""
     locked = lock_merge_request_row(db, merge_request)
-    if db.run(_UNAPPROVE, merge_request=locked.id, user=actor.user_id) == 0:
+    if db.run_counted(_UNAPPROVE, merge_request=locked.id, user=actor.user_id) == 0:
         raise NotFound
     emit_merge_request_changed(db, actor.user_id, locked, "unapproved")
 

@@ -54,7 +54,7 @@ def _record(
         db.run(_DELETE, **bound, issue=issue_id)
     for issue_id in sorted(after - before):
         row = {"merge_request_id": merge_request.id, "issue_id": issue_id, "by_commits": by_commits}
-        db.insert(merge_request_closings, **row)
+        db.insert_row(merge_request_closings, **row)
 
 
 def _issue_ids(

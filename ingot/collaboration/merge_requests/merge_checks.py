@@ -15,6 +15,7 @@ MergeObstacle = Literal[
     "ci_must_pass",
     "ci_still_running",
     "discussions_not_resolved",
+    "not_approved",
     "commits_status",
     "conflict",
     "need_rebase",
@@ -48,6 +49,7 @@ def obstacle_before_git(
     pipeline: Status | None,
     *,
     unresolved: bool,
+    unapproved: bool,
     later: bool = False,
 ) -> MergeObstacle | None:
     """Return the first obstacle that needs no git operation, or None.
@@ -65,6 +67,8 @@ def obstacle_before_git(
             return "ci_still_running"
     if project.only_allow_merge_if_all_discussions_are_resolved and unresolved:
         return "discussions_not_resolved"
+    if unapproved:
+        return "not_approved"
     return None
 
 

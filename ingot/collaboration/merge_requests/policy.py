@@ -76,7 +76,21 @@ def may_take_part(actor: Actor, access: Access, lookup: MergeRequestLookup) -> b
 
 
 def may_approve(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
-    """Developers, unless the project is archived."""
+    """Developers, unless the project is archived; the author only where approvals of authors count."""
+    options = lookup.project.options
+    # Where no approvals are required, one of the author has no effect and is allowed, as in GitLab's free edition.
+    author_excluded = not options.merge_requests_author_approval and (
+        options.has_approval_rules or options.approvals_before_merge > 0
+    )
+    if author_excluded and lookup.merge_request.author_id == actor.user_id:
+        return False
+    return actor.known and may_triage(actor, access, lookup.project)
+
+
+def may_change_approval_rules(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
+    """Developers, unless the project is archived or does not allow approval rules of single merge requests."""
+    if lookup.project.options.disable_overriding_approvers_per_merge_request:
+        return False
     return actor.known and may_triage(actor, access, lookup.project)
 
 

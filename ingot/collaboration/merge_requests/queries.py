@@ -193,7 +193,12 @@ def merge_request_or_none(
 ) -> policy.MergeRequestLookup | None:
     """Return the merge request with this iid, or None; the caller may see the project's merge requests."""
     key = ("merge request", project.id, iid)
-    merge_request = db.cached(key, lambda: db.first(MergeRequest, _BY_IID, project=project.id, iid=iid), _request_bytes)
+    merge_request = db.cached(
+        key,
+        lambda: db.first(MergeRequest, _BY_IID, project=project.id, iid=iid),
+        _request_bytes,
+        lambda found: {"merge_requests": found.id},
+    )
     if merge_request is None:
         return None
     return policy.MergeRequestLookup(access, project, merge_request, *assignees_and_reviewers(db, merge_request.id))
@@ -210,7 +215,9 @@ def assignees_and_reviewers(db: Connection, merge_request_id: int) -> tuple[tupl
         assigned, reviewing = assignees_and_reviewers_of(db, [merge_request_id])
         return tuple(assigned.get(merge_request_id, ())), tuple(reviewing.get(merge_request_id, ()))
 
-    return db.cached(("assignees and reviewers of merge request", merge_request_id), read, lambda _: 400) or ((), ())
+    rows = {"merge_request_assignees": merge_request_id, "merge_request_reviewers": merge_request_id}
+    key = ("assignees and reviewers of merge request", merge_request_id)
+    return db.cached(key, read, lambda _: 400, lambda _: rows) or ((), ())
 
 
 def visible_merge_requests_by_iid(
@@ -260,7 +267,10 @@ def latest_version(db: Connection, merge_request_id: int) -> DiffVersion | None:
     """Return the latest complete version; None only between the opening and the first collection."""
     key = ("latest version", merge_request_id)
     return db.cached(
-        key, lambda: db.first(DiffVersion, _LATEST_COLLECTED, merge_request=merge_request_id), lambda _: 1_000
+        key,
+        lambda: db.first(DiffVersion, _LATEST_COLLECTED, merge_request=merge_request_id),
+        lambda _: 1_000,
+        lambda _: {"merge_request_versions": merge_request_id},
     )
 
 

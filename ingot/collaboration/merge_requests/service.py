@@ -208,7 +208,7 @@ def _set_users(
             db.run(_REMOVE_USER[table.name], merge_request=merge_request.id, user=user_id)
     for user_id in after:
         if user_id not in before:
-            db.insert(table, merge_request_id=merge_request.id, user_id=user_id)
+            db.insert_row(table, merge_request_id=merge_request.id, user_id=user_id)
     return after
 
 

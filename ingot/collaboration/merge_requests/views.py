@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.labels.views import LabelBrief, label_brief
+from ingot.collaboration.merge_requests.approval_rules.state import without_required_approvals
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.merge_checks import obstacle_before_git, obstacle_from_mergeability
@@ -157,6 +158,7 @@ class MergeRequestViewData(NamedTuple):
     milestones: Mapping[int, MilestoneView]
     targets: Mapping[int, TargetProjectSummary]
     unresolved: frozenset[int]
+    unapproved: frozenset[int]
     pipelines: Mapping[int, Status]
     """Statuses of the head pipelines, only for projects that require a successful one."""
     mergeabilities: Mapping[int, Mergeability | None]
@@ -271,6 +273,7 @@ def _gather(
         {row_id: milestone_view(milestone, db.now, base) for row_id, milestone in milestones.items()},
         targets,
         with_unresolved_discussions(db, ids),
+        without_required_approvals(db, page, {row_id: target.options for row_id, target in targets.items()}),
         head_statuses(db, checked) if checked else {},
         mergeabilities,
         base,
@@ -319,7 +322,7 @@ def _fields(merge_request: MergeRequest, data: MergeRequestViewData) -> tuple[An
         data.milestones.get(merge_request.milestone_id or 0),
         merge_request.merge_when_pipeline_succeeds,
         merge_status(merge_request, mergeability),
-        _detailed_status(merge_request, target, mergeability, data.pipelines.get(merge_request.id), resolved=resolved),
+        _detailed_status(merge_request, target, mergeability, data, resolved=resolved),
         merge_request.head_oid,
         merge_request.merge_commit_oid,
         merge_request.squash_commit_oid,
@@ -349,12 +352,13 @@ def _detailed_status(
     merge_request: MergeRequest,
     target: TargetProjectSummary,
     mergeability: Mergeability | None,
-    pipeline: Status | None,
+    data: MergeRequestViewData,
     *,
     resolved: bool,
 ) -> str:
     """Return the value of ``detailed_merge_status``."""
-    obstacle = obstacle_before_git(target, merge_request, pipeline, unresolved=not resolved)
+    pipeline, unapproved = data.pipelines.get(merge_request.id), merge_request.id in data.unapproved
+    obstacle = obstacle_before_git(target, merge_request, pipeline, unresolved=not resolved, unapproved=unapproved)
     if obstacle is not None:
         return obstacle
     return "unchecked" if mergeability is None else obstacle_from_mergeability(target, mergeability) or "mergeable"

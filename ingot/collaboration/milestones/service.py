@@ -74,7 +74,7 @@ def edit_milestone(
 
 def delete_milestone(db: Connection, actor: Actor, milestone: Milestone) -> None:
     """Delete a milestone and remove it from issues and merge requests."""
-    if db.delete(milestones, milestone.id):
+    if db.delete_counted(milestones, milestone.id):
         emit(db, MilestoneChanged(milestone.id, milestone.project_id, actor.user_id, "destroyed"))
 
 

@@ -41,4 +41,4 @@ def copy_notes(db: Connection, source: Subject, target: Subject, reword: Callabl
             "discussion_id": discussions[note.discussion_id],
             "body": reword(note.body),
         }
-        db.insert(notes, **columns)
+        db.insert_row(notes, **columns)

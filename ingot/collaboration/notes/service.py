@@ -177,7 +177,7 @@ _UNRESOLVED: dict[str, Any] = {"resolved_at": None, "resolved_by_id": None}
 def delete_note(db: Connection, note: Note) -> None:
     """Delete a note with its award emoji; a concurrent second deletion changes nothing."""
     delete_awards(db, "note", [note.id])
-    if db.delete(notes, note.id) and not note.system:
+    if db.delete_counted(notes, note.id) and not note.system:
         subject_columns = note.subject_kind, note.subject_id, note.commit_oid, note.internal
         emit(db, NoteRemoved(note.id, note.project_id, *subject_columns))
 

@@ -21,6 +21,8 @@ class SubjectChanged(Event, frozen=True):
     """The ids of newly assigned users."""
     unassigned: tuple[int, ...] = ()
     """The ids of users who are no longer assigned."""
+    review_requested: tuple[int, ...] = ()
+    """The ids of users who were newly asked for a review."""
     labelled: tuple[int, ...] = ()
     """The ids of newly added labels."""
     newly_visible: bool = False

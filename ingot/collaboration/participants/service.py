@@ -46,7 +46,7 @@ def record_mentioned_users(
     added = [user_id for user_id in added if user_id in allowed]
     columns = {"subject_kind": subject.kind, "subject_id": subject.id, "note_id": note_id, "internal": internal}
     for user_id in added:
-        db.insert(mentioned_people, **columns, user_id=user_id)
+        db.insert_row(mentioned_people, **columns, user_id=user_id)
     if added:
         addressed = frozenset(user_id for user_id in added if mentioned[user_id])
         emit(db, UsersMentioned(subject, writer_id, note_id, tuple(added), addressed, internal, new))

@@ -49,7 +49,7 @@ def find_milestones(db: Connection, project_id: int, titles: list[str] | None, i
 def add_milestones(db: Connection, release: Release, ids: Sequence[int]) -> None:
     """Link milestones to a release."""
     for milestone_id in ids:
-        db.insert(release_milestones, release_id=release.id, milestone_id=milestone_id)
+        db.insert_row(release_milestones, release_id=release.id, milestone_id=milestone_id)
 
 
 def edit_release(db: Connection, release: Release, params: EditRelease) -> Release:
@@ -85,7 +85,7 @@ def link_columns(links: Sequence[CreateLink]) -> list[dict[str, Any]]:
 def add_links(db: Connection, release: Release, rows: Sequence[dict[str, Any]]) -> None:
     """Insert the links of a new release, oldest first."""
     for row in rows:
-        db.insert(release_links, release_id=release.id, created_at=db.now, **row)
+        db.insert_row(release_links, release_id=release.id, created_at=db.now, **row)
 
 
 def create_link(db: Connection, release: Release, params: CreateLink) -> ReleaseLink:

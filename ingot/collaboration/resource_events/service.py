@@ -51,7 +51,7 @@ def _record(
     label_id: int | None = None,
     milestone_id: int | None = None,
 ) -> None:
-    db.insert(
+    db.insert_row(
         resource_events,
         project_id=subject.project_id,
         subject_kind=subject.kind,

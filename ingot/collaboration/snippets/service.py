@@ -94,7 +94,7 @@ def remove_snippet(db: Connection, actor_id: int, snippet: Snippet) -> None:
     """Delete a snippet with its files, notes and award emoji on behalf of a user id."""
     delete_notes(db, snippet_subject(snippet))
     delete_awards(db, "snippet", [snippet.id])
-    if db.delete(snippets, snippet.id):
+    if db.delete_counted(snippets, snippet.id):
         emit(db, SnippetChanged(snippet.id, snippet.project_id, actor_id, "deleted"))
 
 
@@ -138,7 +138,7 @@ def _edit_files(db: Connection, snippet: Snippet, params: EditSnippet) -> None:
 
 def _store_files(db: Connection, snippet_id: int, files: Sequence[SnippetFileContent]) -> None:
     for file in files:
-        db.insert(snippet_files, snippet_id=snippet_id, path=file.path, content=file.content)
+        db.insert_row(snippet_files, snippet_id=snippet_id, path=file.path, content=file.content)
 
 
 def _validate(title: str, description: str | None) -> None:

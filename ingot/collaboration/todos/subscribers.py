@@ -20,13 +20,14 @@ _REASSIGN = update(todos).where(todos.c.author_id == bindparam("user")).values(a
 
 @subscriptions.on(SubjectChanged)
 def update_todos_on_change(db: Connection, event: SubjectChanged) -> None:
-    """Mark the actor's todos on a changed subject as done and add todos for new assignees."""
+    """Mark the actor's todos on a changed subject as done and add todos for new assignees and reviewers."""
     subject = event.subject
     if subject.id is None:
         return
     if event.action != "opened":
         mark_todos_done(db, event.actor_id, subject.kind, subject.id)
     add_todos(db, event.assigned, event.actor_id, subject, "assigned")
+    add_todos(db, event.review_requested, event.actor_id, subject, "review_requested")
 
 
 @subscriptions.on(NoteAdded)

@@ -34,7 +34,7 @@ def record_event(
     target: tuple[str | None, int | None] = ("note", note_id) if note_id is not None else (kind, number)
     if milestone_id is not None:
         target = MILESTONE, milestone_id
-    db.insert(
+    db.insert_row(
         events,
         project_id=project_id,
         author_id=author_id,

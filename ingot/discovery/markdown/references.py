@@ -16,9 +16,9 @@ def find_links(
     db: Connection,
     actor: Actor,
     base_url: str,
-    project: Project,
+    project: Project | None,
     store: RepositoryStore,
     references: Sequence[Reference],
 ) -> list[Link | None]:
-    """Return the link of each reference in a text of the project, or None where the reader may not see its target."""
+    """Return the link of each reference in a text, or None where the reader may not see its target."""
     return resolve_references(ReferenceContext(db, actor, base_url, project, store), references)

@@ -6,7 +6,9 @@ import msgspec
 
 NOTIFY = "notify"
 
-NoticeType = Literal["opened", "closed", "reopened", "merged", "reassigned", "relabelled", "noted", "mentioned"]
+NoticeType = Literal[
+    "opened", "closed", "reopened", "merged", "reassigned", "review_requested", "relabelled", "noted", "mentioned"
+]
 _FLAGS = {
     "opened": "new",
     "closed": "close",

@@ -154,6 +154,8 @@ def _interested_users(
     label_subscribers = {user_id for (user_id,) in db.rows(_LABEL_SUBSCRIBERS, labels=list(notice.labels))}
     if notice.what == "mentioned":
         return InterestedUsers((), notice.people, (), (), unsubscribed)
+    if notice.what == "review_requested":
+        return InterestedUsers(notice.people, (), (), (), unsubscribed)
     if notice.what == "relabelled":
         return InterestedUsers((), (), label_subscribers, (), unsubscribed)
     if notice.note_id is not None:

@@ -39,13 +39,16 @@ def _enqueue_notice(db: Connection, notice_type: NoticeType, subject: Subject, a
 
 @subscriptions.on(SubjectChanged)
 def notify_of_subject(db: Connection, event: SubjectChanged) -> None:
-    """Notify of an opened, closed, reopened, merged, reassigned or relabeled subject."""
+    """Notify of an opened, closed, reopened, merged, reassigned or relabeled subject, and of requests for reviews."""
     people, subject = (*event.assigned, *event.unassigned), event.subject
     if event.action != "updated":
+        people += event.review_requested
         _enqueue_notice(db, event.action, subject, event.actor_id, people=people, labels=event.labelled)
         return
     if people:
         _enqueue_notice(db, "reassigned", subject, event.actor_id, people=people)
+    if event.review_requested:
+        _enqueue_notice(db, "review_requested", subject, event.actor_id, people=event.review_requested)
     if event.labelled:
         _enqueue_notice(db, "relabelled", subject, event.actor_id, labels=event.labelled)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.errors import Invalid
-from ingot.git.core.errors import GitLimitReached
+from ingot.git.core.errors import GitLimitReached, is_unreadable_error
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Commit, commit_id_or_none, commit_or_none, decode_text, read_commits
 from ingot.git.history.log import CommitFilter, list_commits
@@ -79,6 +79,11 @@ def find_files(repository: Repository, commit: str | None, text: str, page: Page
     except SearchTimeout as error:
         raise Invalid(_TIMEOUT_MESSAGE) from error
     return listing.of([match if match.lines else _with_preview(repository, commit, match) for match in listing.items])
+
+
+def cannot_be_searched(error: Exception) -> bool:
+    """Return whether an error of a search means that the repository is missing or damaged."""
+    return is_unreadable_error(error)
 
 
 def find_commits(repository: Repository, tip: str | None, text: str, page: Page) -> Listing[Commit]:

@@ -3,17 +3,23 @@
 import os
 import socket
 
+from ingot.accounts.users.api import user_in_path
+from ingot.accounts.users.tables import User
 from ingot.collaboration.issues.params import ListIssues
 from ingot.collaboration.issues.queries import count_issues
 from ingot.collaboration.merge_requests.params import ListMergeRequests, Scope
 from ingot.collaboration.merge_requests.queries import list_merge_requests
 from ingot.collaboration.todos.queries import count_todos
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
 from ingot.core.access.rules import administrators, signed_in
+from ingot.core.access.scopes import READ_USER_SCOPES
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
 from ingot.discovery.statistics import queries
 from ingot.discovery.statistics.views import (
+    AssociationsCountView,
     CompoundMetricsView,
     InstanceCountsView,
     JobProcessView,
@@ -26,6 +32,11 @@ from ingot.discovery.statistics.views import (
 )
 
 routes = Routes("statistics")
+
+
+def may_count_associations(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG001 - All rules take the same three.
+    """The user and administrators."""
+    return actor.admin or actor.user_id == user.id
 
 
 @routes.get("/application/statistics", may=administrators, returns=InstanceCountsView)
@@ -45,6 +56,18 @@ def get_user_counts(call: Call) -> UserCountsView:
         _open_merge_requests(call, "reviews_for_me"),
         count_todos(call.db, call.actor),
     )
+
+
+@routes.get(
+    "/users/:id/associations_count",
+    on=user_in_path,
+    may=may_count_associations,
+    returns=AssociationsCountView,
+    scopes=READ_USER_SCOPES,
+)
+def get_associations_count(call: Call, user: User) -> AssociationsCountView:
+    """Get the number of groups, projects, issues and merge requests of a user."""
+    return AssociationsCountView(*queries.associations_of_user(call.db, user.id))
 
 
 def _open_merge_requests(call: Call, scope: Scope) -> int:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, func, select
+from sqlalchemy import BigInteger, ColumnElement, bindparam, func, select
 from sqlalchemy.sql.selectable import FromClause
 
 from ingot.accounts.keys.tables import ssh_keys
@@ -15,7 +15,7 @@ from ingot.collaboration.snippets.tables import snippets
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
 from ingot.core.jobs.tables import job_failures, jobs
-from ingot.projects.namespaces.tables import namespaces
+from ingot.projects.namespaces.tables import memberships, namespaces
 from ingot.projects.projects.tables import projects
 
 # Deleted projects have no namespace until their rows are removed.
@@ -40,6 +40,14 @@ _COUNTS: dict[str, ColumnElement[int]] = {
     "active_users": _count(users, users.c.state == "active", users.c.placeholder.is_(False), users.c.bot.is_(False)),
 }
 _ALL_COUNTS = select(*(count.label(name) for name, count in _COUNTS.items()))
+_USER = bindparam("user", type_=BigInteger)
+_MEMBER = memberships.c.user_id == _USER
+_ASSOCIATIONS = select(
+    _count(memberships, _MEMBER, memberships.c.source_kind == "group"),
+    _count(memberships, _MEMBER, memberships.c.source_kind == "project"),
+    _count(issues, issues.c.author_id == _USER, issues.c.deleted_at.is_(None)),
+    _count(merge_requests, merge_requests.c.author_id == _USER),
+)
 _BACKLOG = (
     select(jobs.c.kind, func.count(), func.min(jobs.c.run_at))
     .where(jobs.c.state == "waiting")
@@ -52,6 +60,12 @@ _RUNNING = (
 _FAILED = select(func.coalesce(func.sum(job_failures.c.count), 0))
 _LAST_ID = select(func.coalesce(func.max(jobs.c.id), 0))
 _UNFINISHED = select(func.count()).select_from(jobs)
+
+
+def associations_of_user(db: Connection, user_id: int) -> tuple[int, int, int, int]:
+    """Count the groups and projects of a user, and the issues and merge requests that the user has created."""
+    ((groups, joined, created_issues, created_merge_requests),) = db.rows(_ASSOCIATIONS, user=user_id)
+    return groups, joined, created_issues, created_merge_requests
 
 
 class QueueBacklog(NamedTuple):

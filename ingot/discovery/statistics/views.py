@@ -19,6 +19,15 @@ class InstanceCountsView(View):
     active_users: str
 
 
+class AssociationsCountView(View):
+    """Number of groups and projects of a user, and of issues and merge requests that the user has created."""
+
+    groups_count: int
+    projects_count: int
+    issues_count: int
+    merge_requests_count: int
+
+
 class UserCountsView(View):
     """Open work of the caller."""
 

@@ -145,6 +145,25 @@ def list_participants(context: QueryContext, issue: Any, arguments: Arguments) -
     return listed(context, route, arguments, id=issue.project_id, issue_iid=issue.iid)
 
 
+@resolvers.single("Issue.linkedWorkItems")
+def list_linked_issues(context: QueryContext, issue: Any, arguments: Arguments) -> ConnectionPage:
+    """Return the issues that an issue is linked to."""
+    route = "GET /projects/:id/issues/:issue_iid/links"
+    return listed(context, route, arguments, id=issue.project_id, issue_iid=issue.iid)
+
+
+@resolvers.value("LinkedWorkItemType.linkId")
+def link_id(_: QueryContext, linked: Any) -> str:
+    """Return the global id of the link."""
+    return to_global_id("WorkItems::RelatedWorkItemLink", linked.issue_link_id)
+
+
+@resolvers.value("LinkedWorkItemType.workItem")
+def find_linked_issue(_: QueryContext, linked: Any) -> Any:
+    """Return the issue at the other end of a link."""
+    return linked
+
+
 @resolvers.single("Issue.relatedMergeRequests")
 def list_related_merge_requests(context: QueryContext, issue: Any, arguments: Arguments) -> ConnectionPage:
     """Return the merge requests that mention an issue."""

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from ingot.accounts.users.email_owners import user_ids_by_emails
 from ingot.core.api.routes import RawResponse
 from ingot.core.db.paging import Listing
 from ingot.errors import Failure, NotFound
@@ -14,6 +15,7 @@ from ingot.git.core.errors import GitError
 from ingot.graphql.connections import ConnectionPage, connection_of, listed, paged
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import to_global_id
+from ingot.graphql.loaders import load_users
 from ingot.graphql.resolvers import Arguments, Resolvers
 from ingot.repositories.commits.views import CommitView
 
@@ -286,10 +288,19 @@ def commit_description(_: QueryContext, commit: Any) -> str:
     return str(commit.message).partition("\n")[2].strip()
 
 
-@resolvers.value("Commit.descriptionHtml", "Commit.author")
+@resolvers.value("Commit.descriptionHtml")
 def no_value(_: QueryContext, __: Any) -> None:
-    """Return null: commits are not linked to users, and their messages are not rendered."""
+    """Return null: messages are not rendered."""
     return
+
+
+@resolvers.batch("Commit.author")
+def find_authors(context: QueryContext, commits: Sequence[Any], _: Arguments) -> list[Any]:
+    """Return the users with the email addresses of the authors."""
+    addresses = [str(commit.author_email).strip().lower() for commit in commits]
+    numbers = context.read(lambda db: user_ids_by_emails(db, addresses))
+    users = load_users(context, numbers.values())
+    return [users.get(numbers.get(address, 0)) for address in addresses]
 
 
 def _project_of_commit(context: QueryContext, commit: Any) -> Any:

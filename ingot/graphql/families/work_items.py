@@ -87,7 +87,7 @@ def work_item_id(_: QueryContext, issue: Any) -> str:
     return to_global_id("WorkItem", issue.id)
 
 
-@resolvers.value("WorkItem.state")
+@resolvers.value("WorkItem.state", "LinkedWorkItemType.workItemState")
 def work_item_state(_: QueryContext, issue: Any) -> str:
     """Return the state."""
     return "CLOSED" if issue.state == "closed" else "OPEN"

@@ -7,7 +7,7 @@ from ingot.accounts.tokens.tables import AccessToken
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import require, signed_in
-from ingot.core.access.scopes import ANY_SCOPE
+from ingot.core.access.scopes import ANY_SCOPE, SELF_ROTATE_SCOPES
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
@@ -149,6 +149,7 @@ def get_access_token(call: Call, subject: ResourceToken) -> ResourceTokenView:
     may=signed_in,
     returns=ResourceTokenView,
     status=200,
+    scopes=SELF_ROTATE_SCOPES,
 )
 @routes.post(
     "/projects/:id/access_tokens/self/rotate",
@@ -156,6 +157,7 @@ def get_access_token(call: Call, subject: ResourceToken) -> ResourceTokenView:
     may=signed_in,
     returns=ResourceTokenView,
     status=200,
+    scopes=SELF_ROTATE_SCOPES,
 )
 def rotate_own_access_token(call: Call, subject: ResourceToken, params: RotateToken) -> ResourceTokenView:
     """Rotate the access token that authenticates the request."""

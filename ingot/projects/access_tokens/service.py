@@ -53,7 +53,7 @@ def create_resource_token(
     expires_at = _midnight(params.expires_at) if params.expires_at else _latest_expiry(db, actor)
     bot = _create_bot(db, source, params.name.strip())
     token, secret = issue_token(db, actor, bot.id, "personal", params.name, params.scopes, expires_at)
-    db.insert(
+    db.insert_row(
         token_bots,
         user_id=bot.id,
         project_id=source.id if source.kind == "project" else None,

@@ -14,9 +14,9 @@ def set_attribute(db: Connection, source: MemberSource, key: str, value: str) ->
     if existing is not None:
         db.update(custom_attributes, existing.id, value=value)
     elif source.kind == "project":
-        db.insert(custom_attributes, project_id=source.id, key=key, value=value)
+        db.insert_row(custom_attributes, project_id=source.id, key=key, value=value)
     else:
-        db.insert(custom_attributes, group_id=source.id, key=key, value=value)
+        db.insert_row(custom_attributes, group_id=source.id, key=key, value=value)
     return find_attribute(db, source, key)
 
 

@@ -90,7 +90,7 @@ def remove_deploy_key(db: Connection, project_id: int, key_id: int) -> None:
     if link is not None:
         db.delete(deploy_key_projects, link.id)
         key = find_key(db, key_id)
-        if db.run(_DELETE_UNUSED, key=key_id):
+        if db.run_counted(_DELETE_UNUSED, key=key_id):
             emit(db, KeyRemoved(key.id, key.user_id, key.key, key.created_at))
 
 
@@ -112,7 +112,7 @@ def _deploy_key_by_text(db: Connection, text: str) -> int | None:
 def _add_to_project(db: Connection, actor: Actor, project: Project, key_id: int, *, can_push: bool) -> None:
     if not _lock_key(db, key_id):
         raise NotFound("Deploy Key")
-    db.insert(
+    db.insert_row(
         deploy_key_projects,
         key_id=key_id,
         project_id=project.id,
@@ -127,4 +127,4 @@ def _lock_key(db: Connection, key_id: int) -> bool:
 
     Prevents that the key is deleted as unused while another transaction adds it to a project.
     """
-    return db.run(_LOCK, key=key_id) > 0
+    return db.run_counted(_LOCK, key=key_id) > 0

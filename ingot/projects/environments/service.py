@@ -61,6 +61,15 @@ def create_environment(db: Connection, project: Project, params: CreateEnvironme
     return find_environment(db, project, environment_id)
 
 
+def find_or_create_environment(db: Connection, project: Project, params: CreateEnvironment) -> Environment:
+    """Return the environment with a name; create it if there is none, once for concurrent calls."""
+    environment = environment_by_name_or_none(db, project, params.name)
+    if environment is None:
+        db.lock(f"environments of project {project.id}")
+        environment = environment_by_name_or_none(db, project, params.name) or create_environment(db, project, params)
+    return environment
+
+
 def edit_environment(
     db: Connection, project: Project, environment: Environment, params: EditEnvironment
 ) -> Environment:
@@ -109,9 +118,7 @@ def create_deployment(db: Connection, actor: Actor, project: Project, params: Cr
         errors["ref"] = [too_long_message(MAX_LENGTH)]
     if errors:
         raise Invalid(**errors)
-    environment = environment_by_name_or_none(db, project, params.environment)
-    if environment is None:
-        environment = create_environment(db, project, CreateEnvironment(params.environment))
+    environment = find_or_create_environment(db, project, CreateEnvironment(params.environment))
     deployment_id = db.insert(
         deployments,
         iid=next_iid(db, project),

@@ -184,7 +184,7 @@ def create_user_list(db: Connection, project: Project, params: CreateUserList) -
     if queries.count_user_lists(db, project) >= MAX_LISTS:
         raise Invalid(f"A project has {MAX_LISTS} user lists at most")
     iid: int = db.value(_NEXT_IID, project=project.id)
-    db.insert(
+    db.insert_row(
         feature_flag_user_lists,
         project_id=project.id,
         iid=iid,

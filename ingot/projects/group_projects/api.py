@@ -97,7 +97,15 @@ def create_group(call: Call, params: CreateGroup) -> GroupDetailView:
     return _group_detail_view(call, service.create_group(call.db, call.actor, params, parent))
 
 
-@routes.put("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=GroupDetailView, locks=NAMESPACES)
+def _renames_or_publishes(params: EditGroup) -> bool:
+    """Return whether an edit concerns other namespaces, such as those with former paths."""
+    return any(each is not UNSET for each in (params.name, params.path, params.visibility))
+
+
+_EDIT_LOCK = PartialLock(NAMESPACES, lambda call, _: part_of(call.db, call.path["id"]), _renames_or_publishes)
+
+
+@routes.put("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=GroupDetailView, locks=_EDIT_LOCK)
 def edit_group(call: Call, group: Namespace, params: EditGroup) -> GroupDetailView:
     """Edit a group."""
     return _group_detail_view(call, service.edit_group(call.db, call.actor, group, params))

@@ -28,7 +28,7 @@ def share_group(db: Connection, group: Namespace, invited: Namespace, level: int
         raise Conflict("Group already shared with this group")
     if existing is not None:
         db.delete(group_shares, existing.id)
-    db.insert(
+    db.insert_row(
         group_shares,
         group_id=group.id,
         invited_id=invited.id,
@@ -45,4 +45,4 @@ def unshare_group(db: Connection, share: GroupShare) -> None:
 
 def delete_expired_group_shares(db: Connection) -> int:
     """Delete expired shares, which have not counted since their expiry, and return their number."""
-    return db.run(_DELETE_EXPIRED, today=day_of(db.now))
+    return db.run_counted(_DELETE_EXPIRED, today=day_of(db.now))

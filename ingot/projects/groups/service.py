@@ -79,7 +79,7 @@ def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Name
 
 def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup) -> Namespace:
     """Change the given fields; a new path also moves everything below."""
-    db.must_hold(NAMESPACES)
+    db.must_hold_part(NAMESPACES)
     parent = namespace_by_id(db, group.parent_id) if group.parent_id else None
     columns = _columns(given_fields(params), group.options_document)
     name = params.name.strip() if params.name is not UNSET else group.name

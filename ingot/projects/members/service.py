@@ -68,7 +68,7 @@ def write_membership(
     request = request_or_none(db, source, user_id)
     if request is not None:
         db.delete(access_requests, request.id)
-    db.insert(
+    db.insert_row(
         memberships,
         source_kind=source.kind,
         source_id=source.id,
@@ -121,7 +121,7 @@ def request_access(db: Connection, actor: Actor, source: MemberSource) -> None:
     db.must_hold_part(NAMESPACES)
     if request_or_none(db, source, actor.user_id) is not None:
         raise Invalid(user=["already exists in source"])
-    db.insert(
+    db.insert_row(
         access_requests,
         source_kind=source.kind,
         source_id=source.id,
@@ -168,7 +168,7 @@ def delete_expired_memberships(db: Connection) -> int:
 
 
 def _delete(db: Connection, membership: Membership, *, expired: bool = False) -> int:
-    deleted = db.delete(memberships, membership.id)
+    deleted = db.delete_counted(memberships, membership.id)
     if deleted:
         since = (membership.access_level, membership.created_at)
         emit(

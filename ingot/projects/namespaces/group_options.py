@@ -46,7 +46,13 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     lock_math_rendering_limits_enabled: bool = False
     prevent_sharing_groups_outside_hierarchy: bool = False
     membership_lock: bool = False
-    wiki_access_level: Literal["disabled", "private", "enabled"] = "enabled"
+    wiki_access_level: Annotated[
+        Literal["disabled", "private", "enabled"],
+        Meta(description="Wiki of the group: none, for members only, or for all who can see the group."),
+    ] = "enabled"
+    only_allow_merge_if_pipeline_succeeds: bool = False
+    allow_merge_on_skipped_pipeline: bool = False
+    only_allow_merge_if_all_discussions_are_resolved: bool = False
     enabled_git_access_protocol: Literal["ssh", "http", "all"] | None = None
     max_artifacts_size: _Count | None = None
     push_rule: PushRule | None = None

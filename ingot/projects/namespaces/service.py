@@ -91,7 +91,7 @@ def add_namespace(
     )
     ancestors = ancestor_ids(db, parent.id) if parent else []
     for ancestor_id in [*ancestors, namespace_id]:
-        db.insert(namespace_tree, ancestor_id=ancestor_id, descendant_id=namespace_id)
+        db.insert_row(namespace_tree, ancestor_id=ancestor_id, descendant_id=namespace_id)
     return namespace_by_id(db, namespace_id)
 
 
@@ -112,7 +112,7 @@ def move_namespace(db: Connection, namespace: Namespace, parent: Namespace | Non
             db.run(_DELETE_TREE_LINKS, descendant=descendant_id, ancestor=ancestor_id)
     for ancestor_id in ancestor_ids(db, parent.id) if parent else []:
         for descendant_id in descendants:
-            db.insert(namespace_tree, ancestor_id=ancestor_id, descendant_id=descendant_id)
+            db.insert_row(namespace_tree, ancestor_id=ancestor_id, descendant_id=descendant_id)
     db.update(namespaces, namespace.id, parent_id=parent.id if parent else None)
     return _write_paths(db, namespace, namespace.name, namespace.path, parent)
 
@@ -140,7 +140,7 @@ def _write_paths(db: Connection, namespace: Namespace, name: str, path: str, par
             _require_not_old_path(db, new_path, each.id)
             db.run(_DELETE_REDIRECT, path=new_path.lower())
             db.run(_DELETE_REDIRECT, path=each.full_path_key)
-            db.insert(path_redirects, full_path_key=each.full_path_key, namespace_id=each.id)
+            db.insert_row(path_redirects, full_path_key=each.full_path_key, namespace_id=each.id)
             db.run(_DELETE_OLDEST, namespace=each.id)
         db.update(namespaces, each.id, full_path=new_path, full_path_key=new_path.lower(), full_name=new_name)
         emit(db, NamespaceMoved(namespace_id=each.id))

@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from ingot.accounts.avatars.views import avatar_response
 from ingot.accounts.instance.all_settings import all_settings
+from ingot.accounts.instance.search_access import require_search_allowed
 from ingot.accounts.users.queries import find_user, user_by_username_or_none, user_or_none
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -105,6 +106,8 @@ def project_response(call: Call, project: Project) -> ProjectView:
 @routes.get("/projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
 def list_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
     """List the projects that the caller may see."""
+    if params.search:
+        require_search_allowed(call.db, call.actor)
     return project_page(call, queries.list_projects(call.db, call.actor, params, page), params)
 
 
@@ -123,6 +126,7 @@ def list_user_projects(call: Call, params: ListProjects, page: Page) -> Listing[
 @routes.get("/projects/search/:query", may=anyone, returns=list[ProjectView | SimpleProjectView])
 def search_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
     """List the projects whose name contains a text."""
+    require_search_allowed(call.db, call.actor)
     return project_page(
         call, queries.search_projects_by_name(call.db, call.actor, call.path["query"], params, page), params
     )

@@ -5,16 +5,20 @@ import secrets
 import unicodedata
 from typing import Any
 
+from msgspec import UNSET
+
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
 from ingot.accounts.users.queries import find_user
 from ingot.core.access.actor import Actor
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
 from ingot.core.names import RESERVED_PROJECTS, path_error, project_name_error
 from ingot.errors import Denied, Invalid, too_long_message
 from ingot.projects.groups.service import VISIBILITY_ORDER
 from ingot.projects.namespaces.queries import namespace_by_path
 from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.cleanup_policy import edited_policy
 from ingot.projects.projects.options import edited_options, project_options
 from ingot.projects.projects.params import ProjectAttributes
 from ingot.projects.projects.queries import (
@@ -98,7 +102,7 @@ def columns_from_params(params: ProjectAttributes) -> dict[str, Any]:
     return columns
 
 
-def options_from_params(params: ProjectAttributes, document: str, visibility: str) -> str:
+def options_from_params(params: ProjectAttributes, document: str, visibility: str, now: Timestamp) -> str:
     """Return the document of a project's options with the given ones changed.
 
     Raises Invalid if a feature of a project that is not private would be open to members only, because the features do
@@ -116,6 +120,10 @@ def options_from_params(params: ProjectAttributes, document: str, visibility: st
             private.add(feature)
             if visibility != "private":
                 raise Invalid(**{"visibility" if remains else level: ["is invalid"]})
+    if params.container_expiration_policy_attributes is not UNSET:
+        policy = project_options(document).container_expiration_policy
+        changes = params.container_expiration_policy_attributes
+        sent["container_expiration_policy"] = edited_policy(policy, changes, now)
     return edited_options(document, {**sent, "private_features": sorted(private)})
 
 

@@ -13,13 +13,14 @@ from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.log import log_failure
 from ingot.projects.projects.default_branch import reconcile_head, record_head
-from ingot.projects.projects.tables import project_wikis, projects
+from ingot.projects.projects.tables import group_wikis, project_wikis, projects
 from ingot.projects.uploads.files import UploadFiles
 
 SWEEP_AFTER_SECONDS = 3600
 SWEEP_PROJECTS = "sweep_repositories"
 _BY_KEY = select(projects.c.id).where(projects.c.repository_key == bindparam("key"))
 _WIKI_BY_KEY = select(project_wikis.c.id).where(project_wikis.c.repository_key == bindparam("key"))
+_GROUP_WIKI_BY_KEY = select(group_wikis.c.id).where(group_wikis.c.repository_key == bindparam("key"))
 _WIKI_KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == bindparam("project"))
 
 
@@ -30,8 +31,8 @@ def enqueue_repository_sweep(db: Connection) -> None:
 
 def is_repository_in_use(database: Database, key: str) -> bool:
     """Check whether a project or wiki has the repository with this key."""
-    found = database.read(lambda db: db.value(_BY_KEY, key=key) or db.value(_WIKI_BY_KEY, key=key))
-    return found is not None
+    statements = (_BY_KEY, _WIKI_BY_KEY, _GROUP_WIKI_BY_KEY)
+    return database.read(lambda db: any(db.value(statement, key=key) is not None for statement in statements))
 
 
 def delete_unused_repository(database: Database, store: RepositoryStore, key: str) -> None:
@@ -61,6 +62,10 @@ class ProjectJobs:
             self._store.remove(wiki)
         self._uploads.remove_all(payload["project_id"])
         database.write(lambda db: db.delete(projects, payload["project_id"]))
+
+    def remove_repository(self, _database: Database, payload: Any) -> None:
+        """Remove the repository of the wiki of a deleted group, whose rows are gone."""
+        self._store.remove(payload["repository_key"])
 
     def housekeep(self, database: Database, payload: Any) -> None:
         """Run housekeeping on a repository and update its statistics."""

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, field
 
 from ingot.projects.namespaces.push_rule import PushRule
+from ingot.projects.projects.cleanup_policy import ContainerCleanupPolicy
 
 FeatureLevel = Literal["disabled", "private", "enabled"]
 PrivateFeature = Literal["issues", "merge_requests", "builds", "wiki", "snippets", "container_registry"]
@@ -77,6 +78,19 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     security_and_compliance_access_level: FeatureLevel = "private"
     private_features: list[PrivateFeature] = []
     push_rule: PushRule | None = None
+    container_expiration_policy: Annotated[
+        ContainerCleanupPolicy, Meta(description="Tags of container images that are deleted regularly.")
+    ] = ContainerCleanupPolicy()
+    approvals_before_merge: Annotated[
+        int, Meta(ge=0, le=100, description="Approvals that each merge request requires from any users.")
+    ] = 0
+    has_approval_rules: bool = False
+    reset_approvals_on_push: bool = False
+    disable_overriding_approvers_per_merge_request: bool = False
+    merge_requests_author_approval: bool = False
+    merge_requests_disable_committers_approval: bool = False
+    require_password_to_approve: bool = False
+    selective_code_owner_removals: bool = False
 
 
 class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -112,7 +126,17 @@ class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ) = None
 
 
-INTERNAL = ("private_features", "push_rule")
+INTERNAL = (
+    "private_features",
+    "push_rule",
+    "has_approval_rules",
+    "reset_approvals_on_push",
+    "disable_overriding_approvers_per_merge_request",
+    "merge_requests_author_approval",
+    "merge_requests_disable_committers_approval",
+    "require_password_to_approve",
+    "selective_code_owner_removals",
+)
 """Fields that are neither parameters nor shown under their names."""
 _decode_options = msgspec.json.Decoder(ProjectOptions).decode
 _decode_ci_options = msgspec.json.Decoder(ProjectCiOptions).decode

@@ -9,6 +9,7 @@ from ingot.core.access.levels import LevelNumber
 from ingot.core.api.declared_fields import params_of
 from ingot.core.api.params import Params, Upload
 from ingot.core.db.times import Date, Timestamp
+from ingot.projects.projects.cleanup_policy import ContainerCleanupParams
 from ingot.projects.projects.options import INTERNAL, FeatureLevel, ProjectCiOptions, ProjectOptions
 
 
@@ -80,13 +81,14 @@ RepositoryLevel = Literal["enabled", "private", "disabled"]
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _OptionParams = Params
 else:
-    _OptionParams = params_of(ProjectOptions, ProjectCiOptions, without=INTERNAL)
+    _OptionParams = params_of(ProjectOptions, ProjectCiOptions, without=(*INTERNAL, "container_expiration_policy"))
 
 
 class ProjectAttributes(_OptionParams):
     """Parameters that creating and editing share."""
 
     emails_disabled: bool | UnsetType = UNSET
+    container_expiration_policy_attributes: ContainerCleanupParams | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     visibility: Visibility | UnsetType = UNSET
     default_branch: str | UnsetType | None = UNSET

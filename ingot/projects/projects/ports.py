@@ -16,8 +16,8 @@ from ingot.projects.projects.tables import Project
 class ReferenceLinks:
     """Port to the package that knows every kind of object that a text can refer to."""
 
-    find: Callable[[Connection, Actor, str, Project, RepositoryStore, Sequence[Reference]], list[Link | None]]
-    """Takes the reader, the base URL, the project of the text, the store and the references.
+    find: Callable[[Connection, Actor, str, Project | None, RepositoryStore, Sequence[Reference]], list[Link | None]]
+    """Takes the reader, the base URL, the project of the text if it has one, the store and the references.
 
     Returns one link for each reference, or None where the reader may not see its target.
     """

@@ -131,10 +131,17 @@ def _cached_lookup(db: Connection, user_id: int, name: str | int) -> policy.Proj
     def read() -> policy.ProjectLookup | None:
         found = _project_lookup_or_none(db, user_id, today, str(name))
         if found is not None and str(found.project.id) != str(name):
-            db.cached(key(found.project.id), lambda: found, _lookup_size)  # Pages go on with the id.
+            db.cached(key(found.project.id), lambda: found, _lookup_size, rows)  # Pages go on with the id.
         return found
 
-    return db.cached(key(name), read, _lookup_size)
+    def rows(found: policy.ProjectLookup) -> dict[str, int | None]:
+        project = found.project
+        # Another project may take the place of one that was found by an old path.
+        is_current = str(name).lower() in (str(project.id), project.full_path.lower())
+        own = {"project_shares": project.id, "project_topics": project.id, "memberships": user_id}
+        return {**own, "projects": project.id if is_current else None}
+
+    return db.cached(key(name), read, _lookup_size, rows)
 
 
 def _project_lookup_or_none(db: Connection, user_id: int, today: Date, id_or_path: str) -> policy.ProjectLookup | None:

@@ -55,6 +55,7 @@ from ingot.projects.projects.topics import set_topics
 MASTER = 40
 REMOVE_PROJECT = "remove_project"
 HOUSEKEEP_PROJECT = "housekeep_project"
+REMOVE_REPOSITORY = "remove_repository"
 UPDATE_PROJECT_STATISTICS = "update_project_statistics"
 _DELETE_REDIRECT = delete(project_redirects).where(
     project_redirects.c.namespace_id == bindparam("namespace"), project_redirects.c.path_key == bindparam("path")
@@ -82,7 +83,9 @@ def create_project(
     check_projects_limit(db, actor, namespace)
     validate_project(name, path, columns)
     check_visibility(db, actor, columns["visibility"], namespace)
-    columns["options_document"] = options_from_params(params, _first_options(db, namespace), columns["visibility"])
+    columns["options_document"] = options_from_params(
+        params, _first_options(db, namespace), columns["visibility"], db.now
+    )
     full_path = f"{namespace.full_path}/{path}"
     require_available_name(db, namespace, name, path)
     delete_redirect(db, namespace, path)
@@ -127,7 +130,7 @@ def edit_project(db: Connection, actor: Actor, project: Project, params: EditPro
     if visibility != project.visibility:
         check_visibility(db, actor, visibility, namespace, project.forked_from_id)
     require_available_name(db, namespace, name, path, except_id=project.id)
-    columns["options_document"] = options_from_params(params, project.options_document, visibility)
+    columns["options_document"] = options_from_params(params, project.options_document, visibility, db.now)
     db.update(projects, project.id, **columns, name=name, name_key=name.casefold(), updated_at=db.now)
     set_topics(db, project, params)
     _set_avatar(db, project, params.avatar)
@@ -289,7 +292,7 @@ def _move_project(db: Connection, project: Project, namespace: Namespace, path: 
     full_path = f"{namespace.full_path}/{path}"
     if full_path.lower() != project.full_path_key:
         delete_redirect(db, namespace, path)
-        db.insert(
+        db.insert_row(
             project_redirects, namespace_id=project.namespace_id, path_key=project.path_key, project_id=project.id
         )
     db.update(

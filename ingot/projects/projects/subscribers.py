@@ -1,19 +1,27 @@
 """Subscribers that update projects when namespaces and groups change or users are deleted."""
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import bindparam, select, update
 
 from ingot.accounts.users.events import UserDeleting
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
+from ingot.core.jobs.queue import enqueue
 from ingot.errors import Conflict
 from ingot.projects.groups.events import GroupVisibilityLowered
 from ingot.projects.namespaces.events import NamespaceDeleting, NamespaceMoved, NamespacePathRequested
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_by_path
 from ingot.projects.projects.queries import more_visible_projects, project_id_by_path_or_none, projects_in_namespace
-from ingot.projects.projects.service import delete_project, delete_redirect, lower_visibility, more_visible_than
-from ingot.projects.projects.tables import projects
+from ingot.projects.projects.service import (
+    REMOVE_REPOSITORY,
+    delete_project,
+    delete_redirect,
+    lower_visibility,
+    more_visible_than,
+)
+from ingot.projects.projects.tables import group_wikis, projects
 
 subscriptions = Subscriptions()
+_GROUP_WIKI = select(group_wikis.c.repository_key).where(group_wikis.c.group_id == bindparam("group"))
 _REASSIGN = (
     update(projects).where(projects.c.creator_id == bindparam("user")).values(creator_id=bindparam("placeholder"))
 )
@@ -31,9 +39,12 @@ def move_projects_with_namespace(db: Connection, event: NamespaceMoved) -> None:
 
 @subscriptions.on(NamespaceDeleting)
 def delete_projects_of_namespace(db: Connection, event: NamespaceDeleting) -> None:
-    """Delete the projects of a deleted namespace."""
+    """Delete the projects of a deleted namespace, and enqueue the removal of its wiki."""
     for project in projects_in_namespace(db, event.namespace_id):
         delete_project(db, project)
+    key = db.value(_GROUP_WIKI, group=event.namespace_id)
+    if key is not None:
+        enqueue(db, REMOVE_REPOSITORY, {"repository_key": key})
 
 
 @subscriptions.on(NamespacePathRequested)

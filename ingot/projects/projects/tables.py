@@ -133,12 +133,21 @@ project_topics = Table(
     sqlite_autoincrement=True,
 )
 
-# The wiki of a project is stored in a separate repository, which is created on first use.
+# The wiki of a project or group is stored in a separate repository, which is created on first use.
 project_wikis = Table(
     "project_wikis",
     metadata,
     row_id(),
     reference("project_id", "projects.id", unique=True),
+    text("repository_key", unique=True),
+    sqlite_autoincrement=True,
+)
+
+group_wikis = Table(
+    "group_wikis",
+    metadata,
+    row_id(),
+    reference("group_id", "namespaces.id", unique=True),
     text("repository_key", unique=True),
     sqlite_autoincrement=True,
 )

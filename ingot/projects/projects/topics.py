@@ -27,7 +27,7 @@ def set_topics(db: Connection, project: Project, params: ProjectAttributes) -> N
     before = {row[0] for row in db.rows(_KEYS, project=project.id)}
     db.run(_DROP_TOPICS, project=project.id)
     for key, topic in topics.items():
-        db.insert(project_topics, project_id=project.id, name=topic, name_key=key)
+        db.insert_row(project_topics, project_id=project.id, name=topic, name_key=key)
     added = {key: topic for key, topic in topics.items() if key not in before}
     if added or before - topics.keys():
         emit(db, ProjectTopicsChanged(project_id=project.id, added=added, removed=sorted(before - topics.keys())))

@@ -15,6 +15,7 @@ from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 from ingot.core.http.request import Origin
+from ingot.core.outgoing.ssh_urls import is_ssh_url
 from ingot.core.outgoing.urls import strip_credentials
 from ingot.git.maintenance.store import storage_of
 from ingot.projects.groups.views import SharedGroupView
@@ -262,7 +263,8 @@ def project_view(
 
 def _add_administration_fields(db: Connection, actor: Actor, view: ProjectView, project: Project) -> None:
     if project.import_url is not None:
-        view.import_url = strip_credentials(db.vault.unseal(project.import_url))[0]
+        url = db.vault.unseal(project.import_url)
+        view.import_url = url if is_ssh_url(url) else strip_credentials(url)[0]
         view.import_type = "git"
     else:
         view.import_url = view.import_type = None

@@ -24,13 +24,13 @@ _DELETE_EXPIRED = delete(shares).where(shares.c.expires_at <= bindparam("today")
 
 def star_project(db: Connection, user_id: int, project: Project) -> None:
     """Add a star and update the project's star count."""
-    db.insert(stars, user_id=user_id, project_id=project.id, created_at=db.now)
+    db.insert_row(stars, user_id=user_id, project_id=project.id, created_at=db.now)
     db.run(_COUNT_STARS, counted=project.id, change=1)
 
 
 def unstar_project(db: Connection, star_id: int, project: Project) -> bool:
     """Delete a star and update the project's star count; return whether the star existed."""
-    return db.delete(stars, star_id) > 0 and db.run(_COUNT_STARS, counted=project.id, change=-1) > 0
+    return db.delete_counted(stars, star_id) > 0 and db.run_counted(_COUNT_STARS, counted=project.id, change=-1) > 0
 
 
 def share_project(
@@ -57,7 +57,7 @@ def share_project(
         raise Conflict("Group already shared with this group")
     if existing is not None:
         db.delete(shares, existing.id)
-    db.insert(
+    db.insert_row(
         shares,
         project_id=project.id,
         group_id=group.id,
@@ -78,4 +78,4 @@ def unshare_project(db: Connection, share: Share) -> None:
 
 def delete_expired_shares(db: Connection) -> int:
     """Delete expired shares, which have not counted since their expiry, and return their number."""
-    return db.run(_DELETE_EXPIRED, today=day_of(db.now))
+    return db.run_counted(_DELETE_EXPIRED, today=day_of(db.now))

@@ -36,7 +36,7 @@ def create_variable(db: Connection, owner: VariableOwner, params: CreateVariable
         errors = {"key": [f"({key}) has already been taken"]}
     if errors:
         raise Invalid(**errors)
-    db.insert(
+    db.insert_row(
         variables,
         place=owner.name,
         project_id=owner.project_id,

@@ -1,7 +1,6 @@
 """Request parameters of issue links."""
 
-from typing import Literal
-
+from ingot.collaboration.issues.links.tables import LinkType
 from ingot.core.api.params import Params
 
 
@@ -11,4 +10,4 @@ class LinkIssue(Params):
     target_issue_iid: int
     target_project_id: str | None = None
     """The id or the full path of a project; by default the issue's own project."""
-    link_type: Literal["relates_to"] = "relates_to"
+    link_type: LinkType = "relates_to"

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from sqlalchemy import and_, bindparam, case, func, or_, select
 
-from ingot.collaboration.issues.links.tables import IssueLink, issue_links
+from ingot.collaboration.issues.links.tables import IssueLink, LinkType, issue_links
 from ingot.collaboration.issues.lists.statements import CONDITIONS
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.core.access.actor import Actor
@@ -41,6 +41,12 @@ class LinkedIssue(NamedTuple):
     link: IssueLink
     issue: Issue
     project_path: str
+
+    @property
+    def link_type(self) -> LinkType:
+        """The relation to the issue at the other end."""
+        blocked = self.link.link_type == "blocks" and self.link.source_id == self.issue.id
+        return "is_blocked_by" if blocked else self.link.link_type
 
 
 def list_links(db: Connection, actor: Actor, issue_id: int, page: Page) -> Listing[LinkedIssue]:

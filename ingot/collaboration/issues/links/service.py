@@ -3,7 +3,7 @@
 from sqlalchemy import bindparam, delete, or_
 
 from ingot.collaboration.issues.links.queries import MAX_LINKS, count_links, link_between
-from ingot.collaboration.issues.links.tables import IssueLink, issue_links
+from ingot.collaboration.issues.links.tables import IssueLink, LinkType, issue_links
 from ingot.collaboration.issues.service import lock_issue_row
 from ingot.collaboration.issues.tables import Issue
 from ingot.core.db.connection import Connection
@@ -14,8 +14,8 @@ _DELETE = delete(issue_links).where(
 )
 
 
-def link_issues(db: Connection, source: Issue, target: Issue, link_type: str) -> IssueLink:
-    """Link two issues; raise ``Invalid`` or ``Conflict``."""
+def link_issues(db: Connection, source: Issue, target: Issue, link_type: LinkType) -> IssueLink:
+    """Link two issues; raise ``Invalid`` or ``Conflict``. The source of a stored link blocks its target."""
     if source.id == target.id:
         raise Invalid("An issue cannot be linked to itself")
     # A fixed order prevents deadlocks, and duplicates when both ends are linked at once.
@@ -25,6 +25,8 @@ def link_issues(db: Connection, source: Issue, target: Issue, link_type: str) ->
             raise Invalid(f"An issue has at most {MAX_LINKS} links")
     if link_between(db, source.id, target.id) is not None:
         raise Conflict("Issue(s) already assigned")
+    if link_type == "is_blocked_by":
+        source, target, link_type = target, source, "blocks"
     row = {
         "source_id": source.id,
         "target_id": target.id,

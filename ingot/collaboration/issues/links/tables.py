@@ -1,11 +1,17 @@
 """Table and record of links between issues."""
 
+from typing import Literal
+
 from sqlalchemy import Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, metadata, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
-# A link has no direction; its source is the issue on which it was created.
+StoredLinkType = Literal["relates_to", "blocks"]
+LinkType = Literal["relates_to", "blocks", "is_blocked_by"]
+"""Relation of an issue to another one, as seen from the first."""
+
+# The source blocks the target; a link that only relates the two has no direction.
 issue_links = Table(
     "issue_links",
     metadata,
@@ -26,6 +32,6 @@ class IssueLink(Record, frozen=True):
     id: int
     source_id: int
     target_id: int
-    link_type: str
+    link_type: StoredLinkType
     created_at: Timestamp
     updated_at: Timestamp

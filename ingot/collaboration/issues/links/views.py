@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ingot.collaboration.issues.links.queries import LinkedIssue, list_links
-from ingot.collaboration.issues.links.tables import IssueLink
+from ingot.collaboration.issues.links.tables import IssueLink, LinkType
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.collaboration.planning.views import ReferencesView
@@ -20,7 +20,7 @@ class LinkedIssueView(IssueView, kw_only=True):
     """An issue at the other end of a link."""
 
     issue_link_id: int
-    link_type: str
+    link_type: LinkType
     link_created_at: Timestamp
     link_updated_at: Timestamp
 
@@ -29,6 +29,7 @@ class LinkedIssueBrief(View):
     """An issue at the other end of a link, as the page of the first one names it."""
 
     issue_link_id: int
+    link_type: LinkType
     project_id: int
     title: str
     state: str
@@ -42,7 +43,7 @@ class IssueLinkView(View):
     id: int
     source_issue: IssueView
     target_issue: IssueView
-    link_type: str
+    link_type: LinkType
 
 
 def linked_views(db: Connection, actor: Actor, linked: Sequence[LinkedIssue], base: str) -> list[LinkedIssueView]:
@@ -52,12 +53,12 @@ def linked_views(db: Connection, actor: Actor, linked: Sequence[LinkedIssue], ba
     return [
         LinkedIssueView(
             **{name: getattr(view, name) for name in view.__struct_fields__},
-            issue_link_id=link.id,
-            link_type=link.link_type,
-            link_created_at=link.created_at,
-            link_updated_at=link.updated_at,
+            issue_link_id=entry.link.id,
+            link_type=entry.link_type,
+            link_created_at=entry.link.created_at,
+            link_updated_at=entry.link.updated_at,
         )
-        for (link, *_), view in zip(linked, views, strict=True)
+        for entry, view in zip(linked, views, strict=True)
     ]
 
 
@@ -71,6 +72,7 @@ def _brief(linked: LinkedIssue, base: str) -> LinkedIssueBrief:
     issue, path, short = linked.issue, linked.project_path, f"#{linked.issue.iid}"
     return LinkedIssueBrief(
         linked.link.id,
+        linked.link_type,
         issue.project_id,
         issue.title,
         issue.state,

@@ -8,6 +8,7 @@ from msgspec import UNSET
 from ingot.collaboration.emoji.api import declare_award_routes
 from ingot.collaboration.merge_requests import approvals
 from ingot.collaboration.merge_requests import policy as merge_request_policy
+from ingot.collaboration.merge_requests.approval_rules.views import ApprovalsView
 from ingot.collaboration.merge_requests.discussions import policy, service, staged
 from ingot.collaboration.merge_requests.discussions.params import (
     ApproveMergeRequest,
@@ -15,13 +16,7 @@ from ingot.collaboration.merge_requests.discussions.params import (
     EditDiscussionNote,
     ResolveDiscussion,
 )
-from ingot.collaboration.merge_requests.discussions.views import (
-    ApprovalStateView,
-    ApprovalsView,
-    ReviewerView,
-    approvals_view,
-    reviewer_views,
-)
+from ingot.collaboration.merge_requests.discussions.views import ReviewerView, reviewer_views
 from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
 from ingot.collaboration.merge_requests.queries import find_merge_request
@@ -184,13 +179,6 @@ def edit_discussion_note(call: Call, subject_access: SubjectAccess, params: Edit
 DISCUSSIONS = _DISCUSSIONS._replace(begin=create_discussion, edit_note=edit_discussion_note)
 
 
-def _approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
-    approvers = approvals.approvers_of(call.db, lookup.merge_request.id)
-    may = may_approve(call.actor, lookup.access, lookup)
-    details = lookup.merge_request, approvers, call.actor.user_id, call.origin.base
-    return approvals_view(call.db, *details, may=may)
-
-
 @routes.get(
     "/projects/:id/merge_requests/:merge_request_iid/reviewers",
     on=merge_request_in_path,
@@ -211,18 +199,7 @@ def list_reviewers(call: Call, lookup: MergeRequestLookup) -> list[ReviewerView]
 )
 def get_approvals(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     """Get the approvals of a merge request."""
-    return _approvals_as_view(call, lookup)
-
-
-@routes.get(
-    "/projects/:id/merge_requests/:merge_request_iid/approval_state",
-    on=merge_request_in_path,
-    may=merge_request_policy.may_read_merge_request,
-    returns=ApprovalStateView,
-)
-def get_approval_state(call: Call, lookup: MergeRequestLookup) -> ApprovalStateView:  # noqa: ARG001 - There are no rules.
-    """Get the approval rules of a merge request; there are none."""
-    return ApprovalStateView(approval_rules_overwritten=False, rules=[])
+    return approvals.approvals_as_view(call, lookup)
 
 
 @routes.post(
@@ -237,7 +214,7 @@ def approve_merge_request(call: Call, lookup: MergeRequestLookup, params: Approv
     if params.sha and params.sha.lower() != lookup.merge_request.head_oid:
         raise Conflict(f"SHA does not match HEAD of source branch: {lookup.merge_request.head_oid}")
     approvals.approve(call.db, call.actor, lookup.merge_request)
-    return _approvals_as_view(call, lookup)
+    return approvals.approvals_as_view(call, lookup)
 
 
 @routes.post(
@@ -250,7 +227,7 @@ def approve_merge_request(call: Call, lookup: MergeRequestLookup, params: Approv
 def unapprove_merge_request(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     """Remove the caller's approval of a merge request."""
     approvals.unapprove(call.db, call.actor, lookup.merge_request)
-    return _approvals_as_view(call, lookup)
+    return approvals.approvals_as_view(call, lookup)
 
 
 @routes.put(
@@ -263,4 +240,4 @@ def unapprove_merge_request(call: Call, lookup: MergeRequestLookup) -> Approvals
 def reset_approvals(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     """Remove all approvals of a merge request."""
     approvals.reset_approvals(call.db, lookup.merge_request)
-    return _approvals_as_view(call, lookup)
+    return approvals.approvals_as_view(call, lookup)

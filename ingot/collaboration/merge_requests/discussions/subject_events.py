@@ -5,7 +5,7 @@ from typing import Any, cast
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.filters import KIND
-from ingot.collaboration.merge_requests.queries import assignees_of, merge_request_by_id
+from ingot.collaboration.merge_requests.queries import assignees_and_reviewers_of, merge_request_by_id
 from ingot.collaboration.merge_requests.service import subject_of
 from ingot.collaboration.participants.events import Action, SubjectChanged
 from ingot.core.db.connection import Connection
@@ -22,9 +22,12 @@ def emit_subject_changed(db: Connection, event: MergeRequestChanged) -> None:
     merge_request = merge_request_by_id(db, event.merge_request_id)
     opened = event.action == "opened"
     before, after = cast("tuple[Any, Any]", event.changes.get("assignees", ([], [])))
+    reviewers_before, reviewers = cast("tuple[Any, Any]", event.changes.get("reviewers", ([], [])))
     labels_before, labels = cast("tuple[Any, Any]", event.changes.get("labels", ([], [])))
     if opened:
-        after = assignees_of(db, [merge_request.id]).get(merge_request.id, [])
+        after, reviewers = (
+            users.get(merge_request.id, []) for users in assignees_and_reviewers_of(db, [merge_request.id])
+        )
         labels = [label.id for label in labels_of(db, KIND, [merge_request.id]).get(merge_request.id, [])]
     text_changed = opened or event.changes.keys() & {"title", "description"}
     emit(
@@ -37,6 +40,7 @@ def emit_subject_changed(db: Connection, event: MergeRequestChanged) -> None:
             new_text=f"{merge_request.description or ''}\n\n{merge_request.title}" if text_changed else None,
             assigned=tuple(changed_id for changed_id in after if changed_id not in before),
             unassigned=tuple(changed_id for changed_id in before if changed_id not in after),
+            review_requested=tuple(changed_id for changed_id in reviewers if changed_id not in reviewers_before),
             labelled=tuple(changed_id for changed_id in labels if changed_id not in labels_before),
         ),
     )

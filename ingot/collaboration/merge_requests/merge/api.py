@@ -9,7 +9,7 @@ from ingot.collaboration.merge_requests.merge import rebase, service, staged
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
 from ingot.collaboration.merge_requests.merge.merge_ref import merge_ref_commit
 from ingot.collaboration.merge_requests.merge.params import MergeMergeRequest, RebaseMergeRequest
-from ingot.collaboration.merge_requests.merge.views import MergeRefusalView, MergeRefView, RebaseView
+from ingot.collaboration.merge_requests.merge.views import CanceledMergeView, MergeRefusalView, MergeRefView, RebaseView
 from ingot.collaboration.merge_requests.pipelines import list_merge_request_pipelines
 from ingot.collaboration.merge_requests.policy import MergeCandidate, MergeRequestLookup, may_read_merge_request
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
@@ -109,14 +109,15 @@ def cancel_merge(stage: StagedCall, candidate: MergeCandidate) -> MergeRequestDe
     "/projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds",
     on=merge_candidate_in_path,
     may=policy.may_cancel_merge,
-    returns=MergeRequestDetailView,
+    returns=CanceledMergeView,
     instead=_REFUSALS,
     staged=True,
     denied=401,
 )
-def cancel_merge_by_post(stage: StagedCall, candidate: MergeCandidate) -> MergeRequestDetailView | AlternateResponse:
-    """Cancel the scheduled merge of a merge request, with the method that clients use."""
-    return cancel_merge(stage, candidate)
+def cancel_merge_by_post(stage: StagedCall, candidate: MergeCandidate) -> CanceledMergeView | AlternateResponse:
+    """Cancel the scheduled merge of a merge request, with the method and the response of later versions."""
+    canceled = cancel_merge(stage, candidate)
+    return canceled if isinstance(canceled, AlternateResponse) else CanceledMergeView()
 
 
 @routes.put(

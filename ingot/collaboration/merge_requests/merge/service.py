@@ -87,7 +87,7 @@ def record_pending_merge(db: Connection, actor: Actor, plan: MergePlan) -> None:
         raise MergeOutdated
     if plan.scheduled and not locked.merge_when_pipeline_succeeds:
         raise MergeOutdated
-    db.insert(
+    db.insert_row(
         merge_request_merges,
         merge_request_id=locked.id,
         actor_id=actor.user_id,

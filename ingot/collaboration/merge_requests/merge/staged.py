@@ -12,6 +12,7 @@ import msgspec
 from ingot.accounts.users.queries import find_user, user_or_none
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions, decode_merge_options
 from ingot.collaboration.merge_requests.merge.queries import (
@@ -82,6 +83,7 @@ _REASONS: dict[MergeObstacle, str] = {
     "ci_must_pass": "The pipeline must succeed first.",
     "ci_still_running": "The pipeline is still running.",
     "discussions_not_resolved": "All discussions must be resolved first.",
+    "not_approved": "The merge request must be approved first.",
     "commits_status": "Branch cannot be merged: it has no new commits, or one of its branches does not exist.",
     "conflict": "Branch cannot be merged",
     "need_rebase": "Branch cannot be merged: it must be rebased first.",
@@ -109,6 +111,7 @@ class _MergeContext(NamedTuple):
     merge_request: MergeRequest
     pipeline: Status | None
     unresolved: bool
+    unapproved: bool
     repository: Repository
     source: Repository | None
     """The repository of the source branch; None if it was deleted."""
@@ -192,6 +195,7 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
             merge_request,
             pipeline.status if pipeline else None,
             bool(with_unresolved_discussions(db, [merge_request.id])),
+            lacks_approvals(db, merge_request, project.options),
             repository,
             source_repository(db, store, repository, merge_request),
             branch_tip(repository, merge_request.target_branch) or NO_OID,
@@ -213,7 +217,12 @@ def _require_ready(context: _MergeContext, options: MergeOptions, *, later: bool
     """Raise ``MergeBlocked`` or ``Conflict`` for obstacles that need no git operation."""
     merge_request = context.merge_request
     obstacle = obstacle_before_git(
-        context.project, merge_request, context.pipeline, unresolved=context.unresolved, later=later
+        context.project,
+        merge_request,
+        context.pipeline,
+        unresolved=context.unresolved,
+        unapproved=context.unapproved,
+        later=later,
     )
     if obstacle is not None:
         raise MergeBlocked(obstacle)

@@ -1,6 +1,6 @@
 """Response structs of merging."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
@@ -15,6 +15,12 @@ class MergeRefusalView(View):
 
     message: str
     error_code: str
+
+
+class CanceledMergeView(View):
+    """Confirmation that a scheduled merge was canceled."""
+
+    status: Literal["success"] = "success"
 
 
 class MergeRefView(View):

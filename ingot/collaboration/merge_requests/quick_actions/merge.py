@@ -1,5 +1,6 @@
 """The quick action ``/merge``, which uses the job of scheduled merges."""
 
+from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
 from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE, MergeOptions
 from ingot.collaboration.merge_requests.merge.service import schedule_auto_merge
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES, obstacle_before_git
@@ -29,7 +30,11 @@ def can_be_merged(db: Connection, store: RepositoryStore, actor: Actor, lookup: 
     if pipeline not in (None, "success", *ACTIVE_STATUSES):
         return False
     unresolved = bool(with_unresolved_discussions(db, [merge_request.id]))
-    if obstacle_before_git(project, merge_request, pipeline, unresolved=unresolved, later=True) is not None:
+    unapproved = lacks_approvals(db, merge_request, project.options)
+    obstacle = obstacle_before_git(
+        project, merge_request, pipeline, unresolved=unresolved, unapproved=unapproved, later=True
+    )
+    if obstacle is not None:
         return False
     try:
         tip = branch_tip(store.open(project.repository_key), merge_request.target_branch)

@@ -96,7 +96,7 @@ def publish_drafts(
     A draft whose discussion was deleted meanwhile becomes a note of its own.
     """
     for draft in drafts:
-        if not db.delete(draft_notes, draft.id):
+        if not db.delete_counted(draft_notes, draft.id):
             continue  # A concurrent request has published it.
         body, commands = extract_commands(draft.note, MERGE_REQUEST_COMMANDS.names)
         if body:

@@ -53,7 +53,7 @@ class SuggestionRecorder:
         for order, block in enumerate(blocks):
             row = suggestion_columns(block, note.new_line, lines)
             if row["to_content"] not in applied:
-                db.insert(suggestions, note_id=note.id, relative_order=order, **row, applied=False, outdated=False)
+                db.insert_row(suggestions, note_id=note.id, relative_order=order, **row, applied=False, outdated=False)
 
     def _lines(self, db: Connection, note: Note) -> list[str] | None:
         position = position_of(note.position)

@@ -57,7 +57,7 @@ def add_version(
 
 def complete_version(db: Connection, version: DiffVersion, comparison: VersionComparison) -> bool:
     """Store the comparison of a version; return False if another process has done so already."""
-    updated = db.run(
+    updated = db.run_counted(
         _COLLECT,
         version=version.id,
         base=comparison.base_oid,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import bindparam, select
 
+from ingot.collaboration.merge_requests.approvals import reset_approvals
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.queries import latest_version, merge_request_by_id, open_merge_requests_from
 from ingot.collaboration.merge_requests.service import (
@@ -34,6 +35,7 @@ from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.merge_request_commits import delete_head_ref, update_head_ref
+from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import projects
 from ingot.repositories.ref_changes.events import RefsChanged
 
@@ -189,6 +191,9 @@ def move_head(db: Connection, merge_request: MergeRequest, head_oid: str, pusher
         return False
     written = write_merge_request(db, locked, {"head_oid": head_oid})
     add_version(db, locked.id, pusher_id, head_oid)
+    target = project_or_none(db, locked.target_project_id)
+    if target is not None and target.options.reset_approvals_on_push:
+        reset_approvals(db, locked)
     emit_merge_request_changed(
         db, pusher_id or locked.author_id, written, "updated", {"head_oid": (locked.head_oid, head_oid)}
     )

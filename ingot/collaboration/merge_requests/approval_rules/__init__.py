@@ -1,0 +1,1 @@
+"""Approval rules: rows, and the state of the rules of merge requests."""

@@ -1,0 +1,66 @@
+"""Request parameters of approval rules and approval settings."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from ingot.core.api.params import Params
+
+_Count = Annotated[int, Meta(ge=0, le=100)]
+_Name = Annotated[str, Meta(min_length=1, max_length=255)]
+
+
+class CreateApprovalRule(Params):
+    """A new rule of a merge request."""
+
+    name: _Name
+    approvals_required: _Count
+    rule_type: Literal["regular", "any_approver"] = "regular"
+    user_ids: list[int] | None = None
+    usernames: list[str] | None = None
+    group_ids: list[int] | None = None
+    approval_project_rule_id: int | None = None
+    """Rule of the project whose users and groups are copied."""
+
+
+class CreateProjectApprovalRule(CreateApprovalRule):
+    """A new rule of a project."""
+
+    protected_branch_ids: list[int] | None = None
+    applies_to_all_protected_branches: bool = False
+
+
+class EditApprovalRule(Params):
+    """Changes of a rule of a merge request."""
+
+    name: _Name | UnsetType = UNSET
+    approvals_required: _Count | UnsetType = UNSET
+    user_ids: list[int] | UnsetType | None = UNSET
+    usernames: list[str] | UnsetType | None = UNSET
+    group_ids: list[int] | UnsetType | None = UNSET
+    remove_hidden_groups: bool = False
+
+
+class EditProjectApprovalRule(EditApprovalRule):
+    """Changes of a rule of a project."""
+
+    protected_branch_ids: list[int] | UnsetType | None = UNSET
+    applies_to_all_protected_branches: bool | UnsetType = UNSET
+
+
+class EditApprovalSettings(Params):
+    """Changes of the approval settings of a project."""
+
+    approvals_before_merge: _Count | UnsetType = UNSET
+    reset_approvals_on_push: bool | UnsetType = UNSET
+    disable_overriding_approvers_per_merge_request: bool | UnsetType = UNSET
+    merge_requests_author_approval: bool | UnsetType = UNSET
+    merge_requests_disable_committers_approval: bool | UnsetType = UNSET
+    require_password_to_approve: bool | UnsetType = UNSET
+    selective_code_owner_removals: bool | UnsetType = UNSET
+
+
+class SetRequiredApprovals(Params):
+    """Number of approvals that a merge request requires from any users."""
+
+    approvals_required: _Count
