@@ -1,4 +1,4 @@
-"""Composition root: builds the database, the routes, the subscribers, the HTTP components and the job worker.
+"""Composition root: builds the database, the routes, the subscribers and the HTTP components.
 
 Modules that a server does not need to start are named by references and imported when they are first needed, see
 "Loading on demand" in docs/internals.md.
@@ -18,7 +18,7 @@ from ingot.accounts.authentication import authenticate
 from ingot.accounts.instance.limits import ApiRateLimits
 from ingot.accounts.tokens.usage import TokenUsageTracker
 from ingot.cache import REGISTRY
-from ingot.composition import deferred_store, fill_ports, list_subscriptions, outgoing_guard
+from ingot.composition import deferred_store, fill_ports, list_subscriptions
 from ingot.core.access.actor import Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.api.component import ApiComponent
@@ -40,14 +40,11 @@ from ingot.core.http.deferred_component import DeferredComponent
 from ingot.core.http.frontend import HttpFrontend
 from ingot.core.http.metrics import DatabaseFigures, Metrics
 from ingot.core.http.request import Component
-from ingot.core.jobs.handlers import JobHandler
-from ingot.core.jobs.schedule import RecurringJob
 from ingot.core.jobs.statistics import queue_stats
-from ingot.core.jobs.worker import JobWorker
 from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.core.nodes.queries import list_nodes
 from ingot.errors import Unavailable
-from ingot.late_imports import Deferred, DeferredFunction
+from ingot.late_imports import DeferredFunction
 from ingot.log import Log
 from ingot.registry import endpoint_table, subscription_index
 from ingot.settings import Settings
@@ -56,7 +53,6 @@ if TYPE_CHECKING:
     from ingot.ci.packages.containers.registry_http import RegistryHttp
     from ingot.ci.runner_protocol.polls import RunnerPolls
     from ingot.graphql.component import GraphqlComponent
-    from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
     from ingot.transport.authorization import HttpAuthorization
     from ingot.transport.git_http import GitHttp
     from ingot.transport.lfs_http import LfsHttp
@@ -80,8 +76,6 @@ _GIT_PATHS = re.compile(rb"/.+(?:\.git/.+|/(?:info/refs|git-upload-pack|git-rece
 _actor_by_job_token = DeferredFunction("ingot.ci.job_tokens.authentication:actor_by_job_token")
 _actor_by_client_secret = DeferredFunction("ingot.ci.packages.access.authentication:actor_by_client_secret")
 _reconcile_all = DeferredFunction("ingot.repositories.ref_changes.staged:reconcile_all")
-_run_auto_merge = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:run_auto_merge")
-_remove_leftover_branch = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:remove_leftover_branch")
 
 
 def open_database(
@@ -276,154 +270,6 @@ class App:
                 getattr(self, component).close()
         self.kernel.close()
         self.database.close()
-
-
-def job_worker(settings: Settings, database: Database, log: Log, *, is_new_instance: bool = False) -> JobWorker:
-    """Build the worker that runs the jobs of the queue."""
-    configure_caches(settings)
-    handlers = job_handlers(settings, database, log)
-    return JobWorker(database, handlers, recurring_jobs(settings), log, is_new_instance=is_new_instance)
-
-
-def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, JobHandler]:
-    """Return the handler of each kind of job; the modules that enqueue a kind declare it as a constant."""
-    store, guard, base_url = deferred_store(settings), outgoing_guard(settings), settings.base_url
-    uploads = Deferred("ingot.projects.uploads.files:upload_files", settings)
-    artifacts = Deferred("ingot.ci.artifacts.store:artifact_store_of", settings)
-    traces = Deferred("ingot.ci.traces.store:trace_store_of", settings)
-    packages = Deferred("ingot.ci.packages.files.store:package_store_of", settings)
-    completion = _payload_completion(settings, database, log)
-    lfs = Deferred("ingot.repositories.lfs.files:lfs_files_of", settings)
-    exports = Deferred("ingot.integrations.transfers.exports.store:export_store_of", settings)
-    project_files = Deferred("ingot.integrations.transfers.exports.project_archive:ProjectFiles", store, uploads, lfs)
-    export_files = (exports, project_files, guard)
-    return {
-        "mail": DeferredFunction("ingot.core.mail.delivery:MailSender.deliver", settings),
-        "notify": DeferredFunction("ingot.discovery.notifications.jobs:NotificationJob.notify", settings),
-        "notify_of_pipeline": DeferredFunction("ingot.discovery.notifications.pipelines:PipelineMailJob.run", settings),
-        "notify_of_commit": DeferredFunction(
-            "ingot.discovery.notifications.commits:CommitMailJob.run", settings, store
-        ),
-        "remove_project": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.remove", store, uploads),
-        "housekeep_project": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.housekeep", store, uploads),
-        "update_project_statistics": DeferredFunction(
-            "ingot.projects.projects.jobs:ProjectJobs.update_statistics", store, uploads
-        ),
-        "reconcile_head": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.reconcile_head", store, uploads),
-        "sweep_repositories": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.sweep", store, uploads),
-        "reconcile_ref_changes": lambda database, _: _reconcile_all(database, store.value),
-        "copy_fork": DeferredFunction("ingot.projects.forks.jobs:ForkJobs.run", store),
-        "run_import": DeferredFunction(
-            "ingot.integrations.transfers.runs.jobs:ImportRunJob.run", settings, store, guard
-        ),
-        "import_project": DeferredFunction("ingot.projects.imports.jobs:ImportJobs.run", store, guard),
-        "sweep_uploads": DeferredFunction("ingot.projects.uploads.jobs:UploadJobs.sweep", uploads),
-        "complete_diff_versions": DeferredFunction(
-            "ingot.collaboration.merge_requests.versions.source_tracker:HeadTracker.collect", store
-        ),
-        "auto_merge": lambda database, number: _run_auto_merge(database, store.value, number),
-        "apply_push_options": DeferredFunction(
-            "ingot.collaboration.merge_requests.push_options:MergeRequestPushOptions.run", store
-        ),
-        "remove_source_branch": lambda database, number: _remove_leftover_branch(database, store.value, number),
-        "sweep_lfs": DeferredFunction("ingot.repositories.lfs.jobs:LfsSweepJob.sweep", lfs),
-        "update_remote_mirror": DeferredFunction("ingot.repositories.mirrors.jobs:MirrorJobs.update", store, guard),
-        "update_pull_mirror": DeferredFunction("ingot.repositories.pull_mirrors.jobs:PullMirrorJobs.run", store, guard),
-        "create_pipelines": DeferredFunction("ingot.ci.pipelines.jobs:PipelineCreation.run", store),
-        "start_delayed_job": DeferredFunction("ingot.ci.pipelines.maintenance:start_delayed_job"),
-        "start_downstream_pipeline": DeferredFunction(
-            "ingot.ci.downstream.jobs:DownstreamJobs.start", store, artifacts
-        ),
-        "follow_downstream_pipeline": DeferredFunction(
-            "ingot.ci.downstream.jobs:DownstreamJobs.follow", store, artifacts
-        ),
-        "cancel_pipelines": DeferredFunction("ingot.ci.downstream.jobs:DownstreamJobs.cancel", store, artifacts),
-        "drop_stuck_jobs": DeferredFunction("ingot.ci.pipelines.maintenance:drop_stuck_jobs"),
-        "stop_environments": DeferredFunction("ingot.ci.pipelines.auto_stop:stop_due_environments"),
-        "remove_pipeline_refs": DeferredFunction("ingot.ci.pipelines.maintenance:PipelineRefJob.run", store),
-        "run_pipeline_schedule": DeferredFunction("ingot.ci.schedules.jobs:run_schedule"),
-        "create_scheduled_pipeline": DeferredFunction("ingot.ci.schedules.jobs:ScheduleJobs.create", store),
-        "process_commit_messages": DeferredFunction(
-            "ingot.collaboration.issues.discussions.jobs:CommitMessageJob.read", store, base_url
-        ),
-        "mail_pushes": DeferredFunction("ingot.integrations.services.jobs:PushMailJob.run", completion, store),
-        "notify_jira": DeferredFunction(
-            "ingot.integrations.services.jira_references:JiraNotifier.run", completion, guard, log
-        ),
-        "check_directory": DeferredFunction(
-            "ingot.accounts.identity_providers.directory_users:DirectoryCheck.run", settings
-        ),
-        "delete_artifact_files": DeferredFunction("ingot.ci.artifacts.jobs:ArtifactJobs.delete_files", artifacts),
-        "expire_artifacts": DeferredFunction("ingot.ci.artifacts.jobs:ArtifactJobs.expire", artifacts),
-        "sweep_artifacts": DeferredFunction("ingot.ci.artifacts.jobs:ArtifactJobs.sweep", artifacts),
-        "delete_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.delete", traces),
-        "sweep_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.sweep", traces),
-        "archive_traces": DeferredFunction("ingot.ci.jobs.jobs:TraceJobs.archive", traces),
-        "delete_package_files": DeferredFunction("ingot.ci.packages.cleanup:PackageJobs.delete_files", packages),
-        "sweep_packages": DeferredFunction("ingot.ci.packages.cleanup:PackageJobs.sweep", packages),
-        "export_archive": DeferredFunction(
-            "ingot.integrations.transfers.exports.jobs:ExportJobs.write_archive", *export_files
-        ),
-        "export_relations": DeferredFunction(
-            "ingot.integrations.transfers.exports.jobs:ExportJobs.write_relations", *export_files
-        ),
-        "sweep_exports": DeferredFunction("ingot.integrations.transfers.exports.jobs:ExportJobs.sweep", *export_files),
-        "move_repository": DeferredFunction("ingot.repositories.storage_moves.staged:RepositoryMover.run", store),
-    }
-
-
-def recurring_jobs(settings: Settings) -> list[RecurringJob]:
-    """Return the functions that run periodically; the names of the functions identify them to all workers."""
-    daily, hourly, frequent, minutely = 86_400, 3600, 600, 60
-    delete_old_events = DeferredFunction("ingot.integrations.webhooks.service:delete_old_events")
-    directory_check = "ingot.accounts.identity_providers.directory_users:enqueue_directory_check"
-    periods = {
-        "ingot.accounts.sessions.service:delete_expired_sessions": frequent,
-        "ingot.accounts.instance.throttles:delete_expired_throttles": frequent,
-        "ingot.projects.members.service:delete_expired_memberships": hourly,
-        "ingot.projects.access_tokens.service:delete_ended_bots": hourly,
-        "ingot.repositories.mirrors.service:enqueue_failed_updates": hourly,
-        "ingot.repositories.pull_mirrors.service:enqueue_due_pulls": frequent,
-        "ingot.projects.sharing.service:delete_expired_shares": hourly,
-        "ingot.projects.group_shares.service:delete_expired_group_shares": hourly,
-        "ingot.projects.projects.jobs:enqueue_repository_sweep": hourly,
-        **({directory_check: hourly} if settings.ldap_url else {}),
-        "ingot.projects.imports.service:fail_lost_imports": frequent,
-        "ingot.projects.forks.service:fail_lost_copies": frequent,
-        "ingot.integrations.transfers.runs.service:fail_lost_runs": frequent,
-        "ingot.repositories.ref_changes.staged:enqueue_reconciliation": minutely,
-        "ingot.ci.pipelines.maintenance:enqueue_stuck_job_search": minutely,
-        "ingot.ci.pipelines.auto_stop:enqueue_environment_stops": minutely,
-        "ingot.ci.pipelines.maintenance:enqueue_old_ref_removal": daily,
-        "ingot.projects.uploads.jobs:enqueue_upload_sweep": daily,
-        "ingot.repositories.lfs.jobs:enqueue_lfs_sweep": daily,
-        "ingot.ci.artifacts.jobs:enqueue_artifact_expiry": frequent,
-        "ingot.ci.schedules.jobs:enqueue_overdue_schedules": frequent,
-        "ingot.ci.artifacts.jobs:enqueue_artifact_sweep": daily,
-        "ingot.ci.jobs.jobs:enqueue_trace_sweep": daily,
-        "ingot.ci.packages.cleanup:enqueue_package_sweep": daily,
-        "ingot.integrations.transfers.exports.service:fail_lost_exports": frequent,
-        "ingot.integrations.transfers.exports.jobs:enqueue_export_sweep": hourly,
-        **({"ingot.ci.jobs.jobs:enqueue_trace_archival": frequent} if "traces" in settings.kinds_in_bucket else {}),
-    }
-    return [
-        *(RecurringJob(seconds, DeferredFunction(reference)) for reference, seconds in periods.items()),
-        RecurringJob(frequent, partial(delete_old_events, days=settings.hook_log_days), "delete_old_webhook_events"),
-    ]
-
-
-def hook_dispatcher(settings: Settings, database: Database, log: Log) -> "HookDispatcher":
-    """Build the dispatcher of webhook deliveries in the job process."""
-    from ingot.integrations.services.message_formats import format_request
-    from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
-
-    completion = _payload_completion(settings, database, log).value
-    return HookDispatcher(database, outgoing_guard(settings), completion, settings.base_url, log, format_request)
-
-
-def _payload_completion(settings: Settings, database: Database, log: Log) -> Deferred:
-    reference = "ingot.integrations.webhooks.payload_completion:PayloadCompletion"
-    return Deferred(reference, database, deferred_store(settings), log)
 
 
 def _database_state(database: Database) -> str:

@@ -48,7 +48,11 @@ def fill_ports(settings: Settings) -> Ports:
             DeferredFunction("ingot.ci.pipelines.project_settings:project_ci_settings"),
         ),
         Deferred(
-            "ingot.ci.pipelines.ports:CiEnvironment", base_url, settings.reported_version, outgoing_guard(settings)
+            "ingot.ci.pipelines.ports:CiEnvironment",
+            base_url,
+            settings.reported_version,
+            outgoing_guard(settings),
+            settings.data,
         ),
         Deferred(
             "ingot.accounts.instance.ports:RunnerRegistration",

@@ -28,8 +28,22 @@ Templates of commit messages know the variables `%{source_branch}`, `%{target_br
 `%{issues}`, `%{reference}`, `%{local_reference}` and `%{source_project_id}`; the message of suggestions knows
 `%{suggestions_count}`, `%{files_count}`, `%{branch_name}`, `%{project_path}` and `%{project_name}`.
 
-Not included: approval rules, protected branches of groups and merge trains, for which GitLab requires a
-licence.
+## Licensed features of GitLab
+
+Approval rules of merge requests (`approvals_before_merge`, `/approval_rules`), push rules, pull mirrors and protected
+branches of groups are included. Not included: merge trains, epics, weights, code owners, roles of your own, external
+status checks and Geo.
+
+## Webhooks
+
+Webhooks store and return `emoji_events`, `resource_access_token_events`, `resource_deploy_token_events`,
+`vulnerability_events`, `deployment_events` and `feature_flag_events`, but do not send them. Milestone events are sent
+for created, closed and reopened milestones of projects. A `custom_webhook_template` replaces the payload.
+
+## Approvals
+
+Approvals of committers (`merge_requests_disable_committers_approval`), passwords before approvals and removals of code
+owners are stored only.
 """
 _HEAD = "| Attribute | Type | Default | Effect |\n|---|---|---|---|"
 

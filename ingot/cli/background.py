@@ -12,6 +12,7 @@ from ingot.app import configure_caches
 from ingot.cli.jobs import exit_at_once, run_jobs
 from ingot.cli.ssh import GRACE_SECONDS, serve_ssh
 from ingot.core.db.database import Database
+from ingot.core.jobs.job_processes import JobProcesses
 from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.log import Log, route_logging
 from ingot.settings import Settings
@@ -20,8 +21,9 @@ from ingot.settings import Settings
 class _JobThread(threading.Thread):
     """Thread that runs the job worker until its pipe is closed; the process ends if the worker fails."""
 
-    def __init__(self, settings: Settings, database: Database, log: Log) -> None:
+    def __init__(self, settings: Settings, database: Database, log: Log, processes: JobProcesses | None) -> None:
         super().__init__(name="jobs", daemon=True)
+        self._processes = processes
         self._settings = settings
         self._database = database
         self._log = log
@@ -32,7 +34,7 @@ class _JobThread(threading.Thread):
     def run(self) -> None:
         """Run jobs."""
         try:
-            self.finished = run_jobs(self._settings, self._database, self._log, [self._stopping])
+            self.finished = run_jobs(self._settings, self._database, self._log, [self._stopping], self._processes)
         except BaseException as error:  # noqa: BLE001 - The supervisor restarts the whole process.
             where = "".join(traceback.format_tb(error.__traceback__))
             self._log("job worker failed", error=type(error).__name__, where=where)
@@ -43,12 +45,18 @@ class _JobThread(threading.Thread):
         os.close(self._stopper)
 
 
-def serve(settings: Settings, database: Database, listener: socket.socket | None, lifeline: int) -> None:
+def serve(
+    settings: Settings,
+    database: Database,
+    listener: socket.socket | None,
+    lifeline: int,
+    processes: JobProcesses | None,
+) -> None:
     """Serve SSH and run jobs until SIGTERM or until the supervisor exits."""
     log = Log(settings.log_format)
     route_logging(log)
     configure_caches(settings)
-    jobs = _JobThread(settings, database, log)
+    jobs = _JobThread(settings, database, log, processes)
     jobs.start()
     with (
         Heartbeat(settings, database, ["jobs", "ssh"], log),

@@ -3,7 +3,6 @@
 import argparse
 import secrets
 import sys
-import time
 
 from ingot.app import open_database
 from ingot.cli.options import add_instance_options, prepare_instance, settings_from_arguments
@@ -12,27 +11,13 @@ from ingot.core.api.internal_client import InternalClient
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
 from ingot.errors import Denied, Failure, Unavailable
-from ingot.git.history.commits import Signature
-from ingot.git.maintenance.store import new_key
-from ingot.operations.demo.activity import DemoClient, add_demo_activity
+from ingot.operations.demo.client import DemoClient
 from ingot.operations.demo.clock import DemoClock
+from ingot.operations.demo.group import add_demo_group, demo_actors, demo_group, demo_group_exists
 from ingot.operations.demo.loader import add_demo_users, count_other_users
-from ingot.operations.demo.project import (
-    DemoRepository,
-    add_demo_group,
-    add_project,
-    demo_actors,
-    demo_group,
-    demo_group_exists,
-)
-from ingot.operations.demo.users import DEMO_USERS
-from ingot.operations.demo.work_items import DESCRIPTION, PROJECT_NAME
+from ingot.operations.demo.work_items import GROUP
 from ingot.operations.demo.year import add_demo_year
-from ingot.projects.projects.api import repository_store
-from ingot.projects.projects.initial_commit import commit_readme
-from ingot.projects.projects.jobs import delete_unused_repository
 from ingot.registry import endpoint_table
-from ingot.settings import Settings
 
 MAX_EXISTING_USERS = 5
 
@@ -63,10 +48,9 @@ def run(arguments: argparse.Namespace) -> None:
         added = add_demo_users(db, hashed)
         if not demo_group_exists(db):
             add_demo_group(db)
-            created.append(PROJECT_NAME)
+            created.append(GROUP)
         return added
 
-    repository = _create_repository(settings)
     created: list[str] = []
     try:
         added = database.write(work)
@@ -74,12 +58,9 @@ def run(arguments: argparse.Namespace) -> None:
             inside = InternalClient(endpoint_table(), database, settings)
             client = DemoClient(inside, database.read(demo_actors), settings.base_url)
             add_demo_year(client, clock, database.read(demo_group).id)
-            database.write(lambda db: add_project(db, repository))
-            add_demo_activity(client)
     except (Failure, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:
-        delete_unused_repository(database, repository_store(settings), repository.key)
         database.close()
     if not added:
         print("The demo users already exist.")
@@ -87,12 +68,3 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"Added {len(added)} users, all with the password {password}")
     for username, token in added:
         print(f"  {username:18} token {token}")
-
-
-def _create_repository(settings: Settings) -> DemoRepository:
-    """Create the repository before the project's row, as the API does."""
-    key, store = new_key(), repository_store(settings)
-    store.create(key, settings.default_branch)
-    author = Signature(DEMO_USERS[0].name, DEMO_USERS[0].email, int(time.time()), 0)
-    update = commit_readme(store.open(key), settings.default_branch, PROJECT_NAME, DESCRIPTION, author)
-    return DemoRepository(key, settings.default_branch, update)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from ingot.app import open_database
 from ingot.ci.artifacts.store import artifact_store_of
+from ingot.ci.packages.files.store import package_store_of
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.errors import Failure, Unavailable
-from ingot.operations.doctor.artifacts import check_artifacts
+from ingot.operations.doctor.artifacts import check_artifacts, check_packages
 from ingot.operations.doctor.bucket import check_bucket
 from ingot.operations.doctor.database import check_database
 from ingot.operations.doctor.directory import check_directory
@@ -29,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="do not read the contents of all repositories")
     parser.epilog = (
         "Checks file permissions, the secret, settings, the schema, the database's integrity, users without a "
-        "namespace or private token, avatars, the bucket, LFS files, dead jobs, leftover files, and the repository of "
+        "namespace or private token, avatars, the bucket, LFS files, artifacts, packages, images, dead jobs, leftover "
+        "files, and the repository of "
         "every "
         "project: its existence, HEAD, refs, packs, objects, configuration and old locks. The exit status is 0 if "
         "there are no problems or all were repaired, otherwise 1. The server may run meanwhile."
@@ -79,6 +81,7 @@ def _find_problems(settings: Settings, *, contents: bool) -> Iterator[DoctorFind
         if usable and bucket_usable:
             yield from check_large_files(database, lfs_files_of(settings))
             yield from check_artifacts(database, artifact_store_of(settings))
+            yield from check_packages(database, package_store_of(settings))
         if usable:
             yield from check_repositories(database, repository_store(settings), contents=contents)
     finally:

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
         reader = RowReader(database)
         files = ProjectFiles(repository_store(settings), upload_files(settings), lfs_files_of(settings))
         source: ProjectArchive | GroupArchive = (
-            GroupArchive(reader, number, with_emails=True)
+            GroupArchive(reader, files.repositories, number, with_emails=True)
             if arguments.group
             else ProjectArchive(reader, files, number, with_emails=True)
         )

@@ -7,15 +7,18 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import get_args
 
-from ingot.app import hook_dispatcher, job_worker, open_database
+from ingot.app import open_database
 from ingot.cli.options import add_instance_options, prepare_instance, settings_from_arguments
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
+from ingot.core.jobs.job_processes import JobProcesses
 from ingot.core.jobs.tables import Job, JobState
 from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.errors import Conflict, NotFound, Unavailable
+from ingot.jobs import job_worker
 from ingot.log import Log, route_logging
+from ingot.operations.webhook_deliveries import WebhookDeliveries
 from ingot.settings import Settings
 
 _COLUMN_TITLES = ("ID", "KIND", "STATE", "ATTEMPTS", "RUN AT", "LAST ERROR")
@@ -62,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
         database.close()
 
 
-def serve(settings: Settings, lifeline: int | None = None) -> None:
+def serve(settings: Settings, lifeline: int | None = None, processes: JobProcesses | None = None) -> None:
     """Run jobs until SIGTERM or until the supervisor exits; running jobs are finished first."""
     log = Log(settings.log_format)
     route_logging(log)
@@ -74,20 +77,23 @@ def serve(settings: Settings, lifeline: int | None = None) -> None:
         signal.signal(signal.SIGINT, lambda *_: None)
     database = open_database(settings)
     with Heartbeat(settings, database, ["jobs"], log):
-        finished = run_jobs(settings, database, log, [wake] if lifeline is None else [wake, lifeline])
+        stops = [wake] if lifeline is None else [wake, lifeline]
+        finished = run_jobs(settings, database, log, stops, processes)
     if finished:
         database.close()
     else:
         exit_at_once()
 
 
-def run_jobs(settings: Settings, database: Database, log: Log, stops: Sequence[int]) -> bool:
+def run_jobs(
+    settings: Settings, database: Database, log: Log, stops: Sequence[int], processes: JobProcesses | None = None
+) -> bool:
     """Run jobs and webhook deliveries until one of the descriptors is readable; return whether all have finished."""
-    worker = job_worker(settings, database, log)
-    dispatcher = hook_dispatcher(settings, database, log)
-    dispatcher.start(stops)
+    worker = job_worker(settings, database, log, starts_recurring=False, processes=processes)
+    deliveries = WebhookDeliveries(settings, database, log)
+    deliveries.start(stops)
     drained = worker.run(stops)
-    return dispatcher.stop() and drained
+    return deliveries.stop() and drained
 
 
 def exit_at_once() -> None:

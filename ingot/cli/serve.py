@@ -35,6 +35,7 @@ from ingot.log import Log
 from ingot.operations.permissions import exposed_paths, writable_directory
 from ingot.operations.supervisor import Supervisor, run_in_child_process
 from ingot.settings import InvalidSetting, Settings, url_host
+from ingot.transport.host_keys import host_keys
 
 _WAIT_FOR_OTHER_SECONDS = 2.0
 _POLL_SECONDS = 0.05
@@ -103,7 +104,7 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     from ingot.cli import server_processes
 
     server_processes.load_modules()
-    if not is_ready(settings) and run_in_child_process(partial(prepare_instance, settings)) != 0:
+    if not is_ready(settings) and run_in_child_process(partial(_prepare, settings)) != 0:
         sys.exit(1)
     shutil.rmtree(settings.metrics, ignore_errors=True)
     make_metrics_directory(settings)
@@ -113,8 +114,8 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     settings = replace(settings, port=port)
     if ssh_listener is not None:
         settings = replace(settings, ssh_port=ssh_listener.getsockname()[1])
-    fork_requests = server_processes.render_requests()
-    sockets = server_processes.ServerSockets(listener, ssh_listener, fork_requests.control)
+    renderers, maintenance = server_processes.render_requests(), server_processes.maintenance_requests(settings)
+    sockets = server_processes.ServerSockets(listener, ssh_listener, renderers.control, maintenance.control)
     children = server_processes.server_processes(settings, sockets, workers)
     gc.enable()
     (settings.run / "address").write_text(f"{url}\n")
@@ -122,8 +123,16 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
         (settings.run / "ssh_port").write_text(f"{settings.ssh_port}\n")
     log("serving", url=settings.external_url or url, data=str(settings.data), workers=workers)
     write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None))
-    Supervisor(children, log, [listener] if ssh_listener is None else [listener, ssh_listener], fork_requests).run()
+    listeners = [listener] if ssh_listener is None else [listener, ssh_listener]
+    Supervisor(children, log, listeners, [renderers, maintenance]).run()
     del lock
+
+
+def _prepare(settings: Settings) -> None:
+    """Initialize or migrate the instance, and create the host keys here: the libraries for it take 13 MB of memory."""
+    prepare_instance(settings)
+    if settings.ssh_server:
+        host_keys(settings.data)
 
 
 def _tighten_permissions(data: Path, log: Log) -> None:

@@ -10,12 +10,13 @@ from socket import socket
 from typing import NamedTuple
 
 from ingot.app import App
-from ingot.ci.runners.registration import instance_registration_token
 from ingot.cli import background, jobs, ssh, web
-from ingot.cli.runner import serve_runner
+from ingot.core.jobs.job_processes import JobProcesses
 from ingot.core.markup.render_pool import POOL
+from ingot.jobs import run_maintenance
 from ingot.late_imports import DeferredFunction
 from ingot.log import Log
+from ingot.operations.allocator import compact_heap
 from ingot.operations.supervisor import ForkRequests, SupervisedProcess, close_descriptors, run_and_exit
 from ingot.operations.warm_up import warm_up
 from ingot.registry import endpoint_table
@@ -35,6 +36,8 @@ class ServerSockets(NamedTuple):
     ssh: socket | None
     forks: socket
     """For requests to fork rendering processes."""
+    maintenance: socket | None
+    """For requests to fork processes that run maintenance jobs; None where no job worker runs."""
 
 
 def load_modules() -> None:
@@ -47,8 +50,9 @@ def load_modules() -> None:
 def server_processes(settings: Settings, sockets: ServerSockets, workers: int) -> list[SupervisedProcess]:
     """Build and warm up the application, and return the processes that serve it."""
     app = web.build_app(_with_cache_share(settings, (1 - _BACKGROUND_CACHE_SHARE) / workers), whole_node=True)
-    if not warm_up(app):
-        _compile_templates()
+    warm_up(app)
+    _compile_templates()
+    compact_heap()
     # Garbage collection would otherwise write to all these objects, and so copy their memory in each child.
     gc.freeze()
     return [
@@ -82,7 +86,7 @@ def _with_cache_share(settings: Settings, share: float) -> Settings:
 
 
 def _compile_templates() -> None:
-    """Compile the templates in a process of its own, for later starts: it takes longer than a start should."""
+    """Compile the templates that are not compiled yet, in a process of its own: it takes longer than a start should."""
     if sys.dont_write_bytecode or os.fork() != 0:
         return
     close_descriptors()
@@ -99,7 +103,7 @@ def _run_web(app: App, sockets: ServerSockets, reports: bool, lifeline: int) -> 
 def _run_background(settings: Settings, app: App, sockets: ServerSockets, lifeline: int) -> None:
     _close(sockets.http)
     POOL.use_fork_server(sockets.forks)
-    background.serve(settings, app.database, sockets.ssh, lifeline)
+    background.serve(settings, app.database, sockets.ssh, lifeline, _job_processes(sockets))
 
 
 def _run_ssh(settings: Settings, sockets: ServerSockets, lifeline: int) -> None:
@@ -111,11 +115,18 @@ def _run_jobs(settings: Settings, sockets: ServerSockets, lifeline: int) -> None
     _close(sockets.http)
     _close(sockets.ssh)
     POOL.use_fork_server(sockets.forks)
-    jobs.serve(settings, lifeline)
+    jobs.serve(settings, lifeline, _job_processes(sockets))
+
+
+def _job_processes(sockets: ServerSockets) -> JobProcesses | None:
+    return None if sockets.maintenance is None else JobProcesses(sockets.maintenance)
 
 
 def _run_runner(settings: Settings, app: App, sockets: ServerSockets, lifeline: int) -> None:
     """Run a runner that registers itself like any other; only its registration token comes from the database."""
+    from ingot.ci.runners.registration import instance_registration_token
+    from ingot.cli.runner import serve_runner
+
     _close(sockets.http)
     _close(sockets.ssh)
     token = app.database.read(instance_registration_token)
@@ -140,3 +151,8 @@ def render_requests() -> ForkRequests:
         DeferredFunction("ingot.core.markup.render_process:run_renderer"),
         DeferredFunction("ingot.core.markup.render_server:load_libraries"),
     )
+
+
+def maintenance_requests(settings: Settings) -> ForkRequests:
+    """Return the requests for processes that run maintenance jobs."""
+    return ForkRequests(partial(run_maintenance, _with_cache_share(settings, _BACKGROUND_CACHE_SHARE)))

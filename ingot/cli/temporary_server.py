@@ -49,6 +49,8 @@ def require_valid_options(settings: Settings, arguments: argparse.Namespace) -> 
         raise InvalidSetting("--testing needs a loopback address as its host, such as 127.0.0.1")
     if settings.database_url or settings.runner:
         raise InvalidSetting("--testing uses its own SQLite database and no runner of its own")
+    if settings.repository_storages or settings.s3_bucket:
+        raise InvalidSetting("--testing stores everything in its own directory, without a bucket or further storages")
 
 
 def is_single_process(settings: Settings, arguments: argparse.Namespace) -> bool:
@@ -97,8 +99,11 @@ def _application(
     settings: Settings, arguments: argparse.Namespace, log: Log, ssh_listener: socket | None
 ) -> tuple[str | None, Any, "SingleProcess"]:
     """Initialize the instance and build its application; return the secret of the control endpoints with it."""
+    from ingot.core.migrations.prebuilt import create_database
     from ingot.operations.single_process import SingleProcess
 
+    if settings.embedded:
+        create_database(settings)
     if not arguments.testing:
         prepare_instance(settings)
         process = SingleProcess(settings, log, ssh_listener)
@@ -121,6 +126,12 @@ def _application(
 def _test_settings(settings: Settings, arguments: argparse.Namespace) -> Settings:
     # Receivers of webhooks and repositories to import are on this machine.
     settings = replace(settings, allow_local_requests=True)
+    if (
+        settings.profile == "current"
+        and arguments.default_branch is None
+        and not os.environ.get("INGOT_DEFAULT_BRANCH")
+    ):
+        settings = replace(settings, default_branch="main")
     if arguments.deterministic and not settings.root_token:
         settings = replace(settings, root_token=_STABLE_TOKEN)
     return settings

@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace) -> None:
     app = build_app(replace(settings, cache_mb=max(1, settings.cache_mb // settings.workers)))
     gc.freeze()
     fork_requests = render_requests()
-    children = web_processes(app, ServerSockets(listener, None, fork_requests.control), settings.workers)
-    Supervisor(children, Log(settings.log_format), [listener], fork_requests).run()
+    children = web_processes(app, ServerSockets(listener, None, fork_requests.control, None), settings.workers)
+    Supervisor(children, Log(settings.log_format), [listener], [fork_requests]).run()
 
 
 def build_app(settings: Settings, *, whole_node: bool = False) -> App:

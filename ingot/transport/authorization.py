@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from ingot.accounts.instance.settings import GitProtocol
 from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
-from ingot.ci.job_tokens.authentication import TOKEN_USERNAME
+from ingot.ci.job_records.tables import TOKEN_USERNAME
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.request import Request, Trace
@@ -23,7 +23,7 @@ from ingot.transport.activity import UserActivity
 from ingot.transport.callers import Authenticate, anonymous, caller_by_job_token, caller_by_password, caller_by_token
 from ingot.transport.policy import Service, protocol_refusal, service_refusal
 from ingot.transport.refusals import PROJECT_NOT_FOUND, GitRequestRefused, unauthorized, unavailable
-from ingot.transport.targets import GitTarget, find_target, target_refusal
+from ingot.transport.targets import GitTarget, find_target, is_wiki_path, target_refusal
 
 T = TypeVar("T")
 UNKNOWN_PATH = "/"
@@ -124,7 +124,7 @@ class HttpAuthorization:
             path = unquote(raw_path.decode("ascii"), errors="strict")
         except UnicodeDecodeError:
             path = ""
-        if "/" not in path or "\0" in path:
+        if "\0" in path or not ("/" in path or is_wiki_path(path)):
             path = UNKNOWN_PATH  # A number would be taken for the id of a project, and PostgreSQL rejects NUL.
         try:
             target, denied, trace.user = await self._read(partial(lookup, path=path))

@@ -11,10 +11,13 @@ from ingot.core.db.database import Database
 from ingot.errors import NotFound
 from ingot.git.core.command import clean_environment, run_git
 from ingot.git.core.errors import UNREADABLE_ERRORS, MissingRepository
+from ingot.git.core.refs import await_refs
 from ingot.git.core.repository import Repository
+from ingot.git.core.shared_disks import on_shared_disk
 from ingot.log import Log
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import project_or_none
+from ingot.repositories.wikis.owners import owner_kind
 from ingot.settings import Settings
 from ingot.transport.callers import Authenticate
 from ingot.transport.git_services import protocol_environment, service_config, withheld_refs
@@ -66,17 +69,23 @@ class GitBackend:
         opening = partial(open_target_repository, self._database, self._store, target)
         try:
             # Only the repository of a wiki may have to be created, which blocks.
-            return await asyncio.get_running_loop().run_in_executor(self.pool, opening) if target.wiki else opening()
+            repository = (
+                await asyncio.get_running_loop().run_in_executor(self.pool, opening) if target.wiki else opening()
+            )
         except MissingRepository:
             raise self.missing(target) from None
         except NotFound:
             raise GitRequestRefused(404, PROJECT_DELETED) from None
+        if on_shared_disk(repository.path):
+            await asyncio.get_running_loop().run_in_executor(self.pool, await_refs, repository.path)
+        return repository
 
     def missing(self, target: GitTarget) -> GitRequestRefused:
-        """Return the refusal for a missing repository: its project was just deleted, or the repository was lost."""
-        if self._database.read(partial(project_or_none, project_id=target.project.id)) is None:
+        """Return the refusal for a missing repository: its owner was just deleted, or the repository was lost."""
+        project = target.project
+        if project is not None and self._database.read(partial(project_or_none, project_id=project.id)) is None:
             return GitRequestRefused(404, PROJECT_DELETED)
-        self.log("repository missing", project_id=target.project.id)
+        self.log("repository missing", kind=owner_kind(target.owner), id=target.owner.id)
         return GitRequestRefused(503, UNREADABLE_ERRORS)
 
     def push(self, request: ServiceRequest) -> Push:
@@ -85,8 +94,9 @@ class GitBackend:
         return kind(
             self._database,
             self.pool,
+            self._store,
             request.repository,
-            request.target.project,
+            request.target.owner,
             request.authenticate,
             via=request.protocol,
             address=request.address,

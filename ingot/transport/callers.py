@@ -21,7 +21,9 @@ from ingot.projects.deploy_keys.queries import deploy_key_project_or_none
 from ingot.projects.deploy_keys.tables import DeployKeyProject
 from ingot.projects.deploy_tokens.queries import deploy_token_by_credentials
 from ingot.projects.deploy_tokens.tables import DeployToken
+from ingot.projects.groups.queries import find_group
 from ingot.projects.namespaces.queries import ancestor_ids
+from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 
@@ -36,6 +38,12 @@ _DEPLOY_KEY_WITHOUT_CREATOR = (
 )
 
 FindProject = Callable[[Connection, str], tuple[Access, Project]]
+FindGroup = Callable[[Connection, str], tuple[Access, Namespace]]
+
+
+def _no_group(_db: Connection, _name: str) -> tuple[Access, Namespace]:
+    """Raise ``NotFound``, for credentials that belong to projects."""
+    raise NotFound("Group")
 
 
 class DeployKeyAccess(Access, frozen=True):
@@ -51,6 +59,8 @@ class GitCaller(msgspec.Struct, frozen=True):
     actor: Actor
     find: FindProject
     """Returns the project with a path or id as the caller sees it; raises ``NotFound``."""
+    find_group: FindGroup = _no_group
+    """Returns the group with a path or id as the caller sees it; raises ``NotFound``."""
     can_read: bool = True
     can_write: bool = True
     """The scope of the credential, whatever its owner may do."""
@@ -79,7 +89,18 @@ Authenticate = Callable[[Connection], GitCaller]
 
 def anonymous(_db: Connection) -> GitCaller:
     """Return a caller without a credential."""
-    return GitCaller(ANONYMOUS, lambda db, name: find_project(db, ANONYMOUS, name))
+    return _caller(ANONYMOUS)
+
+
+def _caller(actor: Actor, *, can_read: bool = True, can_write: bool = True) -> GitCaller:
+    """Return a caller who finds all that the actor may see."""
+    return GitCaller(
+        actor,
+        lambda db, name: find_project(db, actor, name),
+        lambda db, name: find_group(db, actor, name),
+        can_read,
+        can_write,
+    )
 
 
 def caller_by_token(db: Connection, username: str, secret: str) -> GitCaller:
@@ -88,8 +109,7 @@ def caller_by_token(db: Connection, username: str, secret: str) -> GitCaller:
     if deploy_token is not None:
         return _caller_by_deploy_token(deploy_token)
     actor = authenticate(db, Credentials(token=secret))
-    can_read, can_write = has_any_scope(actor, READ_SCOPES), has_any_scope(actor, WRITE_SCOPES)
-    return GitCaller(actor, lambda db, name: find_project(db, actor, name), can_read, can_write)
+    return _caller(actor, can_read=has_any_scope(actor, READ_SCOPES), can_write=has_any_scope(actor, WRITE_SCOPES))
 
 
 def caller_by_job_token(db: Connection, token: str) -> GitCaller:
@@ -118,7 +138,7 @@ def caller_by_user(db: Connection, user_id: int) -> GitCaller:
         via="session",
         bot=user.bot,
     )
-    return GitCaller(actor, lambda db, name: find_project(db, actor, name))
+    return _caller(actor)
 
 
 def caller_by_key(db: Connection, fingerprint: str) -> GitCaller:
@@ -177,5 +197,11 @@ def _caller_by_deploy_token(token: DeployToken) -> GitCaller:
             raise NotFound("Project")
         return Access(level=Level.REPORTER), project
 
+    def find_group_of_token(db: Connection, name: str) -> tuple[Access, Namespace]:
+        _, group = find_group(db, _ANY_PROJECT, name)
+        if token.group_id not in ancestor_ids(db, group.id):
+            raise NotFound("Group")
+        return Access(level=Level.REPORTER), group
+
     scopes = frozenset(token.scopes.split())
-    return GitCaller(ANONYMOUS, find, can_read=bool(scopes & READ_SCOPES), can_write=False)
+    return GitCaller(ANONYMOUS, find, find_group_of_token, can_read=bool(scopes & READ_SCOPES), can_write=False)

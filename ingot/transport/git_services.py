@@ -15,7 +15,7 @@ _MAX_FETCH_REQUEST_BYTES = 64 * _MEGABYTE
 _MAX_PUSH_COMMANDS_BYTES = 16 * _MEGABYTE
 
 
-def service_config(service: Service, project: Project, settings: Settings) -> list[tuple[str, str]]:
+def service_config(service: Service, project: Project | None, settings: Settings) -> list[tuple[str, str]]:
     """Return the git configuration of a service, in addition to that of the repository."""
     if service != "git-receive-pack":
         return [("uploadpack.hideRefs", prefix) for prefix in hidden_refs(project)]
@@ -35,15 +35,17 @@ def service_config(service: Service, project: Project, settings: Settings) -> li
     ]
 
 
-def hidden_refs(project: Project) -> tuple[str, ...]:
-    """Return the prefixes of refs that are not served by name."""
+def hidden_refs(project: Project | None) -> tuple[str, ...]:
+    """Return the prefixes of refs that are not served by name; the wiki of a group has no project."""
     # Refs of merge requests are only for users who may read merge requests.
-    return INTERNAL_REFS if project.merge_requests_enabled else (*INTERNAL_REFS, MERGE_REQUEST_REFS)
+    return withheld_refs(project) or INTERNAL_REFS
 
 
-def withheld_refs(project: Project) -> tuple[str, ...]:
+def withheld_refs(project: Project | None) -> tuple[str, ...]:
     """Return the prefixes of refs whose objects are not served by id either; none if readers may have all objects."""
-    return () if project.merge_requests_enabled else hidden_refs(project)
+    if project is None or project.merge_requests_enabled:
+        return ()
+    return (*INTERNAL_REFS, MERGE_REQUEST_REFS)
 
 
 def max_request_bytes(service: Service, settings: Settings) -> int:

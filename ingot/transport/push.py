@@ -17,6 +17,8 @@ from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
 from ingot.git.core.command import Config
 from ingot.git.core.errors import STORAGE_FULL, DamagedRepository, GitError, GitTimeout
 from ingot.git.core.repository import Repository
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.mirror_push import VISITED_OPTION
 from ingot.git.writing.packed_updates import InvalidTarget, update_many_refs
 from ingot.git.writing.quarantine import largest_new_objects
 from ingot.git.writing.ref_updates import RefMoved, RefNameConflict, RefUpdate
@@ -32,6 +34,7 @@ from ingot.repositories.ref_changes.staged import (
     finish_pushed_updates,
 )
 from ingot.repositories.ref_changes.tables import RefIntent
+from ingot.repositories.wikis.owners import WikiOwner
 from ingot.transport.callers import Authenticate, recorded_author
 from ingot.transport.git_process import PUSH_LIMITS, GitProcess
 from ingot.transport.packet_lines import encode_packet
@@ -62,8 +65,9 @@ class Push:
         self,
         database: Database,
         pool: Executor,
+        store: RepositoryStore,
         repository: Repository,
-        project: Project,
+        owner: WikiOwner,
         authenticate: Authenticate,
         *,
         via: str,
@@ -74,8 +78,9 @@ class Push:
     ) -> None:
         self._database = database
         self._pool = pool
+        self._store = store
         self._repository = repository
-        self._project = project
+        self._owner = owner
         self._authenticate = authenticate
         self._via = via
         self._address = address
@@ -87,6 +92,13 @@ class Push:
         self._updates: list[RefUpdate] = []
         self._held: list[bytes] | None = None
         self._hook_server: asyncio.Task[None] | None = None
+
+    @property
+    def _project(self) -> Project:
+        """Project of the push; a push to a wiki, whose owner may be a group, does not use it."""
+        if not isinstance(self._owner, Project):
+            raise NotFound("Project")
+        return self._owner
 
     @property
     def accepted(self) -> bool:
@@ -160,7 +172,7 @@ class Push:
         try:
             await self.conclude(status)
         except (Failure, Unavailable) as error:  # A job resolves the intent when the database is available again.
-            log_failure("push not recorded yet", error, project_id=self._project.id)
+            log_failure("push not recorded yet", error, owner_id=self._owner.id)
 
     async def _serve_hooks(self, requests: int, replies: int) -> None:
         loop = asyncio.get_running_loop()
@@ -208,7 +220,7 @@ class Push:
         try:
             await self._run(partial(update_many_refs, self._repository, updates))
         except (RefMoved, RefNameConflict, InvalidTarget, *_EXPECTED_ERRORS) as error:
-            log_failure("refs of a push not updated", error, project_id=self._project.id)
+            log_failure("refs of a push not updated", error, owner_id=self._owner.id)
             reason = _update_error_message(error)
             return _update_report("large", [(f"ng {update.ref} {reason}",) for update in updates])
         return _update_report("large", [(f"ok {update.ref}",) for update in updates])
@@ -225,7 +237,7 @@ class Push:
             via=self._via,
             deploy_key_id=deploy_key_id,
             env=env,
-            push_options=[*options, f"mirror.visited={self._visited}"] if self._visited else options,
+            push_options=[*options, f"{VISITED_OPTION}{self._visited}"] if self._visited else options,
         )
 
     def _check_objects(self, updates: list[RefUpdate], quarantine: str) -> dict[str, str]:
@@ -266,7 +278,7 @@ class Push:
                 self._intent = None
             messages = await self._database.read_async(self._messages, self._pool)
         except (Failure, Unavailable) as error:  # Retried when git has ended.
-            log_failure("push not recorded at once", error, project_id=self._project.id)
+            log_failure("push not recorded at once", error, owner_id=self._owner.id)
             return OK
         return _reply("ok", messages)
 

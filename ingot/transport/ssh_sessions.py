@@ -144,7 +144,7 @@ class SshSessions:
         command = parse_command(channel.command)
         names["service"] = command.name
         target = await self._authorize(caller, command)
-        if command.lfs_operation:
+        if command.lfs_operation and target.project is not None:
             await channel.send(self._lfs_authentication(caller, target.project, command.lfs_operation))
             return SessionResult(0)
         request = ServiceRequest(

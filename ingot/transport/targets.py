@@ -1,4 +1,4 @@
-"""Targets of git requests: the repository of a project or of its wiki, and the permission to use it."""
+"""Targets of git requests: the repository of a project or of a wiki, and the permission to use it."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,9 @@ from ingot.core.db.database import Database
 from ingot.errors import NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.projects.projects.policy import may_download_wiki, may_write_project
 from ingot.projects.projects.tables import Project
+from ingot.repositories.wikis.owners import WikiOwner, owner_kind
+from ingot.repositories.wikis.policy import WikiContext, may_download_wiki, may_read_wiki, may_write_wiki
 from ingot.repositories.wikis.staged import ensure_wiki
 from ingot.transport.callers import GitCaller
 from ingot.transport.policy import Service, service_refusal
@@ -18,51 +19,78 @@ _WIKI_SUFFIX = ".wiki"
 
 
 class GitTarget(NamedTuple):
-    """Repository of a project or of its wiki."""
+    """Repository of a project, or of the wiki of a project or group."""
 
-    project: Project
+    owner: WikiOwner
     wiki: bool = False
+
+    @property
+    def project(self) -> Project | None:
+        """Return the project; None for the wiki of a group."""
+        return self.owner if isinstance(self.owner, Project) else None
+
+
+def is_wiki_path(path: str) -> bool:
+    """Return whether a path without ``.git`` is that of a wiki."""
+    return path.lower().endswith(_WIKI_SUFFIX)
 
 
 def find_target(db: Connection, caller: GitCaller, path: str) -> tuple[Access, GitTarget]:
     """Return the target at a path as the caller sees it; raise ``NotFound``. No project's path ends like a wiki's."""
-    wiki = path.lower().endswith(_WIKI_SUFFIX)
-    project_path = path[: -len(_WIKI_SUFFIX)] if wiki else path
-    if "/" not in project_path:  # It would be taken for the id of a project.
+    wiki = is_wiki_path(path)
+    owner_path = path[: -len(_WIKI_SUFFIX)] if wiki else path
+    if "/" in owner_path:  # Otherwise it would be taken for the id of a project.
+        try:
+            access, project = caller.find(db, owner_path)
+            return access, GitTarget(project, wiki)
+        except NotFound:
+            if not wiki:
+                raise
+    if not wiki or owner_path.isdigit():
         raise NotFound("Project")
-    access, project = caller.find(db, project_path)
-    return access, GitTarget(project, wiki)
+    access, group = caller.find_group(db, owner_path)
+    return access, GitTarget(group, wiki)
+
+
+def find_owner_again(db: Connection, caller: GitCaller, target: GitTarget) -> tuple[Access, GitTarget]:
+    """Return a target as the caller sees it now; raise ``NotFound``."""
+    find = caller.find if target.project is not None else caller.find_group
+    access, owner = find(db, str(target.owner.id))
+    return access, target._replace(owner=owner)
 
 
 def target_refusal(caller: GitCaller, access: Access, target: GitTarget, service: Service) -> str | None:
     """Return a message if the caller may not use a service on a target."""
-    if not target.wiki:
+    if target.project is not None and not target.wiki:
         return service_refusal(caller, access, target.project, service)
-    if not target.project.wiki_enabled:
+    kind, wiki = owner_kind(target.owner), WikiContext(access, target.owner, None)
+    if isinstance(target.owner, Project) and not target.owner.wiki_enabled:
         return "This project has no wiki."
+    if target.project is None and not may_read_wiki(caller.actor, access, wiki):
+        return "This group has no wiki, or you are not allowed to read it."
     if service == "git-receive-pack":
-        return _wiki_push_refusal(caller, access, target.project)
+        return _wiki_push_refusal(caller, wiki)
     if not caller.can_read:
         return "This token cannot read repositories: it lacks the scope read_repository or api."
-    if not may_download_wiki(caller.actor, access, target.project):
-        return "You are not allowed to download the wiki of this project."
+    if not may_download_wiki(caller.actor, access, wiki):
+        return f"You are not allowed to download the wiki of this {kind}."
     return None
 
 
-def _wiki_push_refusal(caller: GitCaller, access: Access, project: Project) -> str | None:
+def _wiki_push_refusal(caller: GitCaller, wiki: WikiContext) -> str | None:
     if not caller.can_write:
         return "This token cannot push: it lacks the scope write_repository or api."
     if caller.is_deploy_key:
         return "Deploy keys cannot push to wikis."
-    if project.archived:
+    if isinstance(wiki.owner, Project) and wiki.owner.archived:
         return "The project is archived, so it cannot be changed."
-    if not may_write_project(caller.actor, access, project):
-        return "You are not allowed to push to the wiki of this project."
+    if not may_write_wiki(caller.actor, wiki.access, wiki):
+        return f"You are not allowed to push to the wiki of this {owner_kind(wiki.owner)}."
     return None
 
 
 def open_target_repository(database: Database, store: RepositoryStore, target: GitTarget) -> Repository:
     """Open the repository; that of a wiki is created at its first use, which writes to the database."""
-    if target.wiki:
-        return ensure_wiki(database, store, target.project)
+    if target.wiki or target.project is None:
+        return ensure_wiki(database, store, target.owner)
     return store.open(target.project.repository_key)

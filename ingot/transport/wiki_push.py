@@ -11,11 +11,12 @@ from ingot.git.history.commits import read_commits
 from ingot.git.writing.ref_updates import RefUpdate, set_first_head
 from ingot.log import log_failure
 from ingot.repositories.ref_changes.policy import MAX_REFS
+from ingot.repositories.storage_moves.staged import repeat_ref_changes
+from ingot.repositories.wikis.owners import require_no_move_of_owner
 from ingot.repositories.wikis.queries import wiki_tip_or_none
-from ingot.repositories.wikis.staged import announce_page_changes, changed_pages
-from ingot.transport.callers import recorded_author
+from ingot.repositories.wikis.staged import announce_page_changes, changed_pages, ensure_wiki
 from ingot.transport.push import OK, Push, read_updates
-from ingot.transport.targets import GitTarget, target_refusal
+from ingot.transport.targets import GitTarget, find_owner_again, target_refusal
 
 
 class WikiPush(Push):
@@ -38,10 +39,11 @@ class WikiPush(Push):
 
     def _require_permission(self, db: Connection) -> None:
         caller = self._authenticate(db)
-        access, project = caller.find(db, str(self._project.id))
-        denied = target_refusal(caller, access, GitTarget(project, wiki=True), "git-receive-pack")
+        access, target = find_owner_again(db, caller, GitTarget(self._owner, wiki=True))
+        denied = target_refusal(caller, access, target, "git-receive-pack")
         if denied is not None:
             raise Denied(denied)
+        require_no_move_of_owner(db, self._repository, target.owner)
 
     async def _record(self, lines: Sequence[str]) -> bytes:
         try:
@@ -52,13 +54,17 @@ class WikiPush(Push):
         return OK
 
     def _record_pages(self, updates: list[RefUpdate]) -> None:
+        current = ensure_wiki(self._database, self._store, self._owner)
+        if current.path != self._repository.path:  # It was moved to another storage after it was opened.
+            before = {update.ref.encode(): update.old for update in updates if not update.creates}
+            repeat_ref_changes(self._repository.path, current, before)
         set_first_head(self._repository, [update.branch for update in updates if update.creates and update.branch])
         changes = [change for update in updates for change in changed_pages(self._repository, update)]
         tip = wiki_tip_or_none(self._repository)
         message = "" if tip is None else read_commits(self._repository, [tip])[0].message.rstrip("\n")
 
         def record(db: Connection) -> None:
-            pusher = recorded_author(db, self._authenticate(db), self._project)
-            announce_page_changes(db, self._project.id, pusher.user_id, changes, message)
+            pusher = self._authenticate(db).actor  # Deploy keys cannot push to wikis.
+            announce_page_changes(db, self._owner, pusher.user_id, changes, message)
 
         self._database.write(record)

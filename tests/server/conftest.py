@@ -26,14 +26,6 @@ def empty_database(database_url: str, request: pytest.FixtureRequest) -> str:
     return fresh_database(database_url, database_name(request))
 
 
-@pytest.fixture(scope="session")
-def initialized_instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Server:
-    """Return an instance after its first start; it is copied for each test, and never served."""
-    instance = Server(tmp_path_factory.mktemp("initialized") / "data", fresh_database(database_url, "initialized"))
-    instance.prepare()
-    return instance
-
-
 @pytest.fixture
 def server(
     data_folder: Path, database_url: str, initialized_instance: Server, request: pytest.FixtureRequest

@@ -60,6 +60,7 @@ class Server:
     def __init__(self, data: Path, database_url: str = "") -> None:
         self.data = data
         self.database_url = database_url
+        self.run_folder = data / "run"
         self.process: subprocess.Popen[bytes] | fork_server.ForkedProcess | None = None
         self.url = ""
         self._log = data.parent / f"{data.name}.log"
@@ -74,7 +75,7 @@ class Server:
 
     def start(self, *arguments: object, wait: bool = True, **more: str) -> "Server":
         """Start, and wait until it is ready."""
-        (self.data / "run" / "address").unlink(missing_ok=True)
+        (self.run_folder / "address").unlink(missing_ok=True)
         words, chosen = self._words(arguments), self._chosen(more)
         with self._log.open("ab") as log, self._out.open("ab") as out:
             self.process = fork_server.start(
@@ -86,7 +87,7 @@ class Server:
 
     def start_by_interpreter(self, *arguments: object, wait: bool = True, nofile: int = 0, **more: str) -> "Server":
         """Start as a shell does, by the interpreter, also with few open files."""
-        (self.data / "run" / "address").unlink(missing_ok=True)
+        (self.run_folder / "address").unlink(missing_ok=True)
         command = [*INGOT, *self._words(arguments)]
         if nofile:
             command = ["sh", "-c", f'ulimit -n {nofile} && exec "$@"', "sh", *command]
@@ -108,7 +109,7 @@ class Server:
 
     def wait_until_ready(self) -> None:
         """Read the address from the log, and wait until it is ready."""
-        address = self.data / "run" / "address"
+        address = self.run_folder / "address"
         self.url = until("the address", lambda: self._running() and _whole(address))
         until("readiness", lambda: self._running() and self.ready() == 200)
 

@@ -21,6 +21,7 @@ from tests.server.process import Server, fresh_database, ingot, serving, until
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 Members = dict[str, bytes]
+PACKAGE = "/projects/root%2Fpacked/packages/generic/tool/1.0/tool.bin"
 FILES_OF_JOBS = ("artifacts/ab/cd/0123", "traces/0/1.log")
 
 
@@ -39,6 +40,8 @@ def _furnish(server: Server) -> None:
     assert server.call("DELETE", f"/users/{gone.json()['id']}").status_code == 200
     assert server.call("PUT", "/user/status", json={"message": "Busy"}).status_code == 200
     assert server.call("POST", f"/users/{made.json()['id']}/follow").status_code == 201
+    assert server.call("POST", "/projects", json={"name": "packed"}).status_code == 201
+    assert server.call("PUT", PACKAGE, content=PNG).status_code == 201
     (server.data / "uploads" / "empty").mkdir(parents=True)
     (server.data / "uploads" / "päper.bin").write_bytes(bytes(range(256)) * 4000)
     (server.data / "uploads" / "yarn.lock").write_text("somebody's")
@@ -78,8 +81,9 @@ def test_a_backup_restores_into_either_engine(
     file = tmp_path / "backup.tar.gz"
     with serving(source, source_url) as server:
         _furnish(server)
-        written = ingot("backup", file, *_options(source, source_url))
-        assert written.returncode == 0, written.stderr
+    # Recurring jobs of a running server may change rows between the backup and the comparison.
+    written = ingot("backup", file, *_options(source, source_url))
+    assert written.returncode == 0, written.stderr
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert list(tmp_path.glob(".*")) == []
     before = _rows(source, source_url)
@@ -98,6 +102,7 @@ def test_a_backup_restores_into_either_engine(
         assert ingot("doctor", *_options(target, target_url)).stdout == "No problems found.\n"
         with serving(target, target_url) as server:
             assert server.call("GET", "/version").json()["version"].startswith("9.4.0")
+            assert server.call("GET", PACKAGE).content == PNG
             new = server.call(
                 "POST",
                 "/users",

@@ -4,6 +4,10 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
+from ingot.core.db.times import Timestamp
+from ingot.operations.demo.clock import DemoClock
 from tests.server.process import Server, ingot
 
 
@@ -12,22 +16,39 @@ def _options(server: Server) -> list[str]:
 
 
 def _check_year(server: Server) -> None:
-    """Five projects have a year of work: issues, merged branches, pipelines and board lists."""
+    """Five projects have a year of work: commits, issues, merged branches, pipelines and board lists."""
     projects = server.call("GET", "/groups/harbour-works/projects").json()
     assert len(projects) == 5
-    lighthouse = "/projects/harbour-works%2Flighthouse"
-    commits = server.call("GET", f"{lighthouse}/repository/commits?per_page=100").json()
     today = datetime.now(UTC)
-    ages = [(today - datetime.fromisoformat(commit["committed_date"])).days for commit in commits]
-    assert max(ages) > 300
-    assert min(ages) < 2
-    assert ages == sorted(ages)
-    states = [issue["state"] for issue in server.call("GET", f"{lighthouse}/issues").json()]
+    for project in projects:
+        here = f"/projects/{project['id']}"
+        commits = server.call("GET", f"{here}/repository/commits?per_page=100").json()
+        ages = [(today - datetime.fromisoformat(commit["committed_date"])).days for commit in commits]
+        assert ages == sorted(ages)
+        assert max(ages) > 330, project["path"]
+        issues = server.call("GET", f"{here}/issues?per_page=100").json()
+        months = {issue["created_at"][:7] for issue in issues}
+        assert len(months) > 4, project["path"]
+        (board,) = server.call("GET", f"{here}/boards").json()
+        assert [entry["label"]["name"] for entry in board["lists"]] == ["doing", "review"]
+        pipelines = server.call("GET", f"{here}/pipelines?per_page=100").json()
+        assert {"success", "failed"} == {pipeline["status"] for pipeline in pipelines}
+        assert all(each["source"] == "push" for each in pipelines)
+    states = [issue["state"] for issue in server.call("GET", "/projects/harbour-works%2Flighthouse/issues").json()]
     assert (states.count("opened"), states.count("closed")) == (2, 6)
-    pipelines = {pipeline["status"] for pipeline in server.call("GET", f"{lighthouse}/pipelines?per_page=100").json()}
-    assert {"success", "failed"} <= pipelines
-    (board,) = server.call("GET", f"{lighthouse}/boards").json()
-    assert [entry["label"]["name"] for entry in board["lists"]] == ["doing", "review"]
+
+
+def _check_jobs(server: Server) -> None:
+    """Jobs have logs, coverage and deployments, at the times of their pipelines."""
+    here = "/projects/harbour-works%2Ftidewatch"
+    (failed, *_) = server.call("GET", f"{here}/jobs?scope=failed").json()
+    assert failed["name"] == "unit tests"
+    assert "1 failed" in server.call("GET", f"{here}/jobs/{failed['id']}/trace").text
+    jobs = server.call("GET", f"{here}/jobs?per_page=100").json()
+    assert {job["coverage"] for job in jobs if job["name"] == "unit tests" and job["status"] == "success"} == {91.0}
+    assert all(job["created_at"] <= job["started_at"] < job["finished_at"] for job in jobs if job["finished_at"])
+    deployments = server.call("GET", f"{here}/deployments?environment=staging").json()
+    assert deployments[0]["status"] == "success"
 
 
 def test_the_demo_fills_an_instance_once(server: Server) -> None:
@@ -46,16 +67,18 @@ def test_the_demo_fills_an_instance_once(server: Server) -> None:
     assert len(server.call("GET", f"/users/{marlene['id']}/followers").json()) == 4
     assert len(server.call("GET", "/broadcast_messages").json()) == 1
 
-    issues = server.call("GET", "/projects/harbour-works%2Ftidewatch/issues?sort=asc").json()
+    here = "/projects/harbour-works%2Ftidewatch"
+    issues = server.call("GET", f"{here}/issues?sort=asc").json()[-7:]
     assert [issue["state"] for issue in issues] == ["closed"] + ["opened"] * 3 + ["closed", "opened", "closed"]
     assert (issues[0]["labels"], issues[0]["assignee"]["username"]) == (["bug", "urgent"], "teun.dijkgraaf")
     assert (issues[0]["time_stats"]["total_time_spent"], issues[0]["user_notes_count"]) == (5400, 2)
-    offered = server.call("GET", "/projects/harbour-works%2Ftidewatch/merge_requests?sort=asc").json()
+    offered = server.call("GET", f"{here}/merge_requests?sort=asc").json()[-3:]
     assert [request["state"] for request in offered] == ["opened", "merged", "opened"]
-    conflicting = server.call("GET", "/projects/harbour-works%2Ftidewatch/merge_requests/3").json()
+    conflicting = server.call("GET", f"{here}/merge_requests/{offered[2]['iid']}").json()
     assert conflicting["merge_status"] == "cannot_be_merged"
-    threads = server.call("GET", "/projects/harbour-works%2Ftidewatch/merge_requests/1/discussions").json()
+    threads = server.call("GET", f"{here}/merge_requests/{offered[0]['iid']}/discussions").json()
     assert any("suggestion" in note["body"] and note["position"] for thread in threads for note in thread["notes"])
+    _check_jobs(server)
     _check_year(server)
     readme = "/projects/harbour-works%2Ftidewatch/repository/files/README.md/raw?ref=master"
     assert server.call("GET", readme).text.startswith("# Tidewatch")
@@ -85,3 +108,13 @@ def test_the_demo_works_before_the_first_start(data_folder: Path, empty_database
     filled = ingot("demo", *_options(server))
     assert filled.returncode == 0, filled.stderr
     assert "Sign in as root" in filled.stdout
+
+
+@pytest.mark.parametrize("hour", range(24))
+def test_the_last_day_of_the_demo_has_ended_at_any_hour(hour: int) -> None:
+    now = Timestamp(f"2026-11-17T{hour:02}:00:00.000Z")
+    clock = DemoClock(now)
+    clock.set(0, 16)
+    started = clock()
+    clock.tick()
+    assert started < clock() < now

@@ -17,6 +17,7 @@ from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import User
 from ingot.app import open_database
 from ingot.ci.artifacts.store import artifact_store_of
+from ingot.ci.packages.files.store import package_store_of
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.queue import MAX_ATTEMPTS
@@ -165,7 +166,7 @@ def test_missing_and_truncated_lfs_objects(checked_instance: CheckedInstance) ->
     assert "c" * 64 not in said.stdout
 
 
-def test_missing_and_truncated_artifacts(checked_instance: CheckedInstance) -> None:
+def test_missing_and_truncated_artifacts_packages_and_images(checked_instance: CheckedInstance) -> None:
     store = artifact_store_of(checked_instance.settings)
     if not checked_instance.settings.embedded:
         pytest.skip("The rows would need a project, a pipeline and a job.")
@@ -178,8 +179,23 @@ def test_missing_and_truncated_artifacts(checked_instance: CheckedInstance) -> N
         if content is not None:
             store.path_of(key).parent.mkdir(parents=True)
             store.path_of(key).write_bytes(content)
+    packages = package_store_of(checked_instance.settings)
+    for number, content in enumerate((None, b"whole"), 1):
+        key = f"{number}" * 32
+        checked_instance.run(
+            "INSERT INTO package_files (id, package_id, file_name, size, sha256, storage_key, created_at) "
+            f"VALUES ({number}, 1, 'f{number}', 5, '', '{key}', '')",
+            "INSERT INTO container_blobs (id, digest, size, storage_key, created_at) "
+            f"VALUES ({number}, 'd{number}', 4, 'a{key[1:]}', '')",
+        )
+        for file in (packages.path_of(key), packages.path_of(f"a{key[1:]}")):
+            if content is not None:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
     said = checked_instance.doctor()
     assert said.returncode == 1
+    assert "Package file 1 is missing" in said.stdout and "Package file 2" not in said.stdout
+    assert "Image layer 1 is missing" in said.stdout and "Image layer 2 has 5 bytes instead of 4" in said.stdout
     assert "Artifact 1 is missing" in said.stdout
     assert "Artifact 2 has 3 bytes instead of 5" in said.stdout
     assert "Artifact 3" not in said.stdout

@@ -13,13 +13,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ingot.cli.main import COMMANDS
 from tests.server.process import INGOT, ROOT, environment, until
 
 README = (ROOT / "README.md").read_text()
 # Without these flags, `curl` and `sh` would go on after a failure.
 STRICT = 'set -eu\ncurl() { command curl --fail-with-body -S "$@"; }\n'
-LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 
 def blocks(heading: str, language: str) -> list[str]:
@@ -114,18 +112,3 @@ def test_the_examples_of_the_testing_page_run(tmp_path: Path) -> None:
 
 def _text(file: Path) -> str | None:
     return file.read_text() if file.exists() else None
-
-
-def test_every_other_command_exists() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    for document in (README, (ROOT / "CONTRIBUTING.md").read_text()):
-        assert set(re.findall(r"(?:^|`)make ([a-z-]+)", document, re.MULTILINE)) <= targets
-        assert set(re.findall(r"\.venv/bin/ingot ([a-z-]+)", document)) <= set(COMMANDS)
-
-
-@pytest.mark.parametrize(
-    "document", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]), ids=lambda path: path.name
-)
-def test_links_between_documents_are_valid(document: Path) -> None:
-    links = LINK.findall(re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL))
-    assert [link for link in links if not (document.parent / link).exists()] == []

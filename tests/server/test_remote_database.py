@@ -1,13 +1,8 @@
 """PostgreSQL at a distance, behind a connection pooler, and at one of several addresses."""
 
-import os
 import shutil
 import socket
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,14 +12,13 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ingot.core.db.announcements import EVERYTHING, announce
 from ingot.core.db.postgresql import PostgresqlEngine
+from tests.connection_pooler import connection_pooler
 from tests.postgresql_proxy import PostgresqlProxy
 from tests.server.conftest import database_name
 from tests.server.in_process_server import InProcessServer, first_settings, serve_in_process
 from tests.server.process import Server, fresh_database, until
 
 CALLS = 8
-POOL_CONNECTIONS = 6
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -91,52 +85,12 @@ def test_the_writable_one_of_several_addresses_is_used(data_folder: Path, databa
         proxy.close()
 
 
-@contextmanager
-def _pooler(proxy: PostgresqlProxy) -> Iterator[str]:
-    """Run PgBouncer in transaction mode in front of a server and yield its URL."""
-    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
-    if program is None:
-        pytest.skip("PgBouncer is not installed.")
-    parts = conninfo_to_dict(proxy.url)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with tempfile.NamedTemporaryFile("w", suffix=".ini") as configuration:
-        configuration.write(
-            f"[databases]\npooled = host=127.0.0.1 port={parts['port']} user={parts['user']} dbname={parts['dbname']}\n"
-            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nauth_type = any\npool_mode = transaction\n"
-            f"default_pool_size = {POOL_CONNECTIONS}\nmax_client_conn = 500\nserver_round_robin = 1\n"
-            "unix_socket_dir =\n"
-        )
-        configuration.flush()
-        Path(configuration.name).chmod(0o644)
-        command = [program, "-q", configuration.name]
-        if os.getuid() == 0:  # It refuses to run as root.
-            command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        try:
-            url = f"postgresql://{parts['user']}@127.0.0.1:{port}/pooled"
-            until("the pooler", lambda: _answers(url, process))
-            yield url
-        finally:
-            process.terminate()
-            process.communicate()
-
-
-def _answers(url: str, process: "subprocess.Popen[bytes]") -> bool:
-    assert process.poll() is None, process.communicate()[1]
-    try:
-        psycopg.connect(url, connect_timeout=2).close()
-    except psycopg.OperationalError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("direct", [True, False])
 def test_a_pooler_in_transaction_mode(data_folder: Path, database: str, direct: bool) -> None:
     """Without the URL of the server itself, changes are found by polling."""
     proxy = PostgresqlProxy(database)
     try:
-        with _pooler(proxy) as url:
+        with connection_pooler(proxy) as url:
             settings = replace(first_settings(data_folder, url), database_direct_url=database if direct else "")
             with serve_in_process(settings) as inside:
                 _use(inside)

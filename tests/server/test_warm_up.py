@@ -52,7 +52,7 @@ def test_pages_of_the_instance_are_rendered(
     assert f"{page}/merge_requests" in rendered, request
     assert started == [], "A thread would not exist in the processes that are forked."
     assert all(thread.name != "stalls" for thread in threading.enumerate() if thread not in before)
-    assert app.database._opened == []
+    assert [*app.database._readers._opened, *app.database._writers._opened] == []
     assert len(library._opened.by_path) == 0
 
 

@@ -24,7 +24,19 @@ def wiki(server: Server) -> Path:
     return store.path_of(key)
 
 
-def test_a_wiki_is_restored(server: Server, database_url: str, wiki: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def group_wiki(server: Server) -> Path:
+    """Return the wiki repository of a group ``team``, with a page."""
+    made = server.call("POST", "/groups", json={"name": "team", "path": "team"})
+    store = RepositoryStore(server.data / "repositories")
+    before = set(store.keys())
+    page = server.call("POST", f"/groups/{made.json()['id']}/wikis", json={"title": "home", "content": "kept"})
+    assert page.status_code == 201, page.text
+    (key,) = set(store.keys()) - before
+    return store.path_of(key)
+
+
+def test_wikis_are_restored(server: Server, database_url: str, wiki: Path, group_wiki: Path, tmp_path: Path) -> None:
     """With all refs; HEAD of a wiki does not affect its project."""
     Repository(wiki).set_head("elsewhere")
     file = tmp_path / "backup.tar.gz"
@@ -33,14 +45,17 @@ def test_a_wiki_is_restored(server: Server, database_url: str, wiki: Path, tmp_p
     url = fresh_database(database_url, "restored_wikis")
     restored = ingot("restore", file, *_options(tmp_path / "target", url))
     assert (restored.returncode, restored.stderr) == (0, "")
-    there = RepositoryStore(tmp_path / "target" / "repositories").path_of(wiki.stem)
-    assert Repository(there).refs() == Repository(wiki).refs() != {}
+    for each in (wiki, group_wiki):
+        there = RepositoryStore(tmp_path / "target" / "repositories").path_of(each.stem)
+        assert Repository(there).refs() == Repository(each).refs() != {}
     assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "No problems found.\n"
 
 
-def test_the_doctor_checks_wikis(server: Server, wiki: Path) -> None:
-    """A missing one is reported under its own name."""
+def test_the_doctor_checks_wikis(server: Server, wiki: Path, group_wiki: Path) -> None:
+    """Missing ones are reported under their own names."""
     assert ingot("doctor", *_options(server.data, server.database_url)).stdout == "No problems found.\n"
     shutil.rmtree(wiki)
+    shutil.rmtree(group_wiki)
     said = ingot("doctor", *_options(server.data, server.database_url)).stdout
     assert "root/app.wiki has no repository" in said
+    assert "team.wiki has no repository" in said

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from ingot.git.core.repository import Repository
+from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import existing_project
 from ingot.repositories.ref_changes import policy
 from ingot.transport import push
@@ -246,6 +247,7 @@ def test_no_pipe_stays_open(instance: Instance, owner: User, project: Project) -
         push = Push(
             instance.app.database,
             instance.app.kernel.pool,
+            repository_store(instance.settings),
             nowhere,
             row,
             anonymous,

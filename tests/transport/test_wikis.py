@@ -9,7 +9,7 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import make_project
+from tests.factories import make_group, make_project
 from tests.transport.conftest import GitRemote, Tree, over_http, over_ssh, ssh_command
 from tests.transport.test_workflows import recorded
 
@@ -66,6 +66,31 @@ def test_a_first_push(api: Api, make: Make, tree: Tree, git_remote: Callable[[Us
     tree.git("commit", "-q", "--amend", "-m", "another")
     tree.git("push", "-q", "-f", url, "trunk")
     assert api.get(f"/projects/{project.id}/wikis/home", owner).json()["content"] == "second\n"
+
+
+def test_wiki_of_a_group(
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
+    """The wiki of a group and of a subgroup is pushed and read; a reporter reads only, others find nothing."""
+    owner, reporter, guest = make.user(), make.user(), make.user()
+    group = make_group(make, owner, visibility="private", members={reporter: Level.REPORTER, guest: Level.GUEST})
+    below = make_group(make, owner, parent=group, visibility="private")
+    chosen = git_remote(owner)
+    tree.commit("home.md", "first\n")
+    for each in (group, below):
+        url = chosen.url(f"{each.path}.wiki")
+        tree.git("push", "-q", url, "HEAD", env=chosen.env)
+        assert api.get(f"{each.url}/wikis/home", owner).json()["content"] == "first\n"
+        assert "refs/heads/" in tree.git("ls-remote", url, env=chosen.env)
+        readable = over_http(instance, f"{each.path}.wiki", reporter)
+        assert "refs/heads/" in tree.git("ls-remote", readable)
+        assert "not allowed to push" in tree.git("push", readable, "HEAD:refs/heads/new", fails=True)
+        assert "not allowed to download" in tree.git(
+            "ls-remote", over_http(instance, f"{each.path}.wiki", guest), fails=True
+        )
+        tree.git("ls-remote", over_http(instance, f"{each.path}.wiki", make.user()), fails=True)
+        tree.git("ls-remote", over_http(instance, f"{each.path}.wiki", None), fails=True)
+        tree.git("ls-remote", over_http(instance, each.path, owner), fails=True)
 
 
 CALLERS = [

@@ -105,7 +105,7 @@ def renew_leases(db: Connection, held: Sequence[Job], lease_seconds: float) -> N
 
 def finish_job(db: Connection, job: Job) -> bool:
     """Delete a finished job; return False if its lease was lost."""
-    return db.run(_FINISH, job=job.id, held=job.lease) > 0
+    return db.run_counted(_FINISH, job=job.id, held=job.lease) > 0
 
 
 def fail_job(db: Connection, job: Job, error: str) -> bool:

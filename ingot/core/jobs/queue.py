@@ -24,6 +24,9 @@ _ENQUEUE = sql(
 )
 _NOTIFY = select(notify_watchers())
 _CANCEL = delete(jobs).where(jobs.c.id == bindparam("job"), jobs.c.state == "waiting")
+_RESTART_ATTEMPTS = (
+    update(jobs).where(jobs.c.unique_key == bindparam("key"), jobs.c.state == "running").values(attempts=1)
+)
 _COUNT_FAILURE = (
     update(job_failures).where(job_failures.c.kind == bindparam("failed")).values(count=job_failures.c.count + 1)
 )
@@ -49,13 +52,18 @@ def cancel_job(db: Connection, job_id: int) -> None:
     db.run(_CANCEL, job=job_id)
 
 
+def restart_attempts(db: Connection, unique_key: str) -> None:
+    """Count the attempts of a running job anew: it has made progress, so it is not given up after many restarts."""
+    db.run(_RESTART_ATTEMPTS, key=unique_key)
+
+
 def wake_workers(db: Connection) -> None:
     """Wake sleeping workers when the caller's transaction commits."""
-    db.value(_NOTIFY)
+    db.run(_NOTIFY)
     db.wakes_watchers = True
 
 
 def count_failure(db: Connection, kind: str) -> None:
     """Count a failed attempt for the metrics."""
-    if db.run(_COUNT_FAILURE, failed=kind) == 0:
+    if db.run_counted(_COUNT_FAILURE, failed=kind) == 0:
         db.insert(job_failures, kind=kind, count=1)

@@ -38,6 +38,10 @@ class Schedule:
     """The recurring jobs of a worker, which enqueues them when they are due."""
 
     def __init__(self, recurring: Sequence[RecurringJob], *, starts_at_once: bool = True) -> None:
+        """Without ``starts_at_once``, a job that is new to the database waits for one interval.
+
+        Servers start like that: a new instance contains nothing that recurring jobs could remove.
+        """
         self._starts_at_once = starts_at_once
         self._recurring = {entry.key: entry for entry in recurring}
         if len(self._recurring) < len(recurring):

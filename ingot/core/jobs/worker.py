@@ -17,6 +17,7 @@ from ingot.core.db.engines import Watch
 from ingot.core.db.times import to_datetime
 from ingot.core.jobs.clock_skew import ClockJumpDetector, has_clock_skew, repair_clock_skew
 from ingot.core.jobs.handlers import JobHandler, RetryLater, describe_error
+from ingot.core.jobs.job_processes import JobProcesses, JobProcessFailure
 from ingot.core.jobs.leases import (
     JobCapacity,
     claim_jobs,
@@ -55,12 +56,15 @@ class JobWorker:
         log: Callable[..., None],
         *,
         lease_seconds: float = LEASE_SECONDS,
-        is_new_instance: bool = False,
+        starts_recurring: bool = True,
+        processes: JobProcesses | None = None,
+        process_kinds: Sequence[str] = (),
     ) -> None:
         self._database = database
-        # A new instance contains nothing that recurring jobs could remove.
-        self._schedule = Schedule(recurring, starts_at_once=not is_new_instance)
+        self._schedule = Schedule(recurring, starts_at_once=starts_recurring)
         self._handlers = {**handlers, **self._schedule.handlers()}
+        if processes is not None:
+            self._handlers |= processes.handlers(process_kinds)
         self._log = log
         self._lease_seconds = lease_seconds
         self._threads = WorkerThreads(THREADS, self._perform)
@@ -188,6 +192,8 @@ class JobWorker:
             handler(self._database, payload)
         except RetryLater as retry:
             outcome = partial(postpone_job, job=job, seconds=retry.seconds, reason=retry.reason)
+        except JobProcessFailure as failure:
+            outcome = partial(fail_job, job=job, error=failure.description)
         except Exception as error:  # noqa: BLE001 - An exception of a handler must not stop the worker.
             reason = describe_error(error, payload, silent=self._database.engine.errors)
             outcome = partial(fail_job, job=job, error=reason)
