@@ -9,16 +9,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy import column, literal, literal_column, table
-from sqlalchemy import select as select_rows
-
-from ingot.app import hook_dispatcher, job_worker
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.worker import ROLE
 from ingot.errors import Conflict, Unavailable
+from ingot.jobs import hook_dispatcher, job_worker
 from ingot.late_imports import DeferredFunction
 from ingot.log import Log
+from ingot.operations.webhook_deliveries import has_waiting_delivery
 from ingot.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,12 +26,6 @@ _CHECK_SECONDS = 1.0
 """Longest time until a job is noticed that became due without a commit."""
 _DELIVERY_SECONDS = 30.0
 _POLL_SECONDS = 0.005
-_WAITING_DELIVERY = (
-    select_rows(literal(1))
-    .select_from(table("hook_deliveries"))
-    .where(column("state") == literal_column("'waiting'"))
-    .limit(1)
-)
 _has_due_delivery = DeferredFunction("ingot.integrations.webhooks.delivery.claims:has_due_delivery")
 
 
@@ -44,7 +36,7 @@ class BackgroundJobs:
         self._settings = settings
         self._database = database
         self._log = log
-        self._worker = job_worker(settings, database, log, is_new_instance=True)
+        self._worker = job_worker(settings, database, log, starts_recurring=False)
         self._dispatcher: HookDispatcher | None = None
         self._turn = threading.Lock()
         """Held while jobs run, and while they are paused."""
@@ -116,7 +108,7 @@ class BackgroundJobs:
 
 def _needs_dispatcher(db: Connection) -> bool:
     """Return whether a delivery is due; the modules of webhooks are not imported before there is any."""
-    return db.value(_WAITING_DELIVERY) is not None and _has_due_delivery(db)
+    return has_waiting_delivery(db) and _has_due_delivery(db)
 
 
 def _is_closed(descriptor: int) -> bool:

@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +44,7 @@ class ForkRequests:
     descriptor is closed.
     """
 
-    def __init__(self, work: Callable[[int], None], load_modules: Callable[[], None]) -> None:
+    def __init__(self, work: Callable[[int], None], load_modules: Callable[[], None] = lambda: None) -> None:
         self._work = work
         self.load_modules = load_modules
         """Loads the modules of the helpers before each is forked; all but the first time, there is nothing to load."""
@@ -126,7 +126,7 @@ class Supervisor:
         children: list[SupervisedProcess],
         log: Log,
         listeners: list[socket.socket],
-        fork_requests: ForkRequests | None = None,
+        fork_requests: Sequence[ForkRequests] = (),
     ) -> None:
         self._children = children
         self._log = log
@@ -157,16 +157,14 @@ class Supervisor:
 
     def _wait(self, wake: int, seconds: float | None) -> None:
         """Wait for a signal, fork the helpers that children have requested, and record the children that ended."""
-        forking = self._fork_requests
-        select.select([wake] if forking is None else [wake, forking.requests.fileno()], [], [], seconds)
+        select.select([wake, *(each.requests.fileno() for each in self._fork_requests)], [], [], seconds)
         _drain_pipe(wake)
-        for descriptor in forking.receive() if forking is not None else ():
-            self._fork_helper(descriptor)
+        for forking in self._fork_requests:
+            for descriptor in forking.receive():
+                self._fork_helper(forking, descriptor)
         self._reap()
 
-    def _fork_helper(self, descriptor: int) -> None:
-        forking = self._fork_requests
-        assert forking is not None  # noqa: S101 - It has received the descriptor.
+    def _fork_helper(self, forking: ForkRequests, descriptor: int) -> None:
         try:
             forking.load_modules()
             if os.fork() == 0:

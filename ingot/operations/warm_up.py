@@ -19,7 +19,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.http.request import Message, Origin, Request
 from ingot.core.jobs.clock_skew import has_clock_skew
 from ingot.core.jobs.leases import JobCapacity, next_due_at
-from ingot.errors import Failure, Unavailable
+from ingot.errors import Conflict, Failure, Unavailable
 from ingot.git.core.errors import GitError
 from ingot.git.core.library import close_repositories, pygit2_module
 from ingot.integrations.webhooks.delivery.claims import find_due_hooks
@@ -48,25 +48,26 @@ def _newest_of(table: Table, project_id: ColumnElement[Any]) -> Select[Any]:
 
 _NEWEST_ISSUE = _newest_of(issues, issues.c.project_id)
 _NEWEST_MERGE_REQUEST = _newest_of(merge_requests, merge_requests.c.target_project_id)
+_NEWEST_MERGED = _NEWEST_MERGE_REQUEST.where(merge_requests.c.state == "merged")
 
 
-def warm_up(app: App) -> bool:
-    """Load templates, and do what requests and the job worker do first; return whether all templates are compiled.
+def warm_up(app: App) -> None:
+    """Do what requests and the job worker do first; the templates of other pages are loaded when they are visited.
 
     Leaves neither a connection nor a repository open.
     """
     pygit2_module()
-    compiled = app.pages.preload()
+    app.pages.preload()
     try:
         app.reconcile()
         app.database.read(_start_jobs)
+        app.heartbeat().beat()
         _render_pages(app)
-    except Unavailable as error:  # The workers wait for the database, and readiness reports its state.
+    except (Unavailable, Conflict) as error:  # The workers wait for the database, and readiness reports its state.
         log_failure("database not available at the start", error)
     finally:
         app.database.close()
         close_repositories()
-    return compiled
 
 
 def _start_jobs(db: Connection) -> None:
@@ -97,6 +98,9 @@ def _sample_pages(db: Connection) -> Iterator[str]:
     """Yield the pages of the newest project, issue and merge request."""
     for path, iid in db.rows(_NEWEST_ISSUE):
         yield from (f"/{path}/-/issues", f"/{path}/-/issues/{iid}")
+    # An open one is rendered only up to the check for conflicts, which starts git.
+    for path, iid in db.rows(_NEWEST_MERGED):
+        yield f"/{path}/-/merge_requests/{iid}"
     for path, iid in db.rows(_NEWEST_MERGE_REQUEST):
         page = f"/{path}/-/merge_requests"
         yield from (page, f"{page}/{iid}", f"{page}/{iid}/diffs")

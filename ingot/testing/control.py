@@ -25,7 +25,7 @@ class FaultInjection:
     rate: float = 1.0
     delay: float = 0.0
     status: int | None = None
-    body: str = ""
+    body: Any = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     retry_after: int | None = None
     reset: str = ""

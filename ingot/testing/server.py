@@ -5,10 +5,11 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ingot.testing.control import ControlClient, FaultInjection, HookDelivery, ReceivedRequest
 
@@ -51,6 +52,7 @@ class Server:
         self._start_seconds = start_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._control: ControlClient | None = None
+        self._log: IO[bytes] | None = None
         self.url = ""
         """Address of the server, without a path."""
         self.token = ""
@@ -81,6 +83,7 @@ class Server:
         reading, writing = os.pipe()
         command = [sys.executable, "-m", "ingot", "serve", "--testing", "--die-with-parent", "--port", "0"]
         command += ["--ready-fd", str(writing), "--log-format", "json", *self._arguments]
+        self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - Closed by `stop`.
         try:
             self._process = subprocess.Popen(
                 command,
@@ -88,15 +91,16 @@ class Server:
                 pass_fds=[writing],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=self._log,
             )
         finally:
             os.close(writing)
         with os.fdopen(reading) as report:
             line = self._first_line(report.fileno())
         if not line:
+            output = self.log()
             self.stop()
-            raise ServerFailed(f"The server did not start; run it to see why: {' '.join(command)}")
+            raise ServerFailed(f"The server did not start: {' '.join(command)}\n{output}")
         ready = json.loads(line)
         self.url, self.token, self.ssh_url, self.pid = ready["url"], ready["token"], ready["ssh"], ready["pid"]
         self._control = ControlClient(self.url, ready["testing_secret"])
@@ -104,6 +108,9 @@ class Server:
     def stop(self) -> None:
         """Stop the server and remove its data."""
         process, self._process, self._control = self._process, None, None
+        if self._log is not None:
+            self._log.close()
+            self._log = None
         if process is None:
             return
         process.terminate()
@@ -116,6 +123,15 @@ class Server:
     def reset(self, snapshot: str = "") -> None:
         """Return to the empty instance of the start, or to a snapshot."""
         self._client.call("POST", "reset", {"name": snapshot})
+        if self._log is not None:
+            self._log.truncate(0)
+
+    def log(self) -> str:
+        """Return what the server has logged since its start or the last reset, one JSON document per line."""
+        if self._log is None:
+            return ""
+        self._log.seek(0)
+        return self._log.read().decode("utf-8", "replace")
 
     def snapshot(self, name: str) -> None:
         """Store the current state under a name."""

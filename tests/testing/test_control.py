@@ -52,6 +52,11 @@ def test_every_call_needs_the_secret(server: TemporaryServer) -> None:
 def test_reset_removes_everything(server: TemporaryServer) -> None:
     created = server.api("POST", "/projects", json={"name": "code", "initialize_with_readme": True}).json()
     assert server.api("GET", f"/projects/{created['id']}/repository/tree").status_code == 200
+    export = f"/projects/{created['id']}/export"
+    server.api("POST", export)
+    server.control("POST", "jobs/run")
+    archive = server.api("GET", f"{export}/download")
+    assert archive.status_code == 200
     server.control("POST", "faults", json={"status": 500})
     server.control("POST", "clock", json={"advance": 1000})
     assert server.control("POST", "reset").status_code == 204
@@ -61,6 +66,7 @@ def test_reset_removes_everything(server: TemporaryServer) -> None:
     again = server.api("POST", "/projects", json={"name": "code"}).json()
     assert again["id"] == created["id"], "ids begin with 1 again"
     assert server.api("GET", f"/projects/{again['id']}/repository/tree").status_code == 404
+    assert server.api("GET", f"{export}/download").status_code == 404
 
 
 def test_reset_to_a_snapshot_restores_rows_and_repositories(server: TemporaryServer) -> None:
@@ -106,11 +112,32 @@ def test_seed_creates_the_described_data(server: TemporaryServer) -> None:
         ("{", "not valid"),
         ("projects: [{path: no/such}]", "404"),
         ("groups: [{path: a, members: {root: king}}]", "king is not an access level"),
+        ("projects: [{path: a, issues: [{title: b, state: lost}]}]", "lost"),
+        ("projects: [{path: a, pipelines: [{statuses: {}}]}]", "statuses"),
+        ("projects: [{path: a, hooks: [{events: [sunrise_events]}]}]", "sunrise_events is not an event"),
+        ("[" * 100_000, "nested too deeply"),
     ],
 )
 def test_a_wrong_description_is_explained(server: TemporaryServer, description: str, message: str) -> None:
     refused = server.control("POST", "seed", content=description)
     assert refused.status_code == 400 and message in refused.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "message"),
+    [
+        ("POST", "reset", 404, "There is no snapshot gone"),
+        ("PUT", "clock", 405, "This control endpoint accepts GET, POST"),
+        ("POST", "nothing", 404, "There is no such control endpoint"),
+        ("GET", "requests?wait=inf", 400, "3600"),
+        ("GET", "requests?wait=-1", 400, ">= 0"),
+        ("GET", "requests?path=(", 400, "unterminated"),
+        ("GET", "hooks?path=x", 400, "path"),
+    ],
+)
+def test_a_wrong_call_is_explained(server: TemporaryServer, method: str, path: str, status: int, message: str) -> None:
+    refused = server.control(method, path, **({"json": {"name": "gone"}} if path == "reset" else {}))
+    assert refused.status_code == status and message in refused.json()["message"]
 
 
 def test_the_clock_decides_times_and_expiry(server: TemporaryServer) -> None:
@@ -126,7 +153,8 @@ def test_the_clock_decides_times_and_expiry(server: TemporaryServer) -> None:
     assert server.control("POST", "clock", json={"advance": 3 * 86400}).json()["now"] == "2030-02-03T12:00:00.000Z"
     assert server.api("GET", f"/groups/{group['id']}", headers=as_ada).status_code == 404
     assert server.control("POST", "clock", json={"frozen": False}).json()["frozen"] is False
-    assert server.control("POST", "clock", json={"set": "tomorrow"}).status_code == 400
+    for change in ({"set": "tomorrow"}, {"set": "0001-01-01"}, {"advance": 1e12}, {"advance": 1e300}):
+        assert server.control("POST", "clock", json=change).status_code == 400
 
 
 def test_webhooks_arrive_at_the_built_in_receiver(server: TemporaryServer) -> None:

@@ -10,14 +10,21 @@ from tests.testing.test_control import SEED
 def _recorded(server: TemporaryServer) -> list[Any]:
     seeded = server.control("POST", "seed", content=SEED)
     assert seeded.status_code == 200, seeded.text
-    server.control("POST", "jobs/run")
     hammer = f"/projects/{seeded.json()['projects'][0]['id']}"
+    server.api("POST", f"{hammer}/issues", json={"title": "With a webhook"})
+    server.control("POST", "jobs/run")
     paths = ("/users", hammer, f"{hammer}/issues", f"{hammer}/merge_requests/1", f"{hammer}/repository/commits")
     deploy = {"name": "deploy", "scopes": ["read_repository"]}
     token = server.api("POST", f"{hammer}/deploy_tokens", json=deploy).json()
-    responses = [server.api("GET", path) for path in paths]
+    server.api("POST", f"{hammer}/environments", json={"name": "An environment with a long name"})
+    responses = [server.api("GET", path) for path in (*paths, f"{hammer}/environments")]
+    ids = [response.headers["x-request-id"] for response in responses]
+    deliveries = server.control("GET", "hooks").json()["deliveries"]
+    uuids = [delivery["headers"]["x-gitlab-event-uuid"] for delivery in deliveries]
+    assert uuids
     port = server.url.rpartition(":")[2]
-    return [token, seeded.text.replace(port, "PORT"), *(response.text.replace(port, "PORT") for response in responses)]
+    texts = [response.text.replace(port, "PORT") for response in (seeded, *responses)]
+    return [token, *texts, ids, uuids]
 
 
 def test_deterministic_servers_give_equal_responses(tmp_path: Path) -> None:

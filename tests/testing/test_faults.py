@@ -10,7 +10,7 @@ from tests.testing.temporary_server import TemporaryServer
 
 
 def test_a_fault_applies_to_the_next_calls_only(server: TemporaryServer) -> None:
-    server.control("POST", "faults", json={"method": "GET", "path": "/user$", "times": 2, "retry_after": 7})
+    server.control("POST", "faults", json={"method": "get", "path": "/user$", "times": 2, "retry_after": 7})
     for _ in range(2):
         limited = server.api("GET", "/user")
         assert limited.status_code == 429 and limited.headers["retry-after"] == "7"
@@ -27,6 +27,10 @@ def test_a_fault_has_a_status_a_body_and_a_rate(server: TemporaryServer) -> None
     assert failed[0].text == "<h1>Bad gateway</h1>" and failed[0].headers["content-type"] == "text/html"
     assert server.control("DELETE", "faults").status_code == 204
     assert server.api("GET", "/version").status_code == 200
+    server.control("POST", "faults", json={"path": "/version", "times": 1, "status": 500, "body": {"error": "sorry"}})
+    assert server.api("GET", "/version").json() == {"error": "sorry"}
+    server.control("POST", "faults", json={"path": "/version", "times": 1, "status": 204, "body": "ignored"})
+    assert server.api("GET", "/version").content == b""
 
 
 def test_connections_are_reset_before_or_after_the_commit(server: TemporaryServer) -> None:
@@ -48,6 +52,20 @@ def test_bodies_are_truncated_slow_or_late(server: TemporaryServer) -> None:
     started = time.monotonic()
     assert server.api("GET", "/version").status_code == 200
     assert time.monotonic() - started > 0.2
+
+
+def test_a_chosen_response_is_truncated_too(server: TemporaryServer) -> None:
+    server.control("POST", "faults", json={"status": 500, "body": "far too long", "truncate": 3})
+    with pytest.raises(httpx.TransportError):
+        server.api("GET", "/version")
+
+
+def test_a_reset_ends_delayed_requests(server: TemporaryServer) -> None:
+    server.control("POST", "faults", json={"delay": 3600})
+    with pytest.raises(httpx.ReadTimeout):
+        server.client.get("/api/v4/version", timeout=0.2)
+    assert server.control("POST", "reset").status_code == 204
+    assert server.api("GET", "/version").status_code == 200
 
 
 def test_faults_apply_to_git(server: TemporaryServer) -> None:
@@ -72,7 +90,25 @@ def test_a_delivery_that_fails_is_repeated_when_the_clock_advances(server: Tempo
 
 
 @pytest.mark.parametrize(
-    "rule", [{"path": "("}, {"reset": "sometimes"}, {"status": 99}, {"slow": 0}, {"unknown": 1}, {"delay": -1}]
+    "rule",
+    [
+        {"path": "("},
+        {"reset": "sometimes"},
+        {"status": 99},
+        {"slow": 0},
+        {"unknown": 1},
+        {"delay": -1},
+        {"rate": 2},
+        {"times": 0},
+        {},
+        {"delay": 1e300},
+        {"retry_after": -1},
+        {"headers": {"X-Reason": "a test"}},
+        {"body": "without a status"},
+        {"status": 500, "reset": "after"},
+        {"status": 500, "headers": {"X-Two": "a\r\nX-Lines: b"}},
+        {"status": 500, "headers": {"Content-Length": "3"}},
+    ],
 )
 def test_an_invalid_fault_is_refused(server: TemporaryServer, rule: dict[str, object]) -> None:
     assert server.control("POST", "faults", json=rule).status_code == 400
@@ -94,3 +130,25 @@ def test_requests_are_logged_without_secrets(server: TemporaryServer) -> None:
     assert server.control("GET", "requests", params={"path": "("}).status_code == 400
     server.control("DELETE", "requests")
     assert server.control("GET", "requests").json() == []
+
+
+def test_secrets_are_redacted_in_every_form_of_a_body(server: TemporaryServer) -> None:
+    secret = "very-hidden"
+    fields = {"username": "ada", "password": secret}
+    long = {"password": secret, "text": "x" * 100_000}
+    server.api("POST", "/users", files={name: (None, value) for name, value in fields.items()})
+    server.api("POST", "/users", data=fields)
+    server.api("POST", "/users", json={"nested": [fields], "tokens": [secret]})
+    server.api("POST", "/users", json=long)
+    server.api("GET", "/projects?ids[]=1&ids[]=2", headers={"X-Ingot-Testing": secret, "Cookie": secret})
+    logged = server.control("GET", "requests")
+    assert len(logged.json()) == 5 and secret not in logged.text
+    assert logged.json()[1]["body"]["username"] == "ada"
+    assert logged.json()[4]["query"] == {"ids[]": ["1", "2"]}
+
+
+def test_a_body_of_deeply_nested_json_is_recorded(server: TemporaryServer) -> None:
+    headers = {"Content-Type": "application/json"}
+    for body in (b"[" * 100_000, b"[" * 600 + b"]" * 600):
+        assert server.api("POST", "/users", content=body, headers=headers).status_code == 400
+    assert len(server.control("GET", "requests").json()) == 2

@@ -83,3 +83,21 @@ def test_options_of_test_servers_need_testing() -> None:
 def test_control_endpoints_are_refused_beyond_loopback() -> None:
     done = ingot("serve", "--testing", "--host", "0.0.0.0", "--port", 0)
     assert done.returncode == 1 and "--testing needs a loopback address" in done.stderr
+
+
+def test_a_start_copies_the_database_that_an_earlier_one_has_stored(tmp_path: Path) -> None:
+    """A file that others could have written is not used, and a cache folder that cannot be written does no harm."""
+    stored = tmp_path / "ingot"
+    cache = {"XDG_CACHE_HOME": str(tmp_path)}
+    stored.mkdir()
+    (stored / "schema-of-another-version.db").write_text("")
+    for number in range(2):
+        with temporary_server(tmp_path / str(number), **cache) as server:
+            assert server.api("GET", "/projects").json() == []
+        (file,) = stored.iterdir()
+    file.write_bytes(b"not a database")
+    file.chmod(0o666)
+    with temporary_server(tmp_path / "untrusted", **cache) as server:
+        assert server.api("GET", "/user").json()["username"] == "root"
+    with temporary_server(tmp_path / "without", XDG_CACHE_HOME="/proc/none") as server:
+        assert server.api("GET", "/user").json()["username"] == "root"

@@ -14,15 +14,21 @@ EPOCH = 1_763_251_200
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 
 
+def link_source(folder: Path) -> list[str]:
+    """Link the files of which the package is built into a folder; return the names of its modules and data files."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = [name for name in listed.split("\0") if name.startswith("ingot/")]
+    for name in [*files, "pyproject.toml", "README.md", "LICENSE", "requirements.lock"]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(ROOT / name)
+    return files
+
+
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="The list of files comes from git.")
 def test_the_wheel_is_complete_and_reproducible(tmp_path: Path) -> None:
     """Only the time of the build could differ between two builds, which `make release` compares."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    files = [name for name in listed.split("\0") if name.startswith("ingot/")]
     source = tmp_path / "source"
-    for name in [*files, "pyproject.toml", "README.md", "LICENSE"]:
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        (source / name).symlink_to(ROOT / name)
+    files = link_source(source)
     subprocess.run(
         [sys.executable, "-c", BUILD, str(tmp_path)],
         cwd=source,

@@ -22,13 +22,17 @@ from ingot.git.writing.head import head_or_none
 from ingot.operations.backups.archive import ArchiveWriter
 from ingot.operations.backups.layout import REPOSITORY_RECORD, BackupError, Progress, RepositoryEntry
 from ingot.operations.backups.snapshot import Snapshot
-from ingot.projects.projects.tables import project_wikis, projects
+from ingot.projects.namespaces.tables import namespaces
+from ingot.projects.projects.tables import group_wikis, project_wikis, projects
 
 _LIVE_PROJECTS = select(projects.c.repository_key, projects.c.full_path).where(projects.c.namespace_id.is_not(None))
 _LIVE_WIKIS = (
     select(project_wikis.c.repository_key, projects.c.full_path)
     .join(projects, projects.c.id == project_wikis.c.project_id)
     .where(projects.c.namespace_id.is_not(None))
+)
+_GROUP_WIKIS = select(group_wikis.c.repository_key, namespaces.c.full_path).join(
+    namespaces, namespaces.c.id == group_wikis.c.group_id
 )
 _HEARTBEAT_SECONDS = 60.0
 _encode = msgspec.json.Encoder().encode
@@ -37,7 +41,8 @@ _decoder = msgspec.json.Decoder(RepositoryEntry)
 
 def live_projects(snapshot: Snapshot) -> dict[str, str]:
     """Return the full paths of all projects and wikis, by the keys of their repositories."""
-    return dict(snapshot.rows(_LIVE_PROJECTS)) | {key: f"{path}.wiki" for key, path in snapshot.rows(_LIVE_WIKIS)}
+    wikis = [*snapshot.rows(_LIVE_WIKIS), *snapshot.rows(_GROUP_WIKIS)]
+    return dict(snapshot.rows(_LIVE_PROJECTS)) | {key: f"{path}.wiki" for key, path in wikis}
 
 
 def add_repositories(

@@ -12,10 +12,11 @@ from ingot.core.names import NAMESPACES
 from ingot.git.maintenance.store import DEFAULT_STORAGE, RepositoryStore, key_in
 from ingot.operations.backups.layout import BackupError, Progress, RepositoryEntry
 from ingot.operations.backups.repositories import repository_entry
+from ingot.projects.namespaces.tables import namespaces
 from ingot.projects.projects.default_branch import record_head
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.service import delete_project
-from ingot.projects.projects.tables import project_wikis, projects
+from ingot.projects.projects.tables import group_wikis, project_wikis, projects
 
 _MAX_NAMES_LISTED = 5
 _LIVE_PROJECTS = select(
@@ -26,7 +27,12 @@ _LIVE_WIKIS = (
     .join(projects, projects.c.id == project_wikis.c.project_id)
     .where(projects.c.namespace_id.is_not(None))
 )
-_DELETE_WIKI = delete(project_wikis).where(project_wikis.c.repository_key == bindparam("key"))
+_GROUP_WIKIS = select(group_wikis.c.repository_key, namespaces.c.id, namespaces.c.full_path).join(
+    namespaces, namespaces.c.id == group_wikis.c.group_id
+)
+_DELETE_WIKIS = tuple(
+    delete(table).where(table.c.repository_key == bindparam("key")) for table in (project_wikis, group_wikis)
+)
 
 
 class _LiveRepository(NamedTuple):
@@ -87,18 +93,19 @@ def _differences(entry: RepositoryEntry, current: RepositoryEntry | None, record
 
 
 def _live_repositories(db: Connection) -> dict[str, _LiveRepository]:
-    """Return projects and their wikis by the keys of their repositories."""
+    """Return projects and wikis by the keys of their repositories."""
     live = {row[0]: _LiveRepository(*row[1:]) for row in db.rows(_LIVE_PROJECTS)}
     wikis = {
-        key: _LiveRepository(project_id, f"{path}.wiki", "", wiki=True)
-        for key, project_id, path in db.rows(_LIVE_WIKIS)
+        key: _LiveRepository(owner_id, f"{path}.wiki", "", wiki=True)
+        for statement in (_LIVE_WIKIS, _GROUP_WIKIS)
+        for key, owner_id, path in db.rows(statement)
     }
     return live | wikis
 
 
 def _assign_to_default_storage(db: Connection) -> None:
     """Change the keys of repositories that were in other storages, which this instance need not have."""
-    for table in (projects, project_wikis):
+    for table in (projects, project_wikis, group_wikis):
         elsewhere = select(table.c.id, table.c.repository_key).where(table.c.repository_key.like("%:%"))
         for row_id, key in db.rows(elsewhere):
             db.update(table, row_id, repository_key=key_in(DEFAULT_STORAGE, key))
@@ -106,7 +113,8 @@ def _assign_to_default_storage(db: Connection) -> None:
 
 def _delete_project(db: Connection, project: _LiveRepository, key: str) -> None:
     if project.wiki:
-        db.run(_DELETE_WIKI, key=key)
+        for statement in _DELETE_WIKIS:
+            db.run(statement, key=key)
         return
     db.lock(NAMESPACES)
     delete_project(db, existing_project(db, project.id))

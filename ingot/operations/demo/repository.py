@@ -1,4 +1,4 @@
-"""Content of the demo repository: files, commits, merge requests, wiki pages, snippet and release."""
+"""Content of the project Tidewatch: files, commits, merge requests, wiki pages, snippet and releases."""
 
 from typing import Any, NamedTuple
 
@@ -92,23 +92,27 @@ MAKEFILE = "test:\n\tpython -m pytest\n\nrun:\n\tpython -m tidewatch\n"
 class DemoCommit(NamedTuple):
     """A commit with the new contents of its files."""
 
+    days_ago: int
     author: str
     branch: str
     message: str
     files: dict[str, str]
     creates_branch: bool = False
     """Whether the commit creates the branch."""
+    fails: bool = False
+    """Whether its tests fail."""
 
 
 MAIN = "master"
 DEMO_COMMITS = (
-    DemoCommit("marlene.okafor", MAIN, "Say what it is for, and how to run it", {"README.md": README}),
-    DemoCommit("ines.calderon", MAIN, "Read the gauges", {"tidewatch/gauge.py": GAUGE, "tidewatch/__init__.py": ""}),
-    DemoCommit("teun.dijkgraaf", MAIN, "Ring the bell once a day", {"tidewatch/alarm.py": ALARM}),
+    DemoCommit(358, "marlene.okafor", MAIN, "Say what it is for, and how to run it", {"README.md": README}),
     DemoCommit(
-        "teun.dijkgraaf", MAIN, "Test the alarm\n\nCloses #7", {"tests/test_alarm.py": TEST, "Makefile": MAKEFILE}
+        355, "ines.calderon", MAIN, "Read the gauges", {"tidewatch/gauge.py": GAUGE, "tidewatch/__init__.py": ""}
     ),
+    DemoCommit(351, "teun.dijkgraaf", MAIN, "Ring the bell once a day", {"tidewatch/alarm.py": ALARM}),
+    DemoCommit(347, "teun.dijkgraaf", MAIN, "Test the alarm", {"tests/test_alarm.py": TEST, "Makefile": MAKEFILE}),
     DemoCommit(
+        11,
         "suvi.rantala",
         "curve",
         "Draw the tide as a curve\n\nCloses #2",
@@ -116,12 +120,14 @@ DEMO_COMMITS = (
         creates_branch=True,
     ),
     DemoCommit(
+        11,
         "suvi.rantala",
         "curve",
         "Say in the README that it draws",
         {"README.md": README.replace("- [ ] draw the curve", "- [x] draw the curve")},
     ),
     DemoCommit(
+        9,
         "teun.dijkgraaf",
         "midnight",
         "Look at the day of the reading, not of the clock\n\nCloses #1",
@@ -133,20 +139,24 @@ DEMO_COMMITS = (
         creates_branch=True,
     ),
     DemoCommit(
+        6,
         "ines.calderon",
         "warn-earlier",
         "Warn at four metres",
         {"tidewatch/gauge.py": GAUGE.replace("ALARM_METRES = 4.2", "ALARM_METRES = 4.0")},
         creates_branch=True,
+        fails=True,
     ),
 )
 CONFLICTING_COMMIT = DemoCommit(
+    5,
     "wanjiru.mbatia",
     MAIN,
     "Warn at 4.10 m, as the harbour master asked",
     {"tidewatch/gauge.py": GAUGE.replace("ALARM_METRES = 4.2", "ALARM_METRES = 4.1")},
 )
 REVIEWER, REVIEWED_FILE, REVIEWED_LINE = "marlene.okafor", "tidewatch/curve.py", 11
+REVIEW_DAYS_AGO = 4
 REVIEW_COMMENT = """\
 A name for the height would make this easier to read.
 
@@ -157,55 +167,61 @@ A name for the height would make this easier to read.
 
 
 class DemoMergeRequest(NamedTuple):
-    """A merge request with its comments."""
+    """A merge request with its comments, one a day later than the other."""
 
+    days_ago: int
     author: str
     branch: str
     title: str
     description: str
-    status: str
     comments: tuple[tuple[str, str], ...] = ()
     merged_by: str = ""
 
 
 DEMO_MERGE_REQUESTS = (
     DemoMergeRequest(
+        11,
         "suvi.rantala",
         "curve",
         "Show the tide as a curve",
         "It fits on a phone now:\n\n```\n▁▂▄▆█▇▅▃▁\n```\n\nCloses #2",
-        "success",
         (
             ("ines.calderon", "Lovely. What does it do when all readings are the same?"),
             ("suvi.rantala", "A flat line; `width` is never nothing."),
         ),
     ),
     DemoMergeRequest(
+        9,
         "teun.dijkgraaf",
         "midnight",
         "Ring once, also at midnight",
         "The day that counts is that of the reading.\n\nCloses #1\n\n/label ~bug",
-        "success",
         (("marlene.okafor", "Thank you. The whole harbour can sleep again."),),
         "marlene.okafor",
     ),
     DemoMergeRequest(
+        6,
         "ines.calderon",
         "warn-earlier",
         "Warn at four metres",
         "The quay is wet before the bell rings.\n\n/label ~feature",
-        "failed",
         (("wanjiru.mbatia", "The harbour master wants 4.10 m. I changed that on the main branch, so this conflicts."),),
     ),
 )
 WIKI = (
-    ("home", "Welcome to the **Tidewatch** wiki.\n\n- [Gauges](gauges)\n"),
-    ("gauges", "# Gauges\n\nNorth mole, old lock.\n"),
+    (310, "home", "Welcome to the **Tidewatch** wiki.\n\n- [Gauges](gauges)\n"),
+    (308, "gauges", "# Gauges\n\nNorth mole, old lock.\n"),
 )
+SNIPPET_DAYS_AGO = 150
 SNIPPET: dict[str, Any] = {
     "title": "Read one gauge by hand",
     "file_name": "gauge.sh",
     "content": "#!/bin/sh\ncurl -s https://gauges.example.org/north-mole | tail -n 1\n",
     "visibility": "public",
 }
-RELEASE = {"tag_name": "v1.0", "ref": MAIN, "release_description": "The first one that the harbour uses."}
+RELEASES = (
+    (236, "v0.8", "Reads all gauges, and rings the bell."),
+    (122, "v0.9", "Survives a gauge that does not answer."),
+    (3, "v1.0", "The first one that the harbour uses."),
+)
+"""Age, tag and description of each release."""

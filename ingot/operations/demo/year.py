@@ -1,7 +1,8 @@
-"""A year of backdated work on four projects, created through the API endpoints."""
+"""A year of backdated work on five projects, created through the API endpoints."""
 
 import random
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import Any
 
 from ingot.collaboration.boards import api as boards_api
@@ -14,29 +15,28 @@ from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.core.api.internal_client import V
 from ingot.core.api.routes import AlternateResponse
 from ingot.errors import Conflict
-from ingot.operations.demo.activity import DemoClient
-from ingot.operations.demo.clock import DemoClock
-from ingot.operations.demo.project import REPORTERS
+from ingot.operations.demo.client import DemoClient
+from ingot.operations.demo.clock import DemoClock, Step
+from ingot.operations.demo.current_work import CurrentWork
+from ingot.operations.demo.group import REPORTERS
+from ingot.operations.demo.pipeline_content import CI_FILE
+from ingot.operations.demo.runner import DemoRunner
 from ingot.operations.demo.users import DEMO_USERS
 from ingot.operations.demo.work_items import GROUP
-from ingot.operations.demo.year_content import CI_FILE, DEMO_PROJECTS, LABELS, REVIEWS, DemoProject, DemoTopic
+from ingot.operations.demo.year_content import DEMO_PROJECTS, LABELS, REVIEWS, DemoProject, DemoTopic
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.commit_writing import api as commit_writing_api
-from ingot.repositories.statuses import api as statuses_api
 
 MAIN = "master"
-_UNFINISHED = 2
-"""Topics of each project that are still open today."""
-_JOBS = ("build", "unit tests", "lint")
-Step = tuple[int, int, Callable[[], None]]
 
 
 def add_demo_year(client: DemoClient, clock: DemoClock, namespace_id: int) -> None:
     """Add the projects and let their teams work on them, in the order of time."""
-    steps: list[Step] = []
+    runner = DemoRunner(client, clock, namespace_id)
+    steps: list[Step] = CurrentWork(client, runner).plan()
     for number, content in enumerate(DEMO_PROJECTS):
         _create_project(client, content, namespace_id)
-        steps += _DemoTeam(client, content, random.Random(number)).plan()  # noqa: S311 - It only spreads the work.
+        steps += _DemoTeam(client, runner, content, random.Random(number)).plan()  # noqa: S311 - It only spreads the work.
     for days_ago, hour, step in sorted(steps, key=lambda each: (-each[0], each[1])):
         clock.set(days_ago, hour)
         step()
@@ -68,8 +68,9 @@ def _create_project(client: DemoClient, content: DemoProject, namespace_id: int)
 class _DemoTeam:
     """Plans the work of a team: each topic has an issue, a branch, a merge request and a review."""
 
-    def __init__(self, client: DemoClient, content: DemoProject, chance: random.Random) -> None:
+    def __init__(self, client: DemoClient, runner: DemoRunner, content: DemoProject, chance: random.Random) -> None:
         self._client = client.of_project(f"{GROUP}/{content.path}")
+        self._runner = runner
         self._content = content
         self._chance = chance
         self._numbers: dict[str, int] = {}
@@ -78,21 +79,24 @@ class _DemoTeam:
         """Return the steps of all topics; the last ones are not completed."""
         topics, team = self._content.topics, self._content.team
         developers = [name for name in team if name not in REPORTERS]
-        distance = 340 // len(topics)
-        steps: list[Step] = []
+        unfinished = self._content.unfinished
+        distance = (350 - self._content.last_day) // len(topics)
+        steps: list[Step] = [(357, 9, self._add_ci)]
         for index, topic in enumerate(topics):
             start = 350 - index * distance - self._chance.randrange(10)
             author = developers[index % len(developers)]
             reviewer = developers[(index + 1) % len(developers)]
             reporter = team[(index + 2) % len(team)]
             left = len(topics) - index
-            if left <= _UNFINISHED:
+            if left <= unfinished:
                 start = 4 * left + 6
             steps += self._topic(
-                topic, (reporter, author, reviewer), start, is_open=left <= _UNFINISHED, is_new=left == 1
+                topic,
+                (reporter, author, reviewer),
+                start,
+                is_open=left <= unfinished,
+                is_new=left == 1 and unfinished > 0,
             )
-        if self._content.path == "lighthouse":
-            steps.append((0, 9, self._add_ci))
         return steps
 
     def _topic(
@@ -107,8 +111,8 @@ class _DemoTeam:
         if is_new:
             return steps
         steps += [
-            (start - 3, hours[2], lambda: self._commit(topic, author)),
-            (start - 3, min(hours[2] + 1, 18), lambda: self._propose(topic, author, failed=is_open)),
+            (start - 3, hours[2], lambda: self._commit(topic, author, failing=is_open)),
+            (start - 3, min(hours[2] + 1, 18), lambda: self._propose(topic, author)),
             (start - 4, hours[4], lambda: self._review(topic, reviewer)),
         ]
         if not is_open:
@@ -128,9 +132,9 @@ class _DemoTeam:
         self._ask(author, issue_discussions_api.NOTES.write_note, {"body": "I can look at this today."}, **path)
 
     def _branch(self, topic: DemoTopic) -> str:
-        return topic.file.partition(".")[0].replace("_", "-")
+        return PurePosixPath(topic.file).stem.replace("_", "-")
 
-    def _commit(self, topic: DemoTopic, author: str) -> None:
+    def _commit(self, topic: DemoTopic, author: str, *, failing: bool) -> None:
         person = next(each for each in DEMO_USERS if each.username == author)
         number = self._numbers[f"issue {topic.title}"]
         sent = {
@@ -142,8 +146,9 @@ class _DemoTeam:
             "actions": [{"action": "create", "file_path": topic.file, "content": topic.code}],
         }
         self._ask(author, commit_writing_api.create_commit, sent)
+        self._runner.run(failing=failing)
 
-    def _propose(self, topic: DemoTopic, author: str, *, failed: bool) -> None:
+    def _propose(self, topic: DemoTopic, author: str) -> None:
         number = self._numbers[f"issue {topic.title}"]
         sent = {"source_branch": self._branch(topic), "target_branch": MAIN, "title": topic.title}
         described = {**sent, "description": f"{topic.description}\n\nCloses #{number}\n\n/label ~{topic.label}"}
@@ -151,10 +156,6 @@ class _DemoTeam:
         if isinstance(request, AlternateResponse):
             raise Conflict(f"The merge request {topic.title!r} cannot be opened: {request.content}")
         self._numbers[topic.title] = request.iid
-        for name in _JOBS:
-            state = "failed" if failed and name == _JOBS[1] else "success"
-            status = {"state": state, "name": name, "ref": self._branch(topic), "coverage": 80 + number}
-            self._ask(author, statuses_api.post_status, status, sha=request.sha)
 
     def _review(self, topic: DemoTopic, reviewer: str) -> None:
         path = {"merge_request_iid": self._numbers[topic.title]}
@@ -168,11 +169,14 @@ class _DemoTeam:
         merged = self._ask(DEMO_USERS[0].username, merge_api.merge_merge_request, sent, **path)
         if isinstance(merged, AlternateResponse):
             raise Conflict(f"The merge request {topic.title!r} cannot be merged: {merged.content}")
-        for name in _JOBS[:2]:
-            status = {"state": "success", "name": name, "ref": MAIN}
-            self._ask(self._content.team[0], statuses_api.post_status, status, sha=merged.merge_commit_sha)
+        issue_path = {"issue_iid": self._numbers[f"issue {topic.title}"]}
+        self._ask(
+            DEMO_USERS[0].username, issue_discussions_api.NOTES.write_note, {"body": "/unlabel ~doing"}, **issue_path
+        )
+        self._runner.run()
 
     def _add_ci(self) -> None:
         actions = [{"action": "create", "file_path": ".gitlab-ci.yml", "content": CI_FILE}]
         sent = {"branch": MAIN, "commit_message": "Build, test and deploy with pipelines", "actions": actions}
         self._ask(DEMO_USERS[0].username, commit_writing_api.create_commit, sent)
+        self._runner.run()

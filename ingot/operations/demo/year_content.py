@@ -22,6 +22,10 @@ class DemoProject(NamedTuple):
     visibility: str
     team: tuple[str, ...]
     topics: tuple[DemoTopic, ...]
+    unfinished: int = 2
+    """Number of topics that are still open today."""
+    last_day: int = 10
+    """Age of the last topic in days."""
 
 
 LABELS = (
@@ -31,26 +35,6 @@ LABELS = (
     ("doing", "#8e44ad", "Work has started"),
     ("review", "#b4690e", "Waits for a review"),
 )
-CI_FILE = """\
-stages: [build, test, deploy]
-
-build:
-  stage: build
-  script:
-    - echo "Building"
-
-unit tests:
-  stage: test
-  script:
-    - echo "12 tests passed"
-
-deploy:
-  stage: deploy
-  script:
-    - echo "Deploying"
-  environment: staging
-  when: manual
-"""
 REVIEWS = (
     "Clear and small, thank you. One question: what happens with an empty list?",
     "I tried it on my machine and it works. Could you add a test for the second case?",
@@ -318,5 +302,64 @@ DEMO_PROJECTS = (
                 "int update_is_newer(int installed, int offered) {\n    return offered > installed;\n}\n",
             ),
         ),
+    ),
+    DemoProject(
+        "tidewatch",
+        "Tidewatch",
+        "Tells ships when the water is high enough, and people when it is too high.",
+        "public",
+        ("marlene.okafor", "ines.calderon", "teun.dijkgraaf", "suvi.rantala"),
+        (
+            DemoTopic(
+                "Ask a gauge again that does not answer",
+                "The radio of the north mole is weak.",
+                "bug",
+                "tidewatch/attempts.py",
+                _function("pause(attempt: int)", "Return the seconds before the next attempt.", "return 2.0**attempt"),
+            ),
+            DemoTopic(
+                "Ignore impossible readings",
+                "Forty metres was a seagull.",
+                "bug",
+                "tidewatch/limits.py",
+                _function(
+                    "is_plausible(metres: float)", "Return whether water can be so high.", "return -1 < metres < 8"
+                ),
+            ),
+            DemoTopic(
+                "Forecast the next high water",
+                "From the last two, that is good enough for ships.",
+                "feature",
+                "tidewatch/forecast.py",
+                _function(
+                    "next_high_water(last: float, previous: float)",
+                    "Return the hour of the next high water.",
+                    "return last + (last - previous)",
+                ),
+            ),
+            DemoTopic(
+                "Offer the readings as CSV",
+                "The university asks every month.",
+                "feature",
+                "tidewatch/export.py",
+                _function("line(hour: int, metres: float)", "Return a line.", 'return f"{hour},{metres:.2f}"'),
+            ),
+            DemoTopic(
+                "Explain how to add a gauge",
+                "With a picture of the cable.",
+                "docs",
+                "docs/gauges.md",
+                "# Add a gauge\n\n1. Connect the cable.\n2. Enter its address in `gauges.toml`.\n3. Compare.\n",
+            ),
+            DemoTopic(
+                "Send warnings as text messages",
+                "The bell is too quiet in a storm.",
+                "feature",
+                "tidewatch/messages.py",
+                _function("text(metres: float)", "Return the warning.", 'return f"High water: {metres:.2f} m"'),
+            ),
+        ),
+        unfinished=0,
+        last_day=50,
     ),
 )

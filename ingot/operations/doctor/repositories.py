@@ -17,9 +17,10 @@ from ingot.git.maintenance.integrity import find_problems, has_our_config, resto
 from ingot.git.maintenance.store import RepositoryStore, storage_of
 from ingot.git.writing.head import can_be_head, head_or_none
 from ingot.operations.doctor.findings import DoctorFinding
+from ingot.projects.namespaces.tables import namespaces
 from ingot.projects.projects.default_branch import head_job_key, record_head
 from ingot.projects.projects.jobs import delete_unused_repository, is_repository_in_use
-from ingot.projects.projects.tables import project_wikis, projects
+from ingot.projects.projects.tables import group_wikis, project_wikis, projects
 
 STALE_LOCK_SECONDS = 600
 """Shorter than STALE_SECONDS, because git holds locks only briefly and a stale lock blocks pushes."""
@@ -42,6 +43,12 @@ _LIVE_WIKIS = (
     .where(projects.c.namespace_id.is_not(None))
     .order_by(projects.c.id)
 )
+_GROUP_WIKIS = (
+    select(namespaces.c.id, namespaces.c.full_path, group_wikis.c.repository_key)
+    .join(namespaces, namespaces.c.id == group_wikis.c.group_id)
+    .order_by(namespaces.c.id)
+)
+_HAS_WIKI = select(group_wikis.c.id).where(group_wikis.c.repository_key == bindparam("key"))
 _IS_LIVE = select(projects.c.id).where(projects.c.id == bindparam("project"), projects.c.namespace_id.is_not(None))
 _JOB = select(jobs.c.id).where(jobs.c.unique_key == bindparam("key"))
 
@@ -62,8 +69,8 @@ def check_repositories(database: Database, store: RepositoryStore, *, contents: 
         root = store.roots[storage]
         yield DoctorFinding(f"The repository storage {storage} is not available: check that {root} is mounted")
     live = [_LiveProject(*row) for row in database.read(lambda db: db.rows(_LIVE_PROJECTS))]
-    wikis = database.read(lambda db: db.rows(_LIVE_WIKIS))
-    live += [_LiveProject(project_id, f"{path}.wiki", None, key, "none") for project_id, path, key in wikis]
+    wikis = database.read(lambda db: [*db.rows(_LIVE_WIKIS), *db.rows(_GROUP_WIKIS)])
+    live += [_LiveProject(owner_id, f"{path}.wiki", None, key, "none") for owner_id, path, key in wikis]
     for project in live:
         if storage_of(project.key) not in store.roots:
             yield DoctorFinding(
@@ -121,7 +128,7 @@ def _check_head(
 
 
 def _is_live(db: Connection, project: _LiveProject) -> bool:
-    return db.value(_IS_LIVE, project=project.id) is not None
+    return (db.value(_IS_LIVE, project=project.id) or db.value(_HAS_WIKI, key=project.key)) is not None
 
 
 def _has_pending_job(db: Connection, project: _LiveProject) -> bool:

@@ -4,8 +4,11 @@ from datetime import datetime, timedelta
 
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.times import Timestamp, timestamp, to_datetime
+from ingot.errors import Invalid
 
 DETERMINISTIC_START = Timestamp("2020-01-01T00:00:00.000Z")
+# Dates that the instance computes from the time, such as those of expiry, must stay within the calendar.
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
 
 
 class ControlledClock:
@@ -28,7 +31,9 @@ class ControlledClock:
         return self._frozen is not None
 
     def set(self, time: datetime) -> None:
-        """Set the time; a clock that is not frozen runs on from there."""
+        """Set the time; a clock that is not frozen runs on from there. Raise ``Invalid`` for a time far away."""
+        if not _FIRST_YEAR <= time.year <= _LAST_YEAR:
+            raise Invalid(f"The year must be between {_FIRST_YEAR} and {_LAST_YEAR}")
         if self._frozen is not None:
             self._frozen = timestamp(time)
         else:
@@ -46,7 +51,10 @@ class ControlledClock:
 
     def advance(self, seconds: float) -> None:
         """Move the time forward, or back with a negative number."""
-        self.set(to_datetime(self()) + timedelta(seconds=seconds))
+        try:
+            self.set(to_datetime(self()) + timedelta(seconds=seconds))
+        except OverflowError as error:
+            raise Invalid("The calendar has no such time") from error
 
     def reset(self) -> None:
         """Return to the state of the start."""

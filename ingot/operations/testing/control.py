@@ -52,7 +52,7 @@ class TestControl:
 
     async def reset(self, snapshot: str) -> None:
         """Return to the state of the start or of a snapshot, the state in memory included."""
-        async with self.gate.closed(self.process.app.end_polls), self.process.halted():
+        async with self.gate.closed(self._end_waits), self.process.halted():
             await asyncio.to_thread(self._snapshots.restore, snapshot)
             for cache in REGISTRY.caches():
                 cache.clear()
@@ -62,6 +62,11 @@ class TestControl:
             self._clock.reset()
             if self._stable_secrets is not None:
                 self._stable_secrets.restart()
+
+    def _end_waits(self) -> None:
+        """Let the requests that only wait end at once."""
+        self.process.app.end_polls()
+        self.faults.end_pauses()
 
     async def take_snapshot(self, name: str) -> None:
         """Store the current state under a name."""
@@ -83,10 +88,10 @@ class TestControl:
 
         def change() -> None:
             with self.process.jobs.paused():
+                if frozen is True:  # First, or the clock would run on from the new time until it is frozen.
+                    self._clock.freeze()
                 if time is not None:
                     self._clock.set(time)
-                if frozen is True:
-                    self._clock.freeze()
                 if advance:
                     self._clock.advance(advance)
                 if frozen is False:

@@ -35,8 +35,10 @@ async def respond(send: Send, status: int, document: Any = None) -> None:
 
 
 async def respond_bytes(send: Send, status: int, headers: list[Header], body: bytes) -> None:
-    """Send a whole response."""
-    if status != 204:
+    """Send a whole response; some statuses have no body."""
+    if status in (204, 304):
+        body = b""
+    else:
         headers = [*headers, (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -3,7 +3,7 @@
 import hmac
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -11,13 +11,13 @@ import msgspec
 from ingot.core.http.request import Message, Receive, Send
 from ingot.errors import Failure, Invalid, NotFound
 from ingot.operations.testing.control import TestControl
+from ingot.operations.testing.current_profile import CurrentProfile
 from ingot.operations.testing.exchange import read_body, respond
 from ingot.operations.testing.faults import FaultRule, apply_fault
 from ingot.operations.testing.seed_description import parse_description
 
 PREFIX = "/-/testing/"
 SECRET_HEADER = b"x-ingot-testing"
-_RAW_FILE = re.compile(rb"/api/v4/projects/[^/]+/repository/files/.+/raw")
 MAX_BODY_BYTES = 64 * 2**20
 P = TypeVar("P", bound=msgspec.Struct)
 
@@ -37,15 +37,25 @@ class ClockChange(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ListFilter(msgspec.Struct, forbid_unknown_fields=True):
-    """Filter of requests and deliveries; with ``wait``, respond when there are ``count`` of them."""
+    """Filter of a list; with ``wait``, respond when there are ``count`` elements."""
+
+    after: int = 0
+    wait: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.0
+    count: int = 1
+
+
+class RequestFilter(ListFilter):
+    """Filter of the requests received."""
 
     method: str = ""
     path: str = ""
+
+
+class DeliveryFilter(ListFilter):
+    """Filter of the deliveries of webhooks."""
+
     receiver: str = ""
     event: str = ""
-    after: int = 0
-    wait: float = 0.0
-    count: int = 1
 
 
 class TestFrontend:
@@ -54,6 +64,8 @@ class TestFrontend:
     def __init__(self, control: TestControl, secret: str) -> None:
         self._control = control
         self._secret = secret.encode()
+        process = control.process
+        self._application = CurrentProfile(process) if process.settings.profile == "current" else process
         self._endpoints: dict[tuple[str, str], Callable[[bytes, bytes], Awaitable[Any]]] = {
             ("POST", "reset"): self._reset,
             ("POST", "snapshot"): self._take_snapshot,
@@ -81,13 +93,11 @@ class TestFrontend:
         elif path.startswith(PREFIX):
             await self._serve_control(path.removeprefix(PREFIX).rstrip("/"), scope, receive, send)
         else:
-            if self._control.process.settings.profile == "current":
-                add_default_ref(scope)
             async with (
                 self._control.gate.passage(),
                 self._control.requests.record(scope, receive, send) as (recording_receive, recording_send),
             ):
-                await self._with_faults(self._control.process, scope, recording_receive, recording_send)
+                await self._with_faults(self._application, scope, recording_receive, recording_send)
 
     async def _with_faults(
         self, application: Callable[..., Awaitable[None]], scope: Message, receive: Receive, send: Send
@@ -96,7 +106,7 @@ class TestFrontend:
         if fault is None:
             await application(scope, receive, send)
         else:
-            await apply_fault(fault, application, scope, receive, send)
+            await apply_fault(fault, self._control.faults.pause, application, scope, receive, send)
 
     async def _receive_hook(self, scope: Message, receive: Receive, send: Send) -> None:
         receiver = self._control.receiver_of(scope["raw_path"].decode("latin-1")) or ""
@@ -112,8 +122,9 @@ class TestFrontend:
             return
         endpoint = self._endpoints.get((scope["method"], name))
         if endpoint is None:
-            exists = any(name == known for _, known in self._endpoints)
-            await respond(send, 405 if exists else 404, {"message": "There is no such control endpoint"})
+            methods = ", ".join(method for method, known in self._endpoints if known == name)
+            message = f"This control endpoint accepts {methods}" if methods else "There is no such control endpoint"
+            await respond(send, 405 if methods else 404, {"message": message})
             return
         body = await read_body(receive, MAX_BODY_BYTES)
         try:
@@ -155,17 +166,18 @@ class TestFrontend:
         self._control.faults.clear()
 
     async def _list_requests(self, query: bytes, _: bytes) -> Any:
-        chosen = _filter(query)
+        chosen = _filter(query, RequestFilter)
+        method = chosen.method.upper()
         log = self._control.requests
         if chosen.wait:
-            return await log.wait(chosen.wait, chosen.count, chosen.method, chosen.path, chosen.after)
-        return log.entries(chosen.method, chosen.path, chosen.after)
+            return await log.wait(chosen.wait, chosen.count, method, chosen.path, chosen.after)
+        return log.entries(method, chosen.path, chosen.after)
 
     async def _clear_requests(self, *_: bytes) -> None:
         self._control.requests.clear()
 
     async def _list_hooks(self, query: bytes, _: bytes) -> Any:
-        chosen = _filter(query)
+        chosen = _filter(query, DeliveryFilter)
         hooks = self._control.hooks
         if chosen.wait:
             await hooks.wait(chosen.wait, chosen.count, chosen.receiver, chosen.event, chosen.after)
@@ -179,20 +191,10 @@ class TestFrontend:
         await self._control.run_jobs()
 
 
-def add_default_ref(scope: Message) -> None:
-    """Add the parameter ``ref`` to the request of a raw file, where current versions of GitLab do not require it."""
-    if (
-        scope["method"] == "GET"
-        and _RAW_FILE.fullmatch(scope["raw_path"])
-        and b"ref=" not in (query := scope["query_string"])
-    ):
-        scope["query_string"] = query + b"&ref=HEAD" if query else b"ref=HEAD"
-
-
 def _parsed(body: bytes, kind: type[P]) -> P:
     return msgspec.json.decode(body or b"{}", type=kind)
 
 
-def _filter(query: bytes) -> ListFilter:
+def _filter(query: bytes, kind: type[P]) -> P:
     fields = dict(parse_qsl(query.decode(), keep_blank_values=True, errors="strict"))
-    return msgspec.convert(fields, ListFilter, strict=False)
+    return msgspec.convert(fields, kind, strict=False)

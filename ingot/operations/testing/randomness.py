@@ -1,4 +1,4 @@
-"""Reproducible tokens and ids: with ``--deterministic``, the module ``secrets`` draws from a seeded generator."""
+"""Reproducible tokens and ids: with ``--deterministic``, ``secrets`` and ``random`` draw from seeded generators."""
 
 import random
 import secrets
@@ -20,6 +20,9 @@ class StableSecrets:
     def install(self) -> None:
         """Use this generator for everything that calls ``secrets``."""
         secrets.token_bytes = self._token_bytes
+        secrets.choice = self._generator.choice
+        secrets.randbelow = self._number_below
+        random.seed(_SEED)
 
     def mark_start(self) -> None:
         """Let ``restart`` return to this position of the sequence."""
@@ -28,6 +31,10 @@ class StableSecrets:
     def restart(self) -> None:
         """Return to the marked position of the sequence."""
         self._generator.setstate(self._start)
+        random.seed(_SEED)
+
+    def _number_below(self, exclusive_upper_bound: int) -> int:
+        return self._generator.randrange(exclusive_upper_bound)
 
     def _token_bytes(self, nbytes: int | None = None) -> bytes:
         return self._generator.randbytes(32 if nbytes is None else nbytes)

@@ -15,8 +15,14 @@ from ingot.core.http.request import Message, Receive, Send
 MAX_ENTRIES = 10_000
 MAX_BODY_BYTES = 64 * 1024
 REDACTED = "[redacted]"
-_SECRET_HEADERS = {"private-token", "authorization", "job-token", "cookie", "set-cookie", "deploy-token"}
-_SECRET_FIELD = re.compile(r"token|password|secret|private_key|otp", re.IGNORECASE)
+_SECRET_HEADERS = {"authorization", "cookie", "set-cookie", "unleash-instanceid", "x-ingot-testing"}
+_SECRET_FIELD = re.compile(r"token|password|secret|private_key|otp|^code$", re.IGNORECASE)
+_SECRET_IN_URL = re.compile(r"([?&#](?:\w*token|\w*secret|\w*password|code)=)[^&#]*", re.IGNORECASE)
+_SECRET_IN_JSON = re.compile(
+    r'("\w*(?:token|password|secret|private_key|otp)\w*"\s*:\s*)"(?:[^"\\]|\\.)*"?', re.IGNORECASE
+)
+_WITHOUT_TEXT = ("multipart/form-data", "text/html")
+"""Types whose text may contain secrets at any place, such as forms and their hidden fields."""
 
 
 class LoggedRequest(msgspec.Struct):
@@ -130,27 +136,37 @@ def _text_headers(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 def _without_secrets(headers: dict[str, str]) -> dict[str, str]:
     hidden = {name for name in headers if name in _SECRET_HEADERS or _SECRET_FIELD.search(name)}
-    return {name: REDACTED if name in hidden else value for name, value in headers.items()}
+    return {
+        name: REDACTED if name in hidden else _SECRET_IN_URL.sub(rf"\1{REDACTED}", value)
+        for name, value in headers.items()
+    }
 
 
 def _fields(text: bytes) -> dict[str, Any]:
-    return dict(parse_qsl(text.decode("utf-8", "replace"), keep_blank_values=True))
+    """Return the fields of a query or form; a name that occurs several times has a list."""
+    fields: dict[str, Any] = {}
+    for name, value in parse_qsl(text.decode("utf-8", "replace"), keep_blank_values=True):
+        if name not in fields:
+            fields[name] = [value] if name.endswith("[]") else value
+        else:
+            fields[name] = [*(fields[name] if isinstance(fields[name], list) else [fields[name]]), value]
+    return fields
 
 
 def _decoded(body: bytes, headers: dict[str, str]) -> Any:
-    """Return a body as a document without secrets, or as text; None for binary data."""
-    if not body:
-        return None
+    """Return a body as a document without secrets, or as text; None for binary data, pages and files in forms."""
     kind = headers.get("content-type", "").partition(";")[0]
+    if not body or kind in _WITHOUT_TEXT:
+        return None
     if kind == "application/x-www-form-urlencoded":
         return _redacted(_fields(body))
     if kind == "application/json":
         try:
             return _redacted(msgspec.json.decode(body))
-        except (msgspec.DecodeError, UnicodeDecodeError):  # Truncated, or not JSON in fact.
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # Truncated, nested too deep, or not JSON.
             pass
     try:
-        return body.decode()
+        return _SECRET_IN_JSON.sub(rf'\1"{REDACTED}"', body.decode())
     except UnicodeDecodeError:
         return None
 
@@ -158,7 +174,12 @@ def _decoded(body: bytes, headers: dict[str, str]) -> Any:
 def _redacted(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            name: REDACTED if isinstance(inner, str) and _SECRET_FIELD.search(name) else _redacted(inner)
+            name: REDACTED if _SECRET_FIELD.search(name) and _is_text(inner) else _redacted(inner)
             for name, inner in value.items()
         }
     return [_redacted(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a text or a list of texts; numbers and flags of such fields are not secret."""
+    return isinstance(value, str) or (isinstance(value, list) and any(isinstance(item, str) for item in value))

@@ -1,9 +1,8 @@
 """Description of the data that a test needs: users, groups and projects with their contents, as JSON or YAML."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-import yaml
 
 from ingot.errors import Invalid
 
@@ -38,7 +37,7 @@ class SeedIssue(msgspec.Struct, forbid_unknown_fields=True):
     author: str = ""
     labels: list[str] = []
     assignee: str = ""
-    state: str = "opened"
+    state: Literal["opened", "closed"] = "opened"
     comments: list[str] = []
 
 
@@ -52,15 +51,16 @@ class SeedMergeRequest(msgspec.Struct, forbid_unknown_fields=True):
     description: str = ""
     author: str = ""
     labels: list[str] = []
-    state: str = "opened"
-    """``opened``, ``closed`` or ``merged``."""
+    state: Literal["opened", "closed", "merged"] = "opened"
 
 
 class SeedPipeline(msgspec.Struct, forbid_unknown_fields=True):
     """A pipeline that consists of external statuses of the newest commit of a branch or tag."""
 
     ref: str = ""
-    statuses: dict[str, str] = msgspec.field(default_factory=lambda: {"build": "success"})
+    statuses: Annotated[dict[str, str], msgspec.Meta(min_length=1)] = msgspec.field(
+        default_factory=lambda: {"build": "success"}
+    )
     """States by name."""
 
 
@@ -108,7 +108,22 @@ class SeedDescription(msgspec.Struct, forbid_unknown_fields=True):
 def parse_description(body: bytes) -> SeedDescription:
     """Parse JSON or YAML; raise ``Invalid`` with the place of the first mistake."""
     try:
-        document: Any = yaml.safe_load(body)  # JSON is a subset of YAML.
-        return msgspec.convert(document or {}, SeedDescription)
-    except (yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        return msgspec.convert(_document(body), SeedDescription)
+    except RecursionError as error:
+        raise Invalid("The description is nested too deeply") from error
+    except (msgspec.ValidationError, UnicodeDecodeError) as error:
+        raise Invalid(f"The description is not valid: {error}") from error
+
+
+def _document(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except msgspec.DecodeError:  # YAML, or nothing.
+        pass
+    # Loaded here, because most servers never need it and it takes a twentieth of the startup time.
+    import yaml
+
+    try:
+        return yaml.safe_load(body) or {}
+    except yaml.YAMLError as error:
         raise Invalid(f"The description is not valid: {error}") from error

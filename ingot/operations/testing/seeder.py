@@ -173,7 +173,7 @@ class Seeder:
         for name, state in pipeline.statuses.items():
             document = {"state": state, "name": name, "ref": ref}
             await self._api.call("POST", f"{base}/statuses/{commit['id']}", document)
-        created = await self._api.call("GET", f"{base}/pipelines?sha={commit['id']}")
+        created = await self._api.call("GET", f"{base}/pipelines?sha={commit['id']}&ref={quote(ref, safe='')}")
         return {"id": created[0]["id"], "sha": commit["id"], "status": created[0]["status"]}
 
     async def _create_hook(self, base: str, hook: SeedHook) -> dict[str, Any]:
@@ -182,4 +182,7 @@ class Seeder:
         if hook.token:
             document["token"] = hook.token
         created = await self._api.call("POST", f"{base}/hooks", document)
+        for event in hook.events:
+            if event not in created:
+                raise Invalid(f"{event} is not an event of webhooks")
         return {"id": created["id"], "url": created["url"]}

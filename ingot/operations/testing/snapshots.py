@@ -12,7 +12,8 @@ from ingot.errors import NotFound
 EMPTY = ""
 """Name of the snapshot of the start."""
 _DATABASE = "ingot.db"
-_FOLDERS = ("repositories", "uploads", "lfs", "artifacts", "traces", "packages", "mail")
+_OF_THE_PROCESS = {"run", "secrets", "snapshots"}
+"""Folders that belong to the running server, besides hidden ones; all others contain data of the instance."""
 
 
 class DataSnapshots:
@@ -43,7 +44,7 @@ class DataSnapshots:
     def restore(self, name: str) -> None:
         """Replace the current state by a snapshot; raise ``NotFound`` if there is none with this name."""
         if name not in self._names:
-            raise NotFound("Snapshot")
+            raise NotFound(message=f"There is no snapshot {name}")
         source = self._names[name]
         # Moved first, because removing many files takes longer than a reset should.
         removed = self._new_folder()
@@ -68,7 +69,9 @@ class DataSnapshots:
         return folder
 
     def _present(self, parent: Path) -> Iterator[Path]:
-        return (parent / name for name in _FOLDERS if (parent / name).exists())
+        with os.scandir(parent) as entries:
+            folders = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+        return (parent / name for name in folders if name not in _OF_THE_PROCESS)
 
 
 def _copy_tree(source: Path, target: Path) -> None:
