@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events attributes index labels advisories lock release
+.PHONY: cluster-test pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events attributes index labels advisories lock release
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -39,17 +39,22 @@ test-sqlite: setup
 
 # Tests that hardly use the database run on SQLite only: those of git, of request bodies and of outgoing connections, and
 # those of clients, whose calls tests/api makes too. So do the fault tests and those of git's protocol, which take longest.
-# T=PATH runs any test on PostgreSQL too.
+# T=PATH runs any test on PostgreSQL too. POOLER=pgbouncer puts PgBouncer in transaction mode in front of the shared server.
+POOLER ?=
 RUN_ONCE := tests/ci tests/deploy tests/testing tests/git tests/transport tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
 	tests/clients tests/api/lint tests/api/markdown tests/api/templates tests/api/notifications/test_mail_encryption.py \
 	$(addprefix tests/api/kernel/test_,bodies.py body_budget.py cors.py every_refused_credential.py every_scope.py large_bodies.py multipart.py openapi.py parameters.py secrets.py) \
 	$(addprefix tests/api/hooks/test_,guard.py slow_receivers.py tls.py) \
 	$(addprefix tests/api/projects/test_import_,hostile.py refused.py) \
 	$(addprefix tests/api/repository/test_,archive.py blame.py blobs.py compare.py deep_trees.py diff.py get_file.py raw_file.py tree.py tree_bombs.py) \
-	$(addprefix tests/server/test_,commands.py demo.py drain.py http.py origin.py progress.py readme.py serve.py supervisor.py)
+	$(addprefix tests/server/test_,commands.py demo.py documents.py drain.py http.py origin.py progress.py readme.py serve.py supervisor.py)
 
 test-postgresql: setup
-	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
+	INGOT_TEST_POOLER=$(POOLER) INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
+
+# INGOT_TEST_SHARED_DIRECTORIES=/mnt/a:/mnt/b names two mount points of one shared file system.
+cluster-test: setup ## Run the tests of several nodes: PostgreSQL, PgBouncer, libfaketime and a shared file system
+	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -v tests/cluster tests/server/test_remote_database.py tests/server/test_rolling_upgrade.py tests/api/races tests/faults/test_stale_files.py
 
 runner-test: setup ## Run pipelines with a gitlab-runner; RUNNER=PATH is its program
 	@test -x "$(RUNNER)" || { echo "RUNNER must be the path of a gitlab-runner" >&2; exit 1; }

@@ -11,9 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.artifacts import measure_artifacts, start_job
+from bench.graphql import measure_graphql
 from bench.grow import measure_growth
 from bench.growth_data import LARGE, SMALL, fill_growth
 from bench.hooks import measure_hooks
+from bench.imports import fill_import_source, measure_imports
 from bench.issues import ISSUES, fill_issues, measure_issues
 from bench.load import get, requests_per_second
 from bench.merge_requests import REQUESTS, fill_merge_requests, measure_merge_requests
@@ -65,8 +67,8 @@ def main() -> None:
     parser.add_argument(
         "part",
         nargs="*",
-        help="calls, projects, repositories, issues, merge_requests, pages, hooks, writes, grow, ci, packages, "
-        "process; or all",
+        help="calls, projects, repositories, issues, merge_requests, pages, hooks, writes, grow, ci, graphql, "
+        "packages, imports, process; or all",
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +91,9 @@ def main() -> None:
             parts["hooks"] = lambda: _measure_hooks(Path(folder))
             parts["grow"] = lambda: _measure_growth(Path(folder))
             parts["ci"] = lambda: _measure_ci(Path(folder), arguments.seconds)
+            parts["graphql"] = lambda: _measure_graphql(Path(folder))
             parts["packages"] = lambda: _measure_packages(Path(folder))
+            parts["imports"] = lambda: _measure_imports(Path(folder))
             parts["writes"] = lambda: _measure_writes(Path(folder), arguments.seconds)
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
@@ -227,11 +231,32 @@ def _measure_ci(folder: Path, seconds: float) -> None:
             _line(*finding)
 
 
+def _measure_graphql(folder: Path) -> None:
+    settings = Settings(data=folder / "graphql", root_token=TOKEN, root_password="-" * 9)
+    initialize_instance(settings)
+    with _server("app", settings.data, "") as port:
+        for finding in measure_graphql(port):
+            _line(*finding)
+
+
 def _measure_packages(folder: Path) -> None:
     settings = Settings(data=folder / "packages", root_token=TOKEN, root_password="-" * 9)
     initialize_instance(settings)
     with _server("app", settings.data, "") as port:
         for finding in measure_packages(port):
+            _line(*finding)
+
+
+def _measure_imports(folder: Path) -> None:
+    source, destination = (
+        Settings(data=folder / name, root_token=TOKEN, root_password="-" * 9) for name in ("source", "destination")
+    )
+    initialize_instance(source)
+    initialize_instance(destination)
+    print("filling a project with 5,000 issues", flush=True)
+    with _server("app", source.data, "") as port:
+        fill_import_source(source, port)
+        for finding in measure_imports(port, destination):
             _line(*finding)
 
 

@@ -80,6 +80,7 @@ ROUTE_MODULES = (
     "ingot.collaboration.issues.discussions.api",
     "ingot.collaboration.todos.api",
     "ingot.collaboration.merge_requests.api",
+    "ingot.collaboration.merge_requests.approval_settings.api",
     "ingot.collaboration.merge_requests.editing.api",
     "ingot.collaboration.merge_requests.versions.api",
     "ingot.collaboration.merge_requests.discussions.api",
@@ -90,6 +91,7 @@ ROUTE_MODULES = (
     "ingot.repositories.snapshots.api",
     "ingot.repositories.mirrors.api",
     "ingot.repositories.push_rules.api",
+    "ingot.repositories.group_protection.api",
     "ingot.repositories.changelogs.api",
     "ingot.repositories.pull_mirrors.api",
     "ingot.discovery.activity.api",
@@ -148,6 +150,7 @@ SUBSCRIBER_MODULES = (
     "ingot.accounts.sessions.subscribers",
     "ingot.accounts.oauth.subscribers",
     "ingot.integrations.webhooks.system.subscribers",
+    "ingot.integrations.webhooks.group_subscribers",
     "ingot.web.live.subscribers",
 )
 """Modules with subscribers, each as its ``subscriptions``, in the order in which they run."""

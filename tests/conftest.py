@@ -15,10 +15,11 @@ import uvicorn
 from argon2 import PasswordHasher
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
-from ingot.app import App, job_worker, open_database
+from ingot.app import App, open_database
 from ingot.core.access import passwords
 from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.core.jobs.worker import JobWorker
+from ingot.jobs import job_worker
 from ingot.log import Log
 from ingot.operations.startup import initialize_instance
 from ingot.operations.supervisor import open_socket
@@ -27,9 +28,11 @@ from ingot.transport.shell_server import ShellServer
 from ingot.transport.ssh_server import SshServer
 from ingot.transport.ssh_sessions import SshSessions
 from tests.client import Api, Make, User
+from tests.connection_pooler import pooled_if_chosen
 from tests.http_transport import share_certificates
 from tests.leftovers import remove_leftovers
 from tests.roles import UsersByRole
+from tests.server.process import Server, fresh_database
 from tests.statements import count_statements
 
 ROOT_TOKEN = "root-token-of-the-tests"
@@ -141,15 +144,34 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def initialized_instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Server:
+    """Return an instance after its first start; it is copied for each test, and never served.
+
+    It is defined once, because each definition would create the database with this name again.
+    """
+    instance = Server(tmp_path_factory.mktemp("initialized") / "data", fresh_database(database_url, "initialized"))
+    instance.prepare()
+    return instance
+
+
+@pytest.fixture(scope="session")
+def pooled_url(database_url: str) -> Iterator[str]:
+    """Yield the URL by which the shared instance connects to its database."""
+    with pooled_if_chosen(database_url) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
 def instance(
-    tmp_path_factory: pytest.TempPathFactory, database_url: str, pytestconfig: pytest.Config
+    tmp_path_factory: pytest.TempPathFactory, database_url: str, pooled_url: str, pytestconfig: pytest.Config
 ) -> Iterator[Instance]:
     """Yield a running instance."""
     data: Path = tmp_path_factory.mktemp("data")
     listener, ssh_listener = open_socket("127.0.0.1", 0), open_socket("127.0.0.1", 0)
     settings = Settings(
         data=data,
-        database_url=database_url,
+        database_url=pooled_url,
+        database_direct_url=database_url,
         root_token=ROOT_TOKEN,
         root_password=ROOT_PASSWORD,
         log_format="json",

@@ -11,7 +11,7 @@ from typing import Any
 
 from aiosmtpd.smtp import SMTP, Envelope
 
-from ingot.app import job_worker
+from ingot.jobs import job_worker
 from ingot.log import Log
 from ingot.operations.supervisor import open_socket
 from tests.conftest import Instance

@@ -129,7 +129,7 @@ def test_page_labels_are_nouns_or_verbs() -> None:
 def test_the_architecture_page_lists_the_packages() -> None:
     """docs/architecture.md shows what ``ls ingot/`` shows."""
     text = (ROOT / "docs" / "architecture.md").read_text()
-    block = text.split("## Packages")[1].split("```")[1]
+    block = text.split("## Packages")[1].split("```text")[1].split("```")[0]
     listed = {name.strip() for line in block.strip().splitlines() for name in re.split(r"\s{2,}", line)[0].split(",")}
     present = {
         path.stem

@@ -5,7 +5,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-from ingot import app
+from ingot import app, jobs
 from ingot.cli.module_index import module_index
 from ingot.composition import list_subscriptions
 from ingot.late_imports import Deferred
@@ -15,7 +15,7 @@ from ingot.operations.startup import make_data_directory
 from ingot.settings import Settings
 
 ROOT = Path(__file__).parents[2] / "ingot"
-COMPOSITION = {"app.py", "composition.py", "cli/server_processes.py", "operations/background_jobs.py"}
+COMPOSITION = {"app.py", "composition.py", "jobs.py", "cli/server_processes.py", "operations/background_jobs.py"}
 """The only modules that name others by reference, because neither mypy nor import-linter checks it."""
 
 
@@ -37,8 +37,8 @@ def test_every_reference_is_resolved(tmp_path: Path) -> None:
     try:
         deferred = [
             *list_subscriptions(settings, database),
-            *app.job_handlers(settings, database, log).values(),
-            *(job.work for job in app.recurring_jobs(settings)),
+            *jobs.job_handlers(settings, database, log).values(),
+            *(job.work for job in jobs.recurring_jobs(settings)),
         ]
         for each in deferred:
             if isinstance(each, Deferred):
@@ -59,7 +59,7 @@ def test_every_kind_of_job_has_a_handler(tmp_path: Path) -> None:
             kinds.add(getattr(import_module(module), name))
     make_data_directory(tmp_path)
     database = app.open_database(Settings(data=tmp_path))
-    handlers = app.job_handlers(Settings(data=tmp_path), database, Log("json", io.StringIO()))
+    handlers = jobs.job_handlers(Settings(data=tmp_path), database, Log("json", io.StringIO()))
     database.close()
     assert len(kinds) > 20
     assert kinds - handlers.keys() == {"recurring:"}

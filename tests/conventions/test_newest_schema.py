@@ -37,8 +37,9 @@ def test_a_first_start_creates_the_schema_of_the_migrations(tmp_path: Path) -> N
     assert schema_statements(at_once) == schema_statements(by_scripts)
     assert _rows(at_once) == _rows(by_scripts)
     declared = {table.name for table in all_tables()}
-    # The tables of the migrations themselves and of row versions need no declaration; backups contain all others.
-    assert _rows(at_once).keys() - declared == {"alembic_version", "row_versions"}
+    # The tables of the migrations themselves and of versions and changes of rows need no declaration; backups contain
+    # all others.
+    assert _rows(at_once).keys() - declared == {"alembic_version", "row_changes", "row_versions"}
     at_once.close()
     by_scripts.close()
 

@@ -1,5 +1,8 @@
-"""Examples of reverse proxies: TLS, clone and push in both directions, client addresses."""
+"""Examples of reverse proxies: TLS, clone and push in both directions, LFS, live events, client addresses."""
 
+import hashlib
+import html
+import json
 import re
 import secrets
 import shutil
@@ -52,6 +55,38 @@ def _haproxy(folder: Path, port: int, upstream: str, certificate: str) -> list[s
     return ["haproxy", "-db", "-f", str(configuration)]
 
 
+def _check_events(client: httpx.Client, project: int) -> None:
+    """Receive an event of a page at once, although the response stays open."""
+    client.post(f"/api/v4/projects/{project}/issues", json={"title": "Live"})
+    page = client.get("/root/code/issues/1").text
+    stream = re.search(r'data-live="([^"]+)"', page)
+    assert stream is not None
+    with client.stream("GET", html.unescape(stream[1])) as response:
+        lines = response.iter_lines()
+        next(lines)
+        client.post(f"/api/v4/projects/{project}/issues/1/notes", json={"body": "Now"})
+        assert next(line for line in lines if line.startswith("event: "))
+
+
+def _check_large_files(client: httpx.Client) -> None:
+    """Upload and download a file by the protocol of Git LFS."""
+    content = secrets.token_bytes(2_000_000)
+    wanted = {"oid": hashlib.sha256(content).hexdigest(), "size": len(content)}
+    media = "application/vnd.git-lfs+json"
+    for operation, method in (("upload", "PUT"), ("download", "GET")):
+        batch = client.post(
+            "/root/code.git/info/lfs/objects/batch",
+            content=json.dumps({"operation": operation, "transfers": ["basic"], "objects": [wanted]}),
+            headers={"Accept": media, "Content-Type": media},
+            auth=("root", TOKEN),
+        ).json()
+        action = batch["objects"][0]["actions"][operation]
+        body = content if operation == "upload" else None
+        answer = client.request(method, action["href"], headers=action.get("header", {}), content=body)
+        assert answer.status_code == 200, answer.text
+    assert answer.content == content
+
+
 PROXIES = {"nginx": _nginx, "haproxy": _haproxy}
 
 
@@ -89,10 +124,12 @@ def test_git_and_the_api_work_behind_the_proxy(name: str, tmp_path: Path) -> Non
         _proxy(name, tmp_path, port, server.url.removeprefix("http://")) as context,
     ):
         with httpx.Client(base_url=url, verify=context, headers={"PRIVATE-TOKEN": TOKEN}, timeout=120) as client:
-            created = client.post("/api/v4/projects", json={"name": "code"}).json()
+            created = client.post("/api/v4/projects", json={"name": "code", "visibility": "public"}).json()
             assert created["http_url_to_repo"].startswith(url)
             forged = client.get("/users/sign_in", headers={"X-Forwarded-For": "203.0.113.9"})
             assert forged.status_code == 200 and "Secure" in forged.headers["set-cookie"]
+            _check_events(client, created["id"])
+            _check_large_files(client)
         settings = environment(GIT_SSL_CAINFO=str(tmp_path / "localhost.pem"), GIT_CONFIG_GLOBAL="/dev/null", **AUTHOR)
         clone = tmp_path / "clone"
 

@@ -13,10 +13,11 @@ MAX_EXPOSURE = 3.0
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed.")
-def test_the_unit_is_hardened() -> None:
-    words = ["systemd-analyze", "security", "--offline=true", str(UNITS / "ingot.service")]
+@pytest.mark.parametrize("unit", ["ingot.service", "ingot-backup.service"])
+def test_the_unit_is_hardened(unit: str) -> None:
+    words = ["systemd-analyze", "security", "--offline=true", str(UNITS / unit)]
     report = subprocess.run(words, capture_output=True, text=True, check=False).stdout
-    exposure = re.search(r"exposure level for ingot.service: ([0-9.]+)", report)
+    exposure = re.search(rf"exposure level for {unit}: ([0-9.]+)", report)
     assert exposure is not None and float(exposure[1]) <= MAX_EXPOSURE, report
 
 

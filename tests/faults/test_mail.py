@@ -7,8 +7,8 @@ import subprocess
 
 import httpx
 
-from ingot.app import job_worker
 from ingot.core.jobs.admin import list_jobs, retry_job
+from ingot.jobs import job_worker
 from ingot.log import Log
 from tests.client import Api, Make
 from tests.conftest import Instance

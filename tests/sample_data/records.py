@@ -282,6 +282,7 @@ def _fill_discussions(samples: SampleData) -> None:
         f"{here}/wikis", title=plain("Ropes/Knots", 100), content=words.markdown("[[home]]"), message=plain("Tie")
     )
     samples.named |= {"wiki home": home["slug"], "wiki": page["slug"]}
+    samples.post(f"{samples.group.url}/wikis", title=plain("Ropes/Knots", 100), content=words.markdown("[[home]]"))
 
 
 def _fill_merge_requests(samples: SampleData) -> None:
@@ -326,6 +327,7 @@ def _fill_settings(samples: SampleData) -> None:
         "name": plain("Builds"),
         "description": plain("Tells the builder"),
         "push_events_branch_filter": words.ref("topic"),
+        "custom_webhook_template": '{"text": "{{object_kind}}"}',
     }
     badge = {"link_url": words.address("https://ci.example/"), "image_url": words.address("https://ci.example/b.svg")}
     for place, kind in ((samples.project, "project"), (samples.group, "group")):
@@ -345,8 +347,10 @@ def _fill_settings(samples: SampleData) -> None:
     samples.post(f"{here}/environments", name="sea", external_url=words.address("https://sea.example/"))
     samples.post(f"{here}/triggers", description=plain("By hand"))
     samples.post(f"{here}/feature_flags", name="new_crane", version="new_version_flag", description=plain("A crane"))
+    samples.post(f"{here}/approval_rules", name=plain("Pilots"), approvals_required=0)
     samples.post(f"{here}/feature_flags_user_lists", name=plain("Sailors"), user_xids=plain("ada", 200))
-    samples.post(f"{here}/protected_branches", name=words.ref("stable-*"))
+    for place in (samples.project, samples.group):
+        samples.post(f"{place.url}/protected_branches", name=words.ref("stable-*"))
     samples.post(f"{here}/protected_tags", name=words.ref("v*"))
     samples.put(here, description=words.markdown("Of the sea"), ci_config_path=words.file("build.yml"))
     samples.put(here, **{name: words.markdown("x")[:200] for name in _TEMPLATES})

@@ -37,6 +37,7 @@ ELSEWHERE = {
     ("projects", "default_branch"): "a branch like others",
     ("projects", "build_coverage_regex"): "a regular expression, which no page shows",
     ("projects", "issue_branch_template"): "stored, which no page shows",
+    ("hooks", "custom_webhook_template"): "JSON, which no page shows",
     ("projects", "merge_request_title_regex"): "a regular expression, which no page shows",
     ("projects", "repository_storage"): "the name of a storage",
     ("repository_storage_moves", "destination_storage_name"): "the name of a storage",

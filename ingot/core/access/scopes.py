@@ -17,10 +17,12 @@ Scope = Literal[
     "admin_mode",
     "k8s_proxy",
     "ai_features",
+    "self_rotate",
     "sudo",
 ]
-"""Scopes of tokens. Those from ``create_runner`` to ``ai_features`` are accepted from clients, and have no effect."""
 SCOPES: tuple[str, ...] = get_args(Scope)
+SCOPES_WITHOUT_EFFECT = frozenset({"create_runner", "admin_mode", "k8s_proxy", "ai_features"})
+"""Scopes that are accepted from clients only; pages do not offer them."""
 # OpenID Connect scopes: they give an application the user's identity, but no access to the API.
 IDENTITY_SCOPES = ("openid", "profile", "email")
 OAUTH_SCOPES = (*SCOPES, *IDENTITY_SCOPES)
@@ -30,6 +32,7 @@ DEFAULT_OAUTH_SCOPES = ("api", "read_user", *IDENTITY_SCOPES)
 READ_SCOPES = frozenset({"api", "read_api"})
 READ_USER_SCOPES = READ_SCOPES | {"read_user"}
 WRITE_SCOPES = frozenset({"api"})
+SELF_ROTATE_SCOPES = WRITE_SCOPES | {"self_rotate"}
 ANY_SCOPE = frozenset(SCOPES)
 # The scopes whose whole effect another scope includes. None includes "sudo".
 _INCLUDED_SCOPES: dict[str, frozenset[str]] = {

@@ -86,6 +86,18 @@ class EndpointRunner:
         return Call(db, endpoint_call.actor, endpoint_call.path, endpoint_call.origin, self.settings)
 
 
+def known_subject(endpoint: Endpoint, path: dict[str, str], known: SubjectCache | None) -> tuple[Any, Any] | None:
+    """Return the access and the subject that the endpoint's finder has returned for a path; None if it has not."""
+    if not known or endpoint.on is None:
+        return None
+    found: tuple[Any, Any] | None = known.get(_subject_key(endpoint, path))
+    return found
+
+
+def _subject_key(endpoint: Endpoint, path: dict[str, str]) -> tuple[Any, ...]:
+    return endpoint.on, *path.items()
+
+
 def _authorized_subject(endpoint_call: EndpointCall, call: Call) -> list[Any]:
     endpoint, known = endpoint_call.endpoint, endpoint_call.known
     if endpoint.on is None:
@@ -93,7 +105,7 @@ def _authorized_subject(endpoint_call: EndpointCall, call: Call) -> list[Any]:
     if known is None:
         access, subject = endpoint.on(call)
     else:
-        key = endpoint.on, *call.path.items()
+        key = _subject_key(endpoint, call.path)
         if key not in known:
             known[key] = endpoint.on(call)
         access, subject = known[key]

@@ -9,7 +9,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
-from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner, SubjectCache
+from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner, SubjectCache, known_subject
 from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import Endpoint, Handler
 from ingot.core.db.database import Database
@@ -112,11 +112,16 @@ class InternalClient:
         endpoint = self._index.find(handler, target)
         if not caller.actor.known and endpoint.writes:
             return False
+        if endpoint.checks_caller_only and not endpoint.may(caller.actor):
+            return False
         try:
+            known = known_subject(endpoint, target.path, caller.known)
+            if known is not None:
+                return endpoint.checks_caller_only or endpoint.may(caller.actor, *known)
             self._subject(endpoint, caller, target)
         except (NotFound, Denied):
             return False
-        return not endpoint.checks_caller_only or endpoint.may(caller.actor)
+        return True
 
     def _subject(self, endpoint: Endpoint, caller: InternalCaller, target: Target) -> list[Any]:
         call = EndpointCall(endpoint, target.path, caller.origin, actor=caller.actor, known=caller.known)

@@ -49,7 +49,7 @@ from ingot.core.http.request import Request
 from ingot.errors import Failure, NotFound, StorageFull, Unauthenticated, Unavailable
 from ingot.git.core.errors import is_storage_full
 from ingot.git.core.library import reopen_repositories
-from ingot.git.core.shared_disks import MAX_ATTEMPTS, is_outdated
+from ingot.git.core.shared_disks import RETRY_PAUSES, is_outdated
 from ingot.log import log_failure
 from ingot.offload import WouldBlock, forbid_blocking
 from ingot.settings import Settings
@@ -60,7 +60,7 @@ QUEUE_SECONDS = 30.0
 """Time that a request may wait for a thread; as long as a request may wait for its turn to change a branch."""
 _EMBEDDED_THREADS = 1, 4
 """Threads for writes and for other calls: a file has one writer at a time."""
-_SERVER_THREADS = 4, 8
+_SERVER_THREADS = 8, 8
 """Threads where each call mostly waits for a server, and reads too if it is far away."""
 _EMPTY_TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 """Type of the empty body for an object that no longer exists, where the deleted object would be JSON."""
@@ -156,7 +156,7 @@ class Kernel:
 
     async def _handle_read(self, call: _RequestCall) -> ApiResponse:
         """Handle a read, again if another machine has replaced a file of the repository meanwhile."""
-        for _ in range(MAX_ATTEMPTS - 1):
+        for pause in RETRY_PAUSES:
             try:
                 return await self._handle(call)
             except Exception as error:
@@ -164,6 +164,7 @@ class Kernel:
                     raise
                 log_failure("read again", error, route=call.endpoint.path)
                 reopen_repositories()
+            await asyncio.sleep(pause)
         return await self._handle(call)
 
     async def _handle(self, call: _RequestCall) -> ApiResponse:

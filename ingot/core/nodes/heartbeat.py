@@ -25,6 +25,8 @@ _MISSED_REPORTS = 3
 FORGET_DAYS = 7
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")  # noqa: S104 - Compared only.
 MAX_CLOCK_OFFSET_SECONDS = 5.0
+_VERSION = version("ingot")
+"""Read when the module is loaded, because the parser of the metadata takes memory in each process that uses it."""
 _OF_NODE = select(nodes).where(nodes.c.name == bindparam("node"), in_list(nodes.c.role, "roles"))
 _DELETE = delete(nodes).where(nodes.c.name == bindparam("node"), in_list(nodes.c.role, "roles"))
 _DELETE_OLD = delete(nodes).where(nodes.c.last_seen_at < bindparam("cutoff"))
@@ -85,7 +87,7 @@ class Heartbeat:
         for role in self._roles:
             values = {
                 "address": self._address() if role == "web" else "",
-                "version": version("ingot"),
+                "version": _VERSION,
                 "clock_offset_ms": clock_offset_ms,
                 "started_at": self._started_at,
                 "last_seen_at": db.now,

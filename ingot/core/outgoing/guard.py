@@ -58,7 +58,7 @@ class SsrfGuard:
         Raise ``RequestRefused`` if any of the host's addresses is private, and ``HostUnresolved`` if the lookup fails.
         """
         parts = self._checked(url, credentials)
-        address = self._resolved(parts)
+        address = self.resolve(parts.host, parts.port)
         return PinnedUrl(parts.scheme, parts.host, parts.port, address, parts.target)
 
     def _checked(self, url: str, credentials: bool) -> UrlParts:
@@ -67,7 +67,11 @@ class SsrfGuard:
         parts = split_url(url)
         if parts.userinfo is not None and not credentials:
             raise RequestRefused("The URL must not contain a user name or password")
-        host = parts.host
+        self.check_host(parts.host)
+        return parts
+
+    def check_host(self, host: str) -> None:
+        """Refuse a host in lower case that is invalid or a private address, without resolving it."""
         if host.startswith(".") or host.endswith("."):
             # A trailing dot names the same host, but curl would not apply the pinned address to it.
             raise RequestRefused("The URL's host must not begin or end with a dot")
@@ -80,13 +84,13 @@ class SsrfGuard:
                 raise RequestRefused(_LOCAL_REFUSAL)
         else:
             self._permit(host)
-        return parts
 
-    def _resolved(self, parts: UrlParts) -> str:
-        if parse_address(parts.host) is not None:
-            return parts.host
+    def resolve(self, host: str, port: int) -> str:
+        """Resolve a checked host once, and return the address to connect to; raise as ``pin`` does."""
+        if parse_address(host) is not None:
+            return host
         try:
-            answers = self._resolve(parts.host, parts.port, type=socket.SOCK_STREAM)
+            answers = self._resolve(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
             raise HostUnresolved("The URL's host cannot be resolved") from error
         addresses = [str(answer[4][0]) for answer in answers]

@@ -111,6 +111,29 @@ def test_links(api: Api, make: Make) -> None:
     assert ids(api.get(base, owner)) == ids(api.get(back, owner)) == []
 
 
+def test_link_types(api: Api, make: Make) -> None:
+    """An issue that blocks another one is named from the view of each; the page has a heading for each type."""
+    owner = make.user()
+    project = make_project(make, owner)
+    one, two, three = (make_issue(make, project, owner) for _ in range(3))
+    base = f"/projects/{project.id}/issues"
+    for target, link_type, source_id in ((two, "blocks", one["id"]), (three, "is_blocked_by", three["id"])):
+        sent = {"target_project_id": project.id, "target_issue_iid": target["iid"], "link_type": link_type}
+        made = api.post(f"{base}/{one['iid']}/links", owner, **sent)
+        assert (made.status_code, made.json()["link_type"], made.json()["source_issue"]["id"]) == (
+            201,
+            "blocks",
+            source_id,
+        )
+        (back,) = api.get(f"{base}/{target['iid']}/links", owner).json()
+        assert (back["iid"], {back["link_type"], link_type}) == (one["iid"], {"blocks", "is_blocked_by"})
+    listed = api.get(f"{base}/{one['iid']}/links", owner).json()
+    assert [(each["iid"], each["link_type"]) for each in listed] == [
+        (two["iid"], "blocks"),
+        (three["iid"], "is_blocked_by"),
+    ]
+
+
 def test_rejected_links(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)

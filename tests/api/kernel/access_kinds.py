@@ -3,8 +3,9 @@
 ANYONE, USER, ADMIN = "anyone", "user", "administrator"
 WRITE = {"api"}
 READ = {"api", "read_api"}
+ROTATE = {"api", "self_rotate"}
 USERS = {"api", "read_api", "read_user"}
 ALL = {
     *("api", "read_api", "read_user", "read_repository", "write_repository", "sudo", "read_registry", "write_registry"),
-    *("create_runner", "admin_mode", "k8s_proxy", "ai_features"),
+    *("create_runner", "admin_mode", "k8s_proxy", "ai_features", "self_rotate"),
 }

@@ -18,6 +18,7 @@ IMPORTS: dict[str, tuple[str, set[str]]] = {
     "POST /import/gitea": (USER, WRITE),
     "POST /import/gitea/cancel": (USER, WRITE),
     "POST /projects/import": (USER, WRITE),
+    "POST /groups/import": (USER, WRITE),
     "POST /projects/remote-import": (USER, WRITE),
     "GET /placeholder_users": (USER, READ),
     "POST /placeholder_users/:source_user_id/assign": (USER, WRITE),

@@ -1,6 +1,6 @@
 """Access to the routes of access tokens, nodes, storages, statistics, snapshots and feature flags."""
 
-from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, USER, WRITE
+from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, ROTATE, USER, USERS, WRITE
 
 OPERATIONS: dict[str, tuple[str, set[str]]] = {
     "GET /admin/nodes": (ADMIN, READ),
@@ -19,7 +19,10 @@ OPERATIONS: dict[str, tuple[str, set[str]]] = {
     "GET /sidekiq/process_metrics": (ADMIN, READ),
     "GET /sidekiq/queue_metrics": (ADMIN, READ),
     "GET /user_counts": (USER, READ),
+    "GET /users/:id/associations_count": (USER, USERS),
+    "POST /user/personal_access_tokens": (USER, WRITE),
     "POST /projects/:id/remote_mirrors/:mirror_id/sync": (USER, WRITE),
+    "GET /projects/:id/remote_mirrors/:mirror_id/public_key": (USER, READ),
     "GET /projects/:id/repository/changelog": (USER, READ),
     "POST /projects/:id/repository/changelog": (USER, WRITE),
     "GET /projects/:id/mirror/pull": (USER, READ),
@@ -50,6 +53,13 @@ for _place in ("/groups/:id/push_rule", "/projects/:id/push_rule"):
         f"PUT {_place}": (USER, WRITE),
         f"DELETE {_place}": (USER, WRITE),
     }
+OPERATIONS |= {
+    "GET /groups/:id/protected_branches": (USER, READ),
+    "POST /groups/:id/protected_branches": (USER, WRITE),
+    "GET /groups/:id/protected_branches/:name": (USER, READ),
+    "PATCH /groups/:id/protected_branches/:name": (USER, WRITE),
+    "DELETE /groups/:id/protected_branches/:name": (USER, WRITE),
+}
 for _place in ("/groups/:id/access_tokens", "/projects/:id/access_tokens"):
     OPERATIONS |= {
         f"GET {_place}": (USER, READ),
@@ -58,5 +68,5 @@ for _place in ("/groups/:id/access_tokens", "/projects/:id/access_tokens"):
         f"DELETE {_place}/:token_id": (USER, WRITE),
         f"POST {_place}/:token_id/rotate": (USER, WRITE),
         f"GET {_place}/self": (USER, ALL),
-        f"POST {_place}/self/rotate": (USER, WRITE),
+        f"POST {_place}/self/rotate": (USER, ROTATE),
     }

@@ -1,6 +1,6 @@
 """Callers and token scopes of every route; a new route must be added here."""
 
-from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, USER, USERS, WRITE
+from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, ROTATE, USER, USERS, WRITE
 from tests.api.kernel.export_routes import EXPORTS
 from tests.api.kernel.import_routes import IMPORTS
 from tests.api.kernel.merge_request_routes import MERGE_REQUESTS
@@ -108,6 +108,12 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "DELETE /groups/:id/variables/:key": (USER, WRITE),
     "GET /groups/:id/variables/:key": (USER, READ),
     "PUT /groups/:id/variables/:key": (USER, WRITE),
+    "GET /groups/:id/wikis": (USER, READ),
+    "POST /groups/:id/wikis": (USER, WRITE),
+    "DELETE /groups/:id/wikis/:slug": (USER, WRITE),
+    "GET /groups/:id/wikis/:slug": (USER, READ),
+    "PUT /groups/:id/wikis/:slug": (USER, WRITE),
+    "POST /groups/:id/wikis/attachments": (USER, WRITE),
     "GET /issues": (USER, READ),
     "GET /issues/:id": (ADMIN, READ),
     "GET /issues_statistics": (USER, READ),
@@ -127,7 +133,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "POST /personal_access_tokens/:id/rotate": (USER, WRITE),
     "DELETE /personal_access_tokens/self": (USER, ALL),
     "GET /personal_access_tokens/self": (USER, ALL),
-    "POST /personal_access_tokens/self/rotate": (USER, WRITE),
+    "POST /personal_access_tokens/self/rotate": (USER, ROTATE),
     "GET /groups/:id/avatar": (USER, READ),
     "DELETE /runners": (ANYONE, ALL),
     "POST /runners": (ANYONE, ALL),
@@ -199,6 +205,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /user/status": (USER, USERS),
     "PATCH /user/status": (USER, WRITE),
     "PUT /user/status": (USER, WRITE),
+    "PUT /user/avatar": (USER, WRITE),
     "GET /users": (USER, USERS),
     "POST /users": (ADMIN, WRITE),
     "DELETE /users/:id": (ADMIN, WRITE),

@@ -161,7 +161,7 @@ def test_many_references_take_constant_statements(api: Api, make: Make, setup: R
 
     one = f"#1 #2 !1 ~bug %1 $1 {setup.beside.path}#1"  # The second issue is confidential.
     many = " ".join(f"#{n} !{n} ~bug{n} %{n} ${n} {setup.beside.path}#{n}" for n in range(1, 180))
-    with cold_reads(make.database):
+    with cold_reads():
         assert cost(f"{one} {many}") <= cost(one) + 2, "The other project is looked up too."
 
 

@@ -91,7 +91,7 @@ def test_many_mentions_take_constant_statements(api: Api, make: Make) -> None:
             before.append(executed(make.database) - start)
         return min(before)
 
-    with cold_reads(make.database):
+    with cold_reads():
         assert cost([f"@{one.username}" for one in people] * 300) == cost([f"@{people[0].username}"])
 
 

@@ -27,6 +27,21 @@ def test_todos(api: Api, make: Make) -> None:
     assert api.get("/todos", owner).json() == []
 
 
+def test_reviewers_get_todos(api: Api, make: Make) -> None:
+    """A request for a review adds one todo for each new reviewer; the reviewer's comment completes it."""
+    author, first, second = make.user(), make.user(), make.user()
+    project = filled_project(make, author, members={first: Level.DEVELOPER, second: Level.DEVELOPER})
+    made = make_merge_request(make, project, author, reviewer_ids=[first.id])
+    url = f"/projects/{project.id}/merge_requests/{made['iid']}"
+    assert [each["action_name"] for each in api.get("/todos", first).json()] == ["review_requested"]
+    assert api.put(url, author, reviewer_ids=[first.id, second.id]).status_code == 200
+    assert len(api.get("/todos", first).json()) == 1
+    (todo,) = api.get("/todos", second, action="review_requested").json()
+    assert (todo["target"]["id"], todo["author"]["id"]) == (made["id"], author.id)
+    assert api.post(f"{url}/notes", second, body="Good").status_code == 201
+    assert api.get("/todos", second).json() == []
+
+
 def test_assigned_users_are_notified(api: Api, instance: Instance, make: Make) -> None:
     """An assignment and a merge create a todo, an event and a mail, as for issues."""
     author, person, reporter = make.user(), make.user(), make.user()

@@ -124,7 +124,8 @@ def test_cancel(api: Api, make: Make, instance: Instance, owner: User) -> None:
         f"/projects/{project.id}/merge_requests/{second['iid']}/cancel_merge_when_pipeline_succeeds", author
     )
     assert by_post.status_code == 201, "who wrote it may cancel it too"
-    assert by_post.json()["merge_when_pipeline_succeeds"] is False
+    assert by_post.json() == {"status": "success"}
+    assert seen(api, project, second, owner) == ("opened", False)
     refused(api.post(url(project, second, "/cancel_merge_when_pipeline_succeeds"), author), 406, "not_set")
     merged(api, project, second, owner)
     refused(api.put(url(project, second, "/cancel_merge_when_pipeline_succeeds"), owner), 405, "not_open")

@@ -13,6 +13,7 @@ from ingot.core.markup.links import LinkContext
 from ingot.core.markup.markdown import render
 from ingot.discovery.notifications import emails
 from tests.api.issues.factories import make_issue
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project
@@ -204,6 +205,22 @@ def test_notified_of_own_activity(api: Api, make: Make, box: Mailbox) -> None:
     assert _recipients(box) == set()
     api.put("/notification_settings", author, level="participating", notified_of_own_activity=False)
     api.post(f"{url}/notes", author, body="to nobody")
+    assert _recipients(box) == set()
+
+
+def test_reviewers_who_are_added_later(api: Api, make: Make, box: Mailbox) -> None:
+    author, first, second = make.user(), make.user(), make.user()
+    project = filled_project(make, author, members={first: Level.DEVELOPER, second: Level.DEVELOPER})
+    request = make_merge_request(make, project, author)
+    box.receive()
+    url = f"{project.url}/merge_requests/{request['iid']}"
+    api.put(url, author, reviewer_ids=[first.id])
+    ((to, mail),) = box.receive()
+    assert to == first.email
+    assert "requested your review of merge request" in text_of(mail)
+    api.put(url, author, reviewer_ids=[first.id, second.id, author.id])
+    assert _recipients(box) == {second.email}
+    api.put(url, author, reviewer_ids=[])
     assert _recipients(box) == set()
 
 

@@ -11,9 +11,9 @@ from threading import Thread
 
 import pytest
 
-from ingot.app import job_worker
 from ingot.core.jobs.admin import delete_job, list_jobs
 from ingot.core.mail.delivery import send_mail
+from ingot.jobs import job_worker
 from ingot.log import Log
 from tests.certificates import certificate_for
 from tests.conftest import Instance

@@ -14,7 +14,7 @@ CHANGED: dict[str, Any] = {
         name: not default
         for struct in (ProjectOptions, ProjectCiOptions)
         for name, default in zip(struct.__struct_fields__, struct.__struct_defaults__, strict=True)
-        if isinstance(default, bool) and name != "mirror"  # It needs a URL.
+        if isinstance(default, bool) and name not in ("mirror", *INTERNAL)  # A mirror needs a URL.
     },
     **{name: "disabled" for name in ProjectOptions.__struct_fields__ if name.endswith("_access_level")},
     "suggestion_commit_message": "Apply %{files_count}",

@@ -69,7 +69,7 @@ def test_a_longer_page_takes_no_more_statements(
             costs.append(executed(database) - before)
         return min(costs), len(answer.json())
 
-    with cold_reads(database):
+    with cold_reads():
         short, _ = cost(1)
         long, items = cost(100)
     assert items > 1

@@ -9,7 +9,7 @@ import httpx
 
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import make_project
+from tests.factories import make_group, make_project
 from tests.git_history import History
 from tests.roles import UsersByRole, project_with
 from tests.ssh_public_keys import ed25519_line
@@ -34,6 +34,20 @@ def test_metrics_of_the_queue(api: Api, make: Make) -> None:
     compound = api.get("/sidekiq/compound_metrics", make.root).json()
     assert compound.keys() == {"queues", "processes", "jobs"}
     assert api.get("/sidekiq/compound_metrics", make.user()).status_code == 403
+
+
+def test_counts_of_associations(api: Api, make: Make) -> None:
+    """The user and administrators see what belongs to the user."""
+    user = make.user()
+    project = make_project(make, user, group=make_group(make, user))
+    assert api.post(f"{project.url}/issues", user, title="x").status_code == 201
+    url, other = f"/users/{user.id}/associations_count", make.user()
+    counts = {"groups_count": 1, "projects_count": 0, "issues_count": 1, "merge_requests_count": 0}
+    for caller, status in ((user, 200), (make.root, 200), (other, 403), (None, 401)):
+        answer = api.get(url, caller)
+        assert answer.status_code == status
+        assert status != 200 or answer.json() == counts
+    assert api.get("/users/99999999/associations_count", make.root).status_code == 404
 
 
 def test_counts_of_a_user(api: Api, make: Make, roles: UsersByRole) -> None:

@@ -77,6 +77,20 @@ def test_a_new_avatar_replaces_the_old_one_and_an_empty_value_removes_it(api: Ap
     assert httpx.get(second).status_code == 404
 
 
+def test_users_set_and_remove_their_own_avatar(api: Api, make: Make) -> None:
+    user = make.user()
+    files = {"avatar": ("me.png", PNG, "image/png")}
+    stored = api.request("PUT", "/user/avatar", user, files=files)
+    assert stored.status_code == 200, stored.text
+    assert httpx.get(stored.json()["avatar_url"]).content == PNG
+    assert api.get("/user", user).json()["avatar_url"] == stored.json()["avatar_url"]
+    refused = api.request("PUT", "/user/avatar", user, files={"avatar": ("me.png", b"<svg>", "image/png")})
+    assert (refused.status_code, list(refused.json()["message"])) == (400, ["avatar"])
+    assert api.request("PUT", "/user/avatar", files=files).status_code == 401
+    removed = api.request("PUT", "/user/avatar", user, data={"avatar": ""})
+    assert (removed.status_code, removed.json()) == (200, {"avatar_url": None})
+
+
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd.png", "a/b.png", "..png", "a\"b'<>.png", "ä" * 300 + ".png", ".png"]
 )

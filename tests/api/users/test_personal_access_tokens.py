@@ -188,3 +188,21 @@ def test_missing_tokens(api: Api, make: Make, token_id: str, status: int) -> Non
     assert api.delete(f"/personal_access_tokens/{token_id}", make.root).status_code == gone
     for method, path in (("GET", ""), ("POST", "/rotate")):
         assert api.request(method, f"/personal_access_tokens/{token_id}{path}", make.root).status_code == status
+
+
+def test_users_create_tokens_without_access_to_data(api: Api, make: Make) -> None:
+    """Other scopes are refused; a token with ``self_rotate`` rotates itself and does nothing else."""
+    user, url = make.user(), "/user/personal_access_tokens"
+    made = api.post(url, user, name="x", scopes=["k8s_proxy", "self_rotate"], expires_at="2999-01-01")
+    assert made.status_code == 201, made.text
+    assert (made.json()["user_id"], made.json()["scopes"]) == (user.id, ["k8s_proxy", "self_rotate"])
+    limited = user.with_token(made.json()["token"])
+    assert api.get("/user", limited).status_code == 403
+    assert api.post(url, limited, name="y", scopes=["self_rotate"]).status_code == 403
+    rotated = api.post("/personal_access_tokens/self/rotate", limited)
+    assert (rotated.status_code, rotated.json()["scopes"]) == (200, ["k8s_proxy", "self_rotate"])
+    assert api.post("/personal_access_tokens/self/rotate", limited).status_code == 401
+    invalid: list[dict[str, Any]] = [{"scopes": ["api"]}, {"scopes": []}, {"scopes": ["self_rotate"], "name": ""}, {}]
+    for sent in invalid:
+        assert api.post(url, user, **{"name": "x", **sent}).status_code == 400, sent
+    assert api.post(url, None, name="x", scopes=["self_rotate"]).status_code == 401
