@@ -11,11 +11,13 @@ import pytest
 from sqlalchemy import select
 
 from ingot.git.core.repository import Repository
+from ingot.git.maintenance.backup_copy import copy_repository
 from ingot.jobs import job_worker
 from ingot.log import Log
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.tables import project_wikis, projects
 from ingot.repositories.ref_changes.moves import lock_repository, unlock_repository
+from ingot.repositories.storage_moves import staged
 from tests.factories import Project, make_project
 from tests.second_instance import SecondInstance, serving
 from tests.server.process import ingot
@@ -172,15 +174,17 @@ def test_no_push_is_lost_while_the_repository_moves(disks: SecondInstance, tmp_p
     threads = [threading.Thread(target=push, args=(number,)) for number in range(2)]
     for thread in threads:
         thread.start()
-    for storage in ("fast", "default", "fast"):
-        made = disks.api.post(
-            f"{project.url}/repository_storage_moves", disks.make.root, destination_storage_name=storage
-        )
-        assert made.status_code == 201, made.text
-        _work(disks)
-    stop.set()
-    for thread in threads:
-        thread.join()
+    try:
+        for storage in ("fast", "default", "fast"):
+            made = disks.api.post(
+                f"{project.url}/repository_storage_moves", disks.make.root, destination_storage_name=storage
+            )
+            assert made.status_code == 201, made.text
+            _work(disks)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
     states = [
         each["state"] for each in disks.api.get(f"{project.url}/repository_storage_moves", disks.make.root).json()
     ]
@@ -212,13 +216,16 @@ def test_a_wiki_moves_with_its_project(disks: SecondInstance, tmp_path: Path) ->
 
     thread = threading.Thread(target=write)
     thread.start()
-    for storage in ("fast", "default", "fast"):
-        move = api.post(f"{project.url}/repository_storage_moves", root, destination_storage_name=storage)
-        assert move.status_code == 201, move.text
-        _work(disks)
-        assert [_storage_of_wiki(disks, project)] == [storage]
-    stop.set()
-    thread.join()
+    try:
+        for storage in ("fast", "default", "fast"):
+            move = api.post(f"{project.url}/repository_storage_moves", root, destination_storage_name=storage)
+            assert move.status_code == 201, move.text
+            _work(disks)
+            moved = api.get(f"{project.url}/repository_storage_moves/{move.json()['id']}", root).json()
+            assert (moved["state"], _storage_of_wiki(disks, project)) == ("finished", storage), moved
+    finally:
+        stop.set()
+        thread.join()
     assert set(refused) <= {503}
     assert {page["slug"] for page in api.get(f"{project.url}/wikis", root).json()} >= {"home", *created}
     tree = tmp_path / "tree"
@@ -230,9 +237,40 @@ def test_a_wiki_moves_with_its_project(disks: SecondInstance, tmp_path: Path) ->
     assert api.get(f"{project.url}/wikis/pushed", root).json()["content"] == "pushed"
 
 
-def _storage_of_wiki(disks: SecondInstance, project: Project) -> str:
+def test_a_wiki_that_changes_during_the_last_copy_is_copied_again(
+    disks: SecondInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that was accepted before the move may reach the repository only while it is copied."""
+    api, root = disks.api, disks.make.root
+    _weights(disks, default=100)
+    project, _ = _new_project(disks)
+    assert api.post(f"{project.url}/wikis", root, title="home", content="first").status_code == 201
+    wiki = _path(disks, _key_of_wiki(disks, project))
+    branch = _git(wiki, "symbolic-ref", "HEAD").stdout.strip()
+    late = _git(wiki, "commit-tree", "-m", "late", "-p", branch, f"{branch}^{{tree}}").stdout.strip()
+    copied: list[Path] = []
+
+    def copy_and_change(source: Path, folder: Path) -> None:
+        copy_repository(source, folder)
+        copied.append(source)
+        if copied.count(wiki) == 2:
+            assert _git(wiki, "update-ref", branch, late).returncode == 0
+
+    monkeypatch.setattr(staged, "copy_repository", copy_and_change)
+    move = api.post(f"{project.url}/repository_storage_moves", root, destination_storage_name="fast")
+    assert move.status_code == 201, move.text
+    _work(disks)
+    assert (copied.count(wiki), _storage_of_wiki(disks, project)) == (3, "fast")
+    assert Repository(_path(disks, _key_of_wiki(disks, project))).tip(branch) == late
+
+
+def _key_of_wiki(disks: SecondInstance, project: Project) -> str:
     query = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == project.id)
-    return str(disks.app.database.read(lambda db: db.value(query))).rpartition(":")[0] or "default"
+    return str(disks.app.database.read(lambda db: db.value(query)))
+
+
+def _storage_of_wiki(disks: SecondInstance, project: Project) -> str:
+    return _key_of_wiki(disks, project).rpartition(":")[0] or "default"
 
 
 def test_changes_are_refused_while_a_repository_is_locked(disks: SecondInstance, tmp_path: Path) -> None:

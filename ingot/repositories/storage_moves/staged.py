@@ -120,21 +120,27 @@ class _RepositoryCopy:
         _check_objects(self._folder, self.refs, {})
 
     def copy_changes(self) -> None:
-        """Copy and check the current refs and the remaining objects."""
-        shutil.rmtree(self._folder / "refs")
-        (self._folder / "packed-refs").unlink(missing_ok=True)
-        copy_repository(self.source, self._folder)
-        copied = _copied_refs(self.source, self._folder)
+        """Copy and check the current refs and the remaining objects.
+
+        A change of a wiki that was accepted before the move may still be made meanwhile; then the copy is repeated.
+        """
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            shutil.rmtree(self._folder / "refs")
+            (self._folder / "packed-refs").unlink(missing_ok=True)
+            copy_repository(self.source, self._folder)
+            copied = read_refs(self._folder)
+            if _public(copied) == read_refs(self.source, _PUBLIC_REFS):
+                break
+            if time.monotonic() > deadline:
+                raise IncompleteCopy("The copy has other branches or tags than the original")
         _check_objects(self._folder, copied, self.refs)
         self.refs = copied
 
 
-def _copied_refs(source: Path, copy: Path) -> dict[bytes, str]:
-    """Return the refs of a copy; raise IncompleteCopy if its branches and tags are not those of the original."""
-    refs = read_refs(copy)
-    if read_refs(source, _PUBLIC_REFS) != {name: oid for name, oid in refs.items() if name.startswith(_PUBLIC_REFS)}:
-        raise IncompleteCopy("The copy has other branches or tags than the original")
-    return refs
+def _public(refs: dict[bytes, str]) -> dict[bytes, str]:
+    """Return the branches and tags."""
+    return {name: oid for name, oid in refs.items() if name.startswith(_PUBLIC_REFS)}
 
 
 def _check_objects(copy: Path, refs: dict[bytes, str], checked: dict[bytes, str]) -> None:
