@@ -6,7 +6,7 @@ for ``LIKE`` itself if the extension ``pg_trgm`` is installed.
 
 from typing import Any
 
-from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam, func, literal_column, or_
+from sqlalchemy import BindParameter, Boolean, ColumnElement, and_, bindparam, func, literal_column, or_
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -117,13 +117,20 @@ def _index_query(element: "text_search | text_hits", compiler: SQLCompiler, opti
 
 @compiles(text_search, "postgresql")
 def _text_search_postgresql(element: text_search, compiler: SQLCompiler, **options: Any) -> str:
-    escaped: ColumnElement[str] = func.lower(element.needle) if element.as_written else element.needle
+    text: ColumnElement[str] = func.lower(element.needle) if element.as_written else element.needle
+    beginning: ColumnElement[str] = func.substr(text, 1, literal_column(str(MAX_INDEXED_LENGTH)))
     for sign in ("\\", "%", "_"):
-        escaped = func.replace(escaped, literal_column(f"'{sign}'"), literal_column(f"'\\{sign}'"))
+        beginning = func.replace(beginning, literal_column(f"'{sign}'"), literal_column(f"'\\{sign}'"))
     percent: ColumnElement[str] = literal_column("'%'")
-    pattern = percent.concat(escaped).concat(percent)
+    pattern = percent.concat(beginning).concat(percent)
     columns = [func.lower(column) if element.as_written else column for column in element.searched]
-    condition = or_(*(column.like(pattern, escape="\\") for column in columns))
+    # LIKE compares a long text at every position of a column; strpos skips most of them.
+    condition = or_(
+        *(
+            and_(column.like(pattern, escape="\\"), func.strpos(column, text) > literal_column("0"))
+            for column in columns
+        )
+    )
     return f"({compiler.process(condition, **options)})"
 
 
