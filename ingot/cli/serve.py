@@ -121,10 +121,13 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     (settings.run / "address").write_text(f"{url}\n")
     if ssh_listener is not None:
         (settings.run / "ssh_port").write_text(f"{settings.ssh_port}\n")
+    listeners = [listener] if ssh_listener is None else [listener, ssh_listener]
+    supervisor = Supervisor(children, log, listeners, [renderers, maintenance])
+    # Whoever reads the next line may stop the server at once.
+    supervisor.handle_signals()
     log("serving", url=settings.external_url or url, data=str(settings.data), workers=workers)
     write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None))
-    listeners = [listener] if ssh_listener is None else [listener, ssh_listener]
-    Supervisor(children, log, listeners, [renderers, maintenance]).run()
+    supervisor.run()
     del lock
 
 

@@ -51,7 +51,9 @@ def run(arguments: argparse.Namespace) -> None:
     gc.freeze()
     fork_requests = render_requests()
     children = web_processes(app, ServerSockets(listener, None, fork_requests.control, None), settings.workers)
-    Supervisor(children, Log(settings.log_format), [listener], [fork_requests]).run()
+    supervisor = Supervisor(children, Log(settings.log_format), [listener], [fork_requests])
+    supervisor.handle_signals()
+    supervisor.run()
 
 
 def build_app(settings: Settings, *, whole_node: bool = False) -> App:

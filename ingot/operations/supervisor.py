@@ -135,30 +135,33 @@ class Supervisor:
         self._stopping = False
         # Children hold the read end: it reads as closed when the supervisor exits, even if it is killed.
         self._lifeline, self._write_end = os.pipe()
+        self._wake, self._waker = os.pipe()
+        os.set_blocking(self._waker, False)
+        os.set_blocking(self._wake, False)
 
-    def run(self) -> None:
-        """Start and watch the children; return after a stop signal, once all have exited."""
-        wake, waker = os.pipe()
-        os.set_blocking(waker, False)
-        os.set_blocking(wake, False)
-        signal.set_wakeup_fd(waker)
+    def handle_signals(self) -> None:
+        """Install the signal handlers; from now on a stop signal ends ``run``, even one that arrives before it."""
+        signal.set_wakeup_fd(self._waker)
         for number in _STOP_SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # Ignored under nohup, for example.
                 signal.signal(number, self._stop)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def run(self) -> None:
+        """Start and watch the children; return after a stop signal, once all have exited."""
         while not self._stopping:
             now = time.monotonic()
             for child in self._children:
                 if child.pid == 0 and child.start_at <= now:
                     self._start(child)
             waiting = [child.start_at - now for child in self._children if child.pid == 0]
-            self._wait(wake, max(0.0, min(waiting)) if waiting else None)
-        self._drain(wake)
+            self._wait(max(0.0, min(waiting)) if waiting else None)
+        self._drain()
 
-    def _wait(self, wake: int, seconds: float | None) -> None:
+    def _wait(self, seconds: float | None) -> None:
         """Wait for a signal, fork the helpers that children have requested, and record the children that ended."""
-        select.select([wake, *(each.requests.fileno() for each in self._fork_requests)], [], [], seconds)
-        _drain_pipe(wake)
+        select.select([self._wake, *(each.requests.fileno() for each in self._fork_requests)], [], [], seconds)
+        _drain_pipe(self._wake)
         for forking in self._fork_requests:
             for descriptor in forking.receive():
                 self._fork_helper(forking, descriptor)
@@ -210,7 +213,7 @@ class Supervisor:
             self._log("ended", process=child.name, pid=child.pid, code=code, uptime=round(uptime, 1), pause=child.pause)
         child.pid, child.start_at = 0, now + child.pause
 
-    def _drain(self, wake: int) -> None:
+    def _drain(self) -> None:
         deadline = time.monotonic() + DRAIN_SECONDS
         # The web workers accept connections for a while. When the last one stops, new connections are refused at once
         # instead of waiting in the backlog.
@@ -218,7 +221,7 @@ class Supervisor:
             listener.close()
         self._signal(signal.SIGTERM)
         while any(child.pid for child in self._children) and time.monotonic() < deadline:
-            self._wait(wake, max(0.0, min(0.5, deadline - time.monotonic())))
+            self._wait(max(0.0, min(0.5, deadline - time.monotonic())))
         self._signal(signal.SIGKILL)
         self._log("stopped")
 

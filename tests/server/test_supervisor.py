@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -170,3 +172,21 @@ def test_children_exit_when_the_supervisor_is_killed(server: Server) -> None:
     until("the children's end", lambda: not any(map(is_alive, children)))
     server.start()
     assert server.ready() == 200
+
+
+EARLY_STOP = """
+import io, os, signal
+from ingot.log import Log
+from ingot.operations.supervisor import SupervisedProcess, Supervisor
+supervisor = Supervisor([SupervisedProcess("child", lambda _: print("started"))], Log("json", io.StringIO()), [])
+supervisor.handle_signals()
+os.kill(os.getpid(), signal.SIGTERM)
+supervisor.run()
+print("stopped")
+"""
+
+
+def test_a_stop_signal_before_the_first_child_is_not_lost() -> None:
+    """Who reads that the server serves may stop it at once; the exit status is that of a regular stop."""
+    done = subprocess.run([sys.executable, "-c", EARLY_STOP], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "stopped\n"), done.stderr
