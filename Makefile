@@ -47,7 +47,7 @@ RUN_ONCE := tests/ci tests/deploy tests/testing tests/git tests/transport tests/
 	$(addprefix tests/api/hooks/test_,guard.py slow_receivers.py tls.py) \
 	$(addprefix tests/api/projects/test_import_,hostile.py refused.py) \
 	$(addprefix tests/api/repository/test_,archive.py blame.py blobs.py compare.py deep_trees.py diff.py get_file.py raw_file.py tree.py tree_bombs.py) \
-	$(addprefix tests/server/test_,commands.py demo.py documents.py drain.py http.py origin.py progress.py readme.py serve.py supervisor.py)
+	$(addprefix tests/server/test_,backup_repositories.py commands.py demo.py documents.py drain.py http.py origin.py progress.py readme.py serve.py supervisor.py)
 
 test-postgresql: setup
 	INGOT_TEST_POOLER=$(POOLER) INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ import httpx
 from playwright.sync_api import ViewportSize, sync_playwright
 
 from ingot.operations.supervisor import open_socket
+from tests.browser.conftest import browser_path
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 USERNAME = "marlene.okafor"
@@ -65,7 +65,7 @@ def main() -> None:
     """Take all screenshots."""
     FOLDER.mkdir(exist_ok=True)
     with _served() as (url, password), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=["--no-sandbox"])
         for scheme in ("light", "dark"):
             context = browser.new_context(viewport=_DESK, color_scheme=scheme)
             page = context.new_page()
