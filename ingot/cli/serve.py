@@ -32,6 +32,7 @@ from ingot.cli.temporary_server import (
 )
 from ingot.core.migrations.run import is_ready
 from ingot.log import Log
+from ingot.operations.allocator import release_code
 from ingot.operations.permissions import exposed_paths, writable_directory
 from ingot.operations.supervisor import Supervisor, run_in_child_process
 from ingot.settings import InvalidSetting, Settings, url_host
@@ -127,6 +128,7 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     supervisor.handle_signals()
     log("serving", url=settings.external_url or url, data=str(settings.data), workers=workers)
     write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None))
+    release_code()
     supervisor.run()
     del lock
 

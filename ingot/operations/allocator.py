@@ -1,6 +1,8 @@
-"""The memory allocator of the C library, in processes that are about to be forked."""
+"""Memory that a process needs while it starts and does not need afterwards."""
 
 import ctypes
+import mmap
+from pathlib import Path
 
 _M_ARENA_MAX = -8
 """Number of the option in ``malloc.h`` of glibc."""
@@ -18,3 +20,19 @@ def compact_heap() -> None:
         library.malloc_trim(0)
     except AttributeError:  # Another C library.
         return
+
+
+def release_code() -> None:
+    """Unmap the pages of library code from this process; those that still run are mapped again from the file cache.
+
+    The supervisor has run most of it once, while it built the application, and its children map what they use.
+    """
+    madvise = getattr(ctypes.CDLL(None), "madvise", None)
+    if madvise is None or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        addresses, permissions, _, _, inode, *_ = line.split()
+        # Code is never written, so no page can be lost.
+        if permissions == "r-xp" and inode != "0":
+            begin, end = (int(address, 16) for address in addresses.split("-"))
+            madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), mmap.MADV_DONTNEED)
