@@ -187,6 +187,6 @@ print("stopped")
 
 
 def test_a_stop_signal_before_the_first_child_is_not_lost() -> None:
-    """Who reads that the server serves may stop it at once; the exit status is that of a regular stop."""
+    """A program that reads the line ``serving`` may stop the server at once, and expects a regular exit status."""
     done = subprocess.run([sys.executable, "-c", EARLY_STOP], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (0, "stopped\n"), done.stderr
