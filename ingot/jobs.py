@@ -1,6 +1,5 @@
 """Composition root of jobs: builds the worker with the handlers of all kinds of jobs, and the sender of webhooks."""
 
-from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,20 @@ if TYPE_CHECKING:
     from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 
 _FREQUENT = 600
-_MAINTENANCE_PREFIXES = ("sweep_", "expire_", "check_", "clean_up_", "archive_")
+_MAINTENANCE_KINDS = (
+    "sweep_repositories",
+    "sweep_uploads",
+    "sweep_lfs",
+    "check_directory",
+    "expire_artifacts",
+    "sweep_artifacts",
+    "sweep_traces",
+    "archive_traces",
+    "sweep_packages",
+    "clean_up_container_tags",
+    "sweep_exports",
+)
+"""Kinds of jobs that run seldom, and need modules that the others do not need."""
 _reconcile_all = DeferredFunction("ingot.repositories.ref_changes.staged:reconcile_all")
 _run_auto_merge = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:run_auto_merge")
 _remove_leftover_branch = DeferredFunction("ingot.collaboration.merge_requests.merge.staged:remove_leftover_branch")
@@ -35,16 +47,16 @@ def job_worker(
 ) -> JobWorker:
     """Build the worker that runs the jobs of the queue; maintenance runs in other processes, if there are any."""
     configure_caches(settings)
-    handlers = job_handlers(settings, database, log)
     recurring = recurring_jobs(settings)
+    seldom = [PREFIX + entry.key for entry in recurring if entry.every_seconds >= _FREQUENT]
     return JobWorker(
         database,
-        handlers,
+        job_handlers(settings, database, log),
         recurring,
         log,
         starts_recurring=starts_recurring,
         processes=processes,
-        process_kinds=_maintenance_kinds(handlers, recurring),
+        process_kinds=[*seldom, *_MAINTENANCE_KINDS],
     )
 
 
@@ -56,12 +68,6 @@ def run_maintenance(settings: Settings, descriptor: int) -> None:
     handlers = {**job_handlers(settings, database, log), **Schedule(recurring_jobs(settings)).handlers()}
     run_requested_jobs(descriptor, database, handlers, log)
     database.close()
-
-
-def _maintenance_kinds(handlers: Iterable[str], recurring: Iterable[RecurringJob]) -> list[str]:
-    """Return the kinds of jobs that run seldom, and need modules that the others do not need."""
-    seldom = [PREFIX + entry.key for entry in recurring if entry.every_seconds >= _FREQUENT]
-    return seldom + [kind for kind in handlers if kind.startswith(_MAINTENANCE_PREFIXES)]
 
 
 def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, JobHandler]:
