@@ -13,8 +13,9 @@ from msgspec import Struct
 from ingot.integrations.transfers.records import CommitNoteRecord
 from ingot.integrations.transfers.source import Batch
 from ingot.integrations.transfers.sources.client import SourceClient
+from ingot.integrations.transfers.sources.gitlab.item_shapes import GitLabDiscussion, GitLabNote, GitLabPosition
 from ingot.integrations.transfers.sources.gitlab.notes import position_record
-from ingot.integrations.transfers.sources.gitlab.shapes import GitLabDiscussion, GitLabNote, GitLabPosition, GitLabUser
+from ingot.integrations.transfers.sources.gitlab.shapes import GitLabUser
 from ingot.integrations.transfers.sources.gitlab.users import GitLabUsers
 
 _PAGE = {"per_page": 100}

@@ -9,14 +9,7 @@ import msgspec
 from ingot.integrations.transfers.source import Batch
 from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.integrations.transfers.sources.gitlab.item_facts import ItemFactReader
-from ingot.integrations.transfers.sources.gitlab.notes import (
-    award_records,
-    discussion_records,
-    label_event_records,
-    milestone_event_records,
-    state_event_records,
-)
-from ingot.integrations.transfers.sources.gitlab.shapes import (
+from ingot.integrations.transfers.sources.gitlab.item_shapes import (
     GitLabApprovals,
     GitLabAward,
     GitLabDiscussion,
@@ -26,6 +19,13 @@ from ingot.integrations.transfers.sources.gitlab.shapes import (
     GitLabMergeRequest,
     GitLabResourceEvent,
     GitLabVersion,
+)
+from ingot.integrations.transfers.sources.gitlab.notes import (
+    award_records,
+    discussion_records,
+    label_event_records,
+    milestone_event_records,
+    state_event_records,
 )
 from ingot.integrations.transfers.sources.gitlab.users import GitLabUsers
 from ingot.integrations.transfers.work_item_records import (

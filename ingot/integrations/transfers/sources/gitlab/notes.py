@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ingot.integrations.transfers.sources.gitlab.shapes import (
+from ingot.integrations.transfers.sources.gitlab.item_shapes import (
     GitLabAward,
     GitLabDiscussion,
     GitLabNote,

@@ -15,11 +15,10 @@ from ingot.integrations.transfers.records import (
 )
 from ingot.integrations.transfers.source import SourceError
 from ingot.integrations.transfers.sources.client import SourceClient, StatusError
+from ingot.integrations.transfers.sources.gitlab.item_shapes import GitLabAward, GitLabDiscussion
 from ingot.integrations.transfers.sources.gitlab.notes import award_records, discussion_records
 from ingot.integrations.transfers.sources.gitlab.shapes import (
-    GitLabAward,
     GitLabBoard,
-    GitLabDiscussion,
     GitLabLabel,
     GitLabMilestone,
     GitLabRelease,
