@@ -82,6 +82,8 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
     exports = Deferred("ingot.integrations.transfers.exports.store:export_store_of", settings)
     project_files = Deferred("ingot.integrations.transfers.exports.project_archive:ProjectFiles", store, uploads, lfs)
     export_files = (exports, project_files, guard)
+    bundles = Deferred("ingot.projects.projects.clone_bundles:clone_bundles", settings)
+    of_projects = (store, uploads, bundles)
     return {
         "mail": DeferredFunction("ingot.core.mail.delivery:MailSender.deliver", settings),
         "notify": DeferredFunction("ingot.discovery.notifications.jobs:NotificationJob.notify", settings),
@@ -89,16 +91,16 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "notify_of_commit": DeferredFunction(
             "ingot.discovery.notifications.commits:CommitMailJob.run", settings, store
         ),
-        "remove_project": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.remove", store, uploads),
+        "remove_project": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.remove", *of_projects),
         "remove_repository": DeferredFunction(
-            "ingot.projects.projects.jobs:ProjectJobs.remove_repository", store, uploads
+            "ingot.projects.projects.jobs:ProjectJobs.remove_repository", *of_projects
         ),
-        "housekeep_project": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.housekeep", store, uploads),
+        "housekeep_project": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.housekeep", *of_projects),
         "update_project_statistics": DeferredFunction(
-            "ingot.projects.projects.jobs:ProjectJobs.update_statistics", store, uploads
+            "ingot.projects.projects.jobs:ProjectJobs.update_statistics", *of_projects
         ),
-        "reconcile_head": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.reconcile_head", store, uploads),
-        "sweep_repositories": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.sweep", store, uploads),
+        "reconcile_head": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.reconcile_head", *of_projects),
+        "sweep_repositories": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.sweep", *of_projects),
         "reconcile_ref_changes": lambda database, _: _reconcile_all(database, store.value),
         "copy_fork": DeferredFunction("ingot.projects.forks.jobs:ForkJobs.run", store),
         "run_import": DeferredFunction(

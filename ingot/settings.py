@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 BUCKET_KINDS = ("lfs", "uploads", "artifacts", "packages", "traces", "backups", "exports")
 """Kinds of files that can be stored in a bucket; the name of each is also that of its directory."""
+BUNDLES = "bundles"
+"""Kind of files that exist only in a bucket: bundles of repositories, which are made again if they are lost."""
 _STORAGE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _SSH_ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?")
 
@@ -60,7 +62,9 @@ class Settings:
         "Further directories for repositories, as comma-separated pairs of a name and a path: fast=/mnt/fast.", ""
     )
     object_storage: str = _setting(
-        "Comma-separated kinds of files to store in the bucket: lfs, uploads, artifacts, traces, backups; or all.", ""
+        "Comma-separated kinds of files to store in the bucket: lfs, uploads, artifacts, packages, traces, backups, "
+        "exports, bundles; or all.",
+        "",
     )
     s3_bucket: str = _setting("Bucket of an S3-compatible object store.", "")
     s3_endpoint: str = _setting("URL of the object store; if empty, that of AWS.", "")
@@ -186,7 +190,7 @@ class Settings:
     def kinds_in_bucket(self) -> tuple[str, ...]:
         """Return the kinds of files of which new ones are stored in the bucket."""
         if self.object_storage.strip() == "all":
-            return BUCKET_KINDS
+            return (*BUCKET_KINDS, BUNDLES)
         return tuple(part.strip() for part in self.object_storage.split(",") if part.strip())
 
     @property
@@ -307,9 +311,10 @@ def _validated(settings: Settings) -> Settings:
 
 
 def _validate_bucket(settings: Settings) -> None:
-    unknown = set(settings.kinds_in_bucket) - set(BUCKET_KINDS)
+    known = (*BUCKET_KINDS, BUNDLES)
+    unknown = set(settings.kinds_in_bucket) - set(known)
     if unknown:
-        raise InvalidSetting(f"object_storage: {min(unknown)!r} is not one of {', '.join(BUCKET_KINDS)}, all")
+        raise InvalidSetting(f"object_storage: {min(unknown)!r} is not one of {', '.join(known)}, all")
     if settings.object_storage and not settings.s3_bucket:
         raise InvalidSetting("object_storage needs s3_bucket")
     for name in ("s3_endpoint", "s3_public_url"):

@@ -16,11 +16,12 @@ from ingot.git.core.repository import Repository
 from ingot.git.core.shared_disks import on_shared_disk
 from ingot.log import Log
 from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.clone_bundles import clone_bundles
 from ingot.projects.projects.queries import project_or_none
 from ingot.repositories.wikis.owners import owner_kind
 from ingot.settings import Settings
 from ingot.transport.callers import Authenticate
-from ingot.transport.git_services import protocol_environment, service_config, withheld_refs
+from ingot.transport.git_services import bundle_config, protocol_environment, service_config, withheld_refs
 from ingot.transport.policy import Service
 from ingot.transport.push import Push
 from ingot.transport.push_messages import ClientAddress
@@ -63,6 +64,7 @@ class GitBackend:
         self.log = log
         self._database = database
         self._store = repository_store(settings)
+        self._bundles = clone_bundles(settings)
 
     async def open(self, target: GitTarget) -> Repository:
         """Open the repository of a target; raise ``GitRequestRefused`` if it is missing."""
@@ -107,7 +109,10 @@ class GitBackend:
 
     def config(self, request: ServiceRequest) -> list[tuple[str, str]]:
         """Return the git configuration for a request."""
-        return service_config(request.service, request.target.project, self.settings)
+        config = service_config(request.service, request.target.project, self.settings)
+        if request.service == "git-upload-pack" and request.git_protocol.startswith("version=2"):
+            config += bundle_config(self._bundles.url(request.repository.path))
+        return config
 
     async def command(self, request: ServiceRequest) -> GitCommand | None:
         """Return the command for a request that needs no check; None for pushes, archives and withheld objects.

@@ -35,6 +35,18 @@ def service_config(service: Service, project: Project | None, settings: Settings
     ]
 
 
+def bundle_config(url: str | None) -> list[tuple[str, str]]:
+    """Return the configuration with which upload-pack names a bundle to clients; git before 2.40 ignores it."""
+    if url is None:
+        return []
+    return [
+        ("uploadpack.advertiseBundleURIs", "true"),
+        ("bundle.version", "1"),
+        ("bundle.mode", "all"),
+        ("bundle.main.uri", url),
+    ]
+
+
 def hidden_refs(project: Project | None) -> tuple[str, ...]:
     """Return the prefixes of refs that are not served by name; the wiki of a group has no project."""
     # Refs of merge requests are only for users who may read merge requests.

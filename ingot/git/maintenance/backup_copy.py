@@ -10,7 +10,8 @@ from ingot.git.core.refs import PackedRef, format_packed_refs, read_packed_refs,
 from ingot.git.maintenance.fork import link_objects
 
 _PACKED_REFS = "packed-refs"
-_TEMPORARY_PREFIXES = ("tmp_",)
+_TEMPORARY_PREFIXES = ("tmp_", "ingot-")
+"""Beginnings of names of temporary files, and of files that are valid only for the original."""
 _OID = re.compile(rb"[0-9a-f]{40}\n?")
 
 

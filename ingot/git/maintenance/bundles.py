@@ -1,4 +1,4 @@
-"""Git bundles: a repository in one file, for exports and imports."""
+"""Git bundles: a repository in one file, for exports, imports and clones."""
 
 import re
 from collections.abc import Sequence
@@ -28,6 +28,12 @@ def write_bundle(repository: Path, bundle: Path) -> bool:
     arguments = ["bundle", "create", "--quiet", str(bundle), "--branches", "--tags", *patterns, *head]
     run_git(arguments, repository, timeout=_TIMEOUT_SECONDS)
     return True
+
+
+def write_clone_bundle(repository: Path, bundle: Path) -> None:
+    """Write the branches and tags of a repository to a file, which everyone may have who may clone it."""
+    arguments = ["bundle", "create", "--quiet", str(bundle), "--branches", "--tags"]
+    run_git(arguments, repository, timeout=_TIMEOUT_SECONDS, max_memory=None)
 
 
 def fetch_bundle(

@@ -10,8 +10,9 @@ from ingot.core.db.database import Database
 from ingot.core.jobs.queue import enqueue
 from ingot.errors import Unavailable
 from ingot.git.maintenance.housekeeping import run_housekeeping
-from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.maintenance.store import RepositoryStore, key_in
 from ingot.log import log_failure
+from ingot.projects.projects.clone_bundles import CloneBundles
 from ingot.projects.projects.default_branch import reconcile_head, record_head
 from ingot.projects.projects.tables import group_wikis, project_wikis, projects
 from ingot.projects.uploads.files import UploadFiles
@@ -50,30 +51,36 @@ def delete_unused_repository(database: Database, store: RepositoryStore, key: st
 class ProjectJobs:
     """Handlers of repository jobs; idempotent."""
 
-    def __init__(self, store: RepositoryStore, uploads: UploadFiles) -> None:
+    def __init__(self, store: RepositoryStore, uploads: UploadFiles, bundles: CloneBundles) -> None:
         self._store = store
         self._uploads = uploads
+        self._bundles = bundles
 
     def remove(self, database: Database, payload: Any) -> None:
         """Remove the files of a deleted project, then its rows."""
-        self._store.remove(payload["repository_key"])
+        self._remove(payload["repository_key"])
         wiki = database.read(lambda db: db.value(_WIKI_KEY, project=payload["project_id"]))
         if wiki is not None:
-            self._store.remove(wiki)
+            self._remove(wiki)
         self._uploads.remove_all(payload["project_id"])
         database.write(lambda db: db.delete(projects, payload["project_id"]))
 
     def remove_repository(self, _database: Database, payload: Any) -> None:
         """Remove the repository of the wiki of a deleted group, whose rows are gone."""
-        self._store.remove(payload["repository_key"])
+        self._remove(payload["repository_key"])
+
+    def _remove(self, key: str) -> None:
+        self._store.remove(key)
+        self._bundles.delete(self._store.path_of(key))
 
     def housekeep(self, database: Database, payload: Any) -> None:
-        """Run housekeeping on a repository and update its statistics."""
+        """Run housekeeping on a repository, and update its statistics and its bundle."""
         key = payload["repository_key"]
         if not self._store.exists(key):
             return
         run_housekeeping(self._store.path_of(key))
         self.update_statistics(database, payload)
+        self._bundles.update(self._store.open(key))
 
     def update_statistics(self, database: Database, payload: Any) -> None:
         """Store the commit count and size of a repository."""
@@ -98,5 +105,10 @@ class ProjectJobs:
             database.write(lambda db: record_head(db, project_id, *differs))
 
     def sweep(self, database: Database, _payload: Any) -> None:
-        """Remove repositories without a row, left by a crash or a failed creation."""
+        """Remove repositories and bundles without a row, left by a crash or a failed creation."""
         self._store.sweep(partial(is_repository_in_use, database), SWEEP_AFTER_SECONDS)
+
+        def is_in_any_storage(digits: str) -> bool:
+            return any(is_repository_in_use(database, key_in(storage, digits)) for storage in self._store.roots)
+
+        self._bundles.sweep(is_in_any_storage, SWEEP_AFTER_SECONDS)
