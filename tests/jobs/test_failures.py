@@ -66,25 +66,40 @@ def test_delays_are_between_five_seconds_and_an_hour() -> None:
 
 
 def test_all_dead_jobs_can_be_retried_and_any_dropped(job_queue: JobQueue) -> None:
-    worker = JobWorker(job_queue.database, {}, [], job_queue.log)
+    worker = JobWorker(job_queue.database, {"broken": _failing(ValueError("broken"))}, [], job_queue.log)
     for number in range(2):
-        job_queue.database.write(partial(enqueue, kind="unknown", payload=number))
+        job_queue.database.write(partial(enqueue, kind="broken", payload=number))
     for _ in range(MAX_ATTEMPTS):
         while worker.run_once():
             pass
         job_queue.clock.step(hours=1)
     assert [job.state for job in job_queue.jobs()] == ["dead", "dead"]
-    assert job_queue.jobs()[0].last_error == "LookupError: No handler for jobs of this kind"
+    assert job_queue.jobs()[0].last_error == "ValueError: broken"
     assert job_queue.database.write(retry_dead) == 2
     assert [(job.state, job.attempts) for job in job_queue.jobs()] == [("waiting", 0)] * 2
     job_queue.database.write(lambda db: delete_job(db, job_queue.jobs()[0].id))
     assert len(job_queue.jobs()) == 1
 
 
+def test_jobs_of_unknown_kinds_are_left_to_other_nodes(job_queue: JobQueue) -> None:
+    """During an upgrade, nodes with the old version meet jobs that only the new one knows."""
+    seen: list[object] = []
+    old = JobWorker(job_queue.database, {"note": lambda *_: None}, [], job_queue.log)
+    new = JobWorker(job_queue.database, {"new": lambda _, payload: seen.append(payload)}, [], job_queue.log)
+    for payload in (1, 2):
+        job_queue.database.write(partial(enqueue, kind="new", payload=payload))
+    assert (old.run_once(), old.run_once()) == (True, False)
+    assert [(job.state, job.attempts) for job in job_queue.jobs()] == [("waiting", 0)] * 2
+    assert job_queue.database.read(queue_stats).failures == {}
+    while new.run_once():
+        pass
+    assert sorted(seen, key=str) == [1, 2]
+
+
 def test_a_unique_job_that_always_fails_leaves_one_row(job_queue: JobQueue) -> None:
-    worker = JobWorker(job_queue.database, {}, [], job_queue.log)
+    worker = JobWorker(job_queue.database, {"broken": _failing(ValueError("broken"))}, [], job_queue.log)
     for _ in range(2):
-        job_queue.database.write(lambda db: enqueue(db, "unknown", None, unique_key="a"))
+        job_queue.database.write(lambda db: enqueue(db, "broken", None, unique_key="a"))
         for _ in range(MAX_ATTEMPTS):
             worker.run_once()
             job_queue.clock.step(hours=1)
@@ -92,10 +107,10 @@ def test_a_unique_job_that_always_fails_leaves_one_row(job_queue: JobQueue) -> N
 
 
 def test_retrying_a_dead_job_with_a_pending_key_runs_once(job_queue: JobQueue) -> None:
-    worker = JobWorker(job_queue.database, {}, [], job_queue.log)
-    dead = job_queue.database.write(lambda db: enqueue(db, "unknown", None, unique_key="a"))
+    worker = JobWorker(job_queue.database, {"broken": _failing(ValueError("broken"))}, [], job_queue.log)
+    dead = job_queue.database.write(lambda db: enqueue(db, "broken", None, unique_key="a"))
     _exhaust(job_queue, worker)
-    waiting = job_queue.database.write(lambda db: enqueue(db, "unknown", None, unique_key="a"))
+    waiting = job_queue.database.write(lambda db: enqueue(db, "broken", None, unique_key="a"))
     assert job_queue.database.write(lambda db: retry_job(db, dead)) == waiting == job_queue.job().id
 
 

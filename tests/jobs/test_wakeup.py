@@ -106,7 +106,8 @@ def test_an_idle_worker_runs_no_queries(job_queue: JobQueue, monkeypatch: pytest
     """It looks once, then sleeps; forty looks at the counter later it has asked nothing more."""
     monkeypatch.setattr(engines, "POLL_SECONDS", 0.02)
     database = count_statements(open_database(job_queue.settings))
-    worker = JobWorker(database, {}, [], job_queue.log)
+    performed: list[object] = []
+    worker = JobWorker(database, {"note": lambda _, payload: performed.append(payload)}, [], job_queue.log)
     stop, stopper = os.pipe()
     thread = threading.Thread(target=worker.run, args=([stop],))
     thread.start()
@@ -115,8 +116,8 @@ def test_an_idle_worker_runs_no_queries(job_queue: JobQueue, monkeypatch: pytest
         before, seen = executed(database), polls(database)
         until(lambda: polls(database) >= seen + 40)
         assert executed(database) == before
-    job_queue.database.write(lambda db: enqueue(db, "unknown", 1))
-    until(lambda: job_queue.job().attempts == 1)
+    job_queue.database.write(lambda db: enqueue(db, "note", 1))
+    until(lambda: performed == [1])
     os.close(stopper)
     thread.join(60)
     assert not thread.is_alive()

@@ -48,21 +48,21 @@ class JobCapacity(NamedTuple):
     """The number and kinds of jobs that a worker can claim now."""
 
     limit: int
-    saturated_kinds: Sequence[str] = ()
-    """Kinds of which the worker already runs enough."""
+    refused_kinds: Sequence[str] = ()
+    """Kinds of which the worker already runs enough, or which it does not know."""
     takeovers: bool = True
     """Whether expired leases may be taken over; false right after the clock was set."""
 
 
 def next_due_at(db: Connection, capacity: JobCapacity) -> Timestamp | None:
     """Return when the next job is due or the next lease expires; None if the queue is empty."""
-    waiting, expiring = db.rows(_NEXT, full_kinds=list(capacity.saturated_kinds))[0]
+    waiting, expiring = db.rows(_NEXT, full_kinds=list(capacity.refused_kinds))[0]
     return min((moment for moment in (waiting, expiring if capacity.takeovers else None) if moment), default=None)
 
 
 def claim_jobs(db: Connection, capacity: JobCapacity, lease_seconds: float) -> list[Job]:
     """Lease due jobs, first those whose worker died; no other worker gets them before the lease expires."""
-    limits = {"now": db.now, "full_kinds": list(capacity.saturated_kinds)}
+    limits = {"now": db.now, "full_kinds": list(capacity.refused_kinds)}
     claimable: list[Job] = []
     if capacity.takeovers:
         for job in db.all(Job, _EXPIRED, most=capacity.limit, **limits):

@@ -65,6 +65,8 @@ class JobWorker:
         self._handlers = {**handlers, **self._schedule.handlers()}
         if processes is not None:
             self._handlers |= processes.handlers(process_kinds)
+        self._unknown_kinds: set[str] = set()
+        """Kinds that only a newer version on another node can run; they are left to it."""
         self._log = log
         self._lease_seconds = lease_seconds
         self._threads = WorkerThreads(THREADS, self._perform)
@@ -77,7 +79,7 @@ class JobWorker:
     def run_once(self) -> bool:
         """Run one due job in this thread; return whether there was any work."""
         self._maintain()
-        capacity = JobCapacity(1, takeovers=monotonic() >= self._trust_leases_at)
+        capacity = self._capacity(1)
         if self._seconds_left(capacity) > 0:
             return False
         claimed, enqueued = self._database.write(partial(self._claim, capacity))
@@ -112,8 +114,7 @@ class JobWorker:
     def _start_due(self) -> float:
         """Start due jobs while threads are free; return the seconds until there may be more."""
         while self._threads.free:
-            takeovers = monotonic() >= self._trust_leases_at
-            capacity = JobCapacity(self._threads.free, self._threads.saturated_kinds(), takeovers)
+            capacity = self._capacity(self._threads.free)
             seconds = self._seconds_left(capacity)
             if seconds > 0:
                 return min(seconds, MAX_SLEEP_SECONDS)
@@ -125,6 +126,10 @@ class JobWorker:
             for job in claimed:
                 self._threads.start(job)
         return MAX_SLEEP_SECONDS
+
+    def _capacity(self, limit: int) -> JobCapacity:
+        refused = [*self._threads.saturated_kinds(), *self._unknown_kinds]
+        return JobCapacity(limit, refused, takeovers=monotonic() >= self._trust_leases_at)
 
     def _seconds_left(self, capacity: JobCapacity) -> float:
         """Return the seconds until work is due; two short reads, so that polling takes no lock."""
@@ -182,14 +187,14 @@ class JobWorker:
 
     def _perform(self, job: Job) -> None:
         """Run a job and record its outcome; exceptions of the handler are caught and logged."""
+        if job.kind not in self._handlers:
+            self._leave(job)
+            return
         payload: Any = None
         outcome: Callable[[Connection], bool] = partial(finish_job, job=job)
         try:
             payload = msgspec.json.decode(job.payload)
-            handler = self._handlers.get(job.kind)
-            if handler is None:
-                raise LookupError("No handler for jobs of this kind")
-            handler(self._database, payload)
+            self._handlers[job.kind](self._database, payload)
         except RetryLater as retry:
             outcome = partial(postpone_job, job=job, seconds=retry.seconds, reason=retry.reason)
         except JobProcessFailure as failure:
@@ -203,6 +208,12 @@ class JobWorker:
             self._log("job failed", kind=job.kind, job=job.id, attempts=job.attempts, error=name, where=stack)
         if self._record_outcome(outcome) is False:
             self._log("job was taken over", kind=job.kind, job=job.id)
+
+    def _leave(self, job: Job) -> None:
+        """Return a job of an unknown kind to the queue, for another node that knows it."""
+        self._log("job of an unknown kind", kind=job.kind, job=job.id)
+        self._unknown_kinds.add(job.kind)
+        self._record_outcome(partial(postpone_job, job=job, seconds=0.0))
 
     def _record_outcome(self, outcome: Callable[[Connection], Any]) -> Any:
         """Write an outcome, with retries, because finished work should not run again after a brief database error."""
