@@ -8,7 +8,7 @@ from typing import Any
 import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser as Chromium
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from ingot.web.cookies import SESSION_COOKIE
 from tests.client import Make, User
@@ -22,6 +22,9 @@ PASSWORD = "correct horse battery"
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-threaded-animation", "--disable-features=PaintHolding"]
 # The headless shell needs a third less processor time.
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+_TIMEOUT_MS = 60_000
+"""A busy machine may need long."""
+expect.set_options(timeout=_TIMEOUT_MS)
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 # Most of the time is spent on the markup of passed rules, and on reloaded style sheets.
 RULES = {
@@ -62,7 +65,7 @@ class BrowserWindow:
         self.page.on("console", self._record)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._watch)
-        self.page.set_default_timeout(60_000)  # A busy machine may need long.
+        self.page.set_default_timeout(_TIMEOUT_MS)
 
     def _record(self, message: Any) -> None:
         # A response of 404 or 422 is logged as a network error; tests check those themselves.
