@@ -80,7 +80,9 @@ def test_sidebar_and_emoji_by_keyboard(window: BrowserWindow, person: User, proj
     expect(page.get_by_role("link", name="Edit due date")).to_be_focused()
 
     page.get_by_role("link", name="Add reaction").press("Enter")
-    page.get_by_role("searchbox", name="Search emoji").fill("sailb")
+    search = page.get_by_role("searchbox", name="Search emoji")
+    expect(search).to_be_focused()  # Before that, the script is not attached yet.
+    search.fill("sailb")
     expect(page.get_by_role("button", name="React with thumbsup")).to_have_count(0)
     assert window.violations() == []
     page.keyboard.press("ArrowDown")

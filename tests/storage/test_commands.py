@@ -18,16 +18,16 @@ from tests.server.process import ingot
 from tests.storage.s3_server import S3Server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def bucket(s3: S3Server) -> dict[str, str]:
     """Return the settings of a bucket."""
     return s3.settings(f"commands-{time.time_ns()}")
 
 
-@pytest.fixture(scope="module")
-def served(bucket: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
+@pytest.fixture
+def served(bucket: dict[str, str], tmp_path: Path) -> Iterator[SecondInstance]:
     """Yield an instance that stores all files in a bucket."""
-    with serving(tmp_path_factory.mktemp("served"), **bucket) as instance:
+    with serving(tmp_path / "served", **bucket) as instance:
         yield instance
 
 
