@@ -63,10 +63,12 @@ def test_sidebar_and_emoji_by_keyboard(window: BrowserWindow, person: User, proj
     edit = page.get_by_role("link", name="Edit labels")
 
     edit.click()
-    page.get_by_role("searchbox", name="Search labels").fill("cel")
+    search = page.get_by_role("searchbox", name="Search labels")
+    expect(search).to_be_focused()  # Before that, the script is not attached yet.
+    search.fill("cel")
     expect(page.get_by_label("leak")).to_have_count(0)
     page.get_by_label("cellar").press("Space")
-    page.get_by_role("searchbox", name="Search labels").fill("leak")
+    search.fill("leak")
     page.get_by_label("leak").press("Space")
     assert window.violations() == []
     page.get_by_role("button", name="Save").press("Enter")
@@ -81,7 +83,7 @@ def test_sidebar_and_emoji_by_keyboard(window: BrowserWindow, person: User, proj
 
     page.get_by_role("link", name="Add reaction").press("Enter")
     search = page.get_by_role("searchbox", name="Search emoji")
-    expect(search).to_be_focused()  # Before that, the script is not attached yet.
+    expect(search).to_be_focused()
     search.fill("sailb")
     expect(page.get_by_role("button", name="React with thumbsup")).to_have_count(0)
     assert window.violations() == []
