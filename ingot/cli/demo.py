@@ -3,12 +3,16 @@
 import argparse
 import secrets
 import sys
+from functools import partial
 
 from ingot.app import open_database
+from ingot.ci.pipelines.stuck_jobs import STUCK_SEARCH_SECONDS, enqueue_stuck_job_search
 from ingot.cli.options import add_instance_options, prepare_instance, settings_from_arguments
 from ingot.core.access.passwords import hash_password
 from ingot.core.api.internal_client import InternalClient
+from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
+from ingot.core.jobs.schedule import RecurringJob, postpone_recurring
 from ingot.core.names import NAMESPACES
 from ingot.errors import Denied, Failure, Unavailable
 from ingot.operations.demo.client import DemoClient
@@ -29,6 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Running it again adds only missing users. The password and the tokens are printed once, for new users."
     )
     add_instance_options(parser)
+
+
+def _hold_off_search(db: Connection) -> None:
+    """Keep a running server from ending the demo's jobs, which seem to have been waiting for months."""
+    search = RecurringJob(STUCK_SEARCH_SECONDS, enqueue_stuck_job_search)
+    postpone_recurring(db, search, wall_clock())
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -57,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
         if created:
             inside = InternalClient(endpoint_table(), database, settings)
             client = DemoClient(inside, database.read(demo_actors), settings.base_url)
-            add_demo_year(client, clock, database.read(demo_group).id)
+            add_demo_year(client, clock, database.read(demo_group).id, partial(database.write, _hold_off_search))
     except (Failure, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:

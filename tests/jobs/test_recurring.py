@@ -1,11 +1,15 @@
 """Recurring jobs."""
 
+from functools import partial
+
 import pytest
 
 from ingot.app import open_database
+from ingot.ci.pipelines.stuck_jobs import STUCK_SEARCH_SECONDS, enqueue_stuck_job_search
 from ingot.core.db.connection import Connection
-from ingot.core.jobs.schedule import RecurringJob
+from ingot.core.jobs.schedule import RecurringJob, postpone_recurring
 from ingot.core.jobs.worker import JobWorker
+from ingot.jobs import recurring_jobs
 from tests.jobs.conftest import JobQueue
 
 
@@ -57,6 +61,25 @@ def test_a_shorter_interval_and_a_clock_set_back_do_not_delay_it(job_queue: JobQ
     job_queue.clock.step(days=-30)
     _run(hourly)
     assert len(ran) == 3
+
+
+def test_a_postponed_job_waits_for_its_whole_interval(job_queue: JobQueue) -> None:
+    """The demo keeps a running server from searching stuck jobs, of which it has many."""
+    ran: list[str] = []
+    entry = RecurringJob(60, lambda _: ran.append("a"), "a")
+    worker = JobWorker(job_queue.database, {}, [entry], job_queue.log)
+    _run(worker)
+    for _ in range(3):
+        job_queue.clock.step(seconds=50)
+        job_queue.database.write(partial(postpone_recurring, entry=entry, now=job_queue.clock()))
+        _run(worker)
+    assert ran == ["a"]
+    job_queue.clock.step(seconds=60)
+    _run(worker)
+    assert ran == ["a", "a"]
+    search = RecurringJob(STUCK_SEARCH_SECONDS, enqueue_stuck_job_search)
+    scheduled = {each.key: each.every_seconds for each in recurring_jobs(job_queue.settings)}
+    assert scheduled[search.key] == search.every_seconds
 
 
 def test_duplicate_names_are_rejected(job_queue: JobQueue) -> None:

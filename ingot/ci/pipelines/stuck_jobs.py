@@ -12,6 +12,7 @@ from ingot.core.jobs.queue import enqueue
 from ingot.repositories.pipelines.tables import commit_statuses
 
 DROP_STUCK_JOBS = "drop_stuck_jobs"
+STUCK_SEARCH_SECONDS = 60
 SILENT_RUNNER_SECONDS = 900
 """Time after which a runner that has not reported about its job counts as dead."""
 UNDELIVERED_SECONDS = 120

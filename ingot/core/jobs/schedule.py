@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, update
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
@@ -18,6 +18,11 @@ PREFIX = "recurring:"
 _SLOTS = select(recurring_jobs).where(in_list(recurring_jobs.c.name, "names")).order_by(recurring_jobs.c.id)
 # Locked rows are skipped: the worker that holds the lock enqueues the job and must not block others if it hangs.
 _FREE_SLOT = select(recurring_jobs).where(recurring_jobs.c.id == bindparam("slot")).with_for_update(skip_locked=True)
+_POSTPONE = (
+    update(recurring_jobs)
+    .where(recurring_jobs.c.name == bindparam("recurring"))
+    .values(next_run_at=bindparam("moment"))
+)
 
 
 class RecurringJob(NamedTuple):
@@ -91,6 +96,11 @@ class Schedule:
         # slots advanced by a transaction that started later than this one, or on another machine.
         furthest = add_duration(db.now, seconds=self._recurring[slot.name].every_seconds + SKEW_SECONDS)
         return slot.next_run_at <= db.now or slot.next_run_at > furthest
+
+
+def postpone_recurring(db: Connection, entry: RecurringJob, now: Timestamp) -> None:
+    """Let a recurring job wait for its whole interval again."""
+    db.run(_POSTPONE, recurring=entry.key, moment=add_duration(now, seconds=entry.every_seconds))
 
 
 def _handler(entry: RecurringJob) -> JobHandler:

@@ -30,14 +30,15 @@ from ingot.repositories.commit_writing import api as commit_writing_api
 MAIN = "master"
 
 
-def add_demo_year(client: DemoClient, clock: DemoClock, namespace_id: int) -> None:
-    """Add the projects and let their teams work on them, in the order of time."""
+def add_demo_year(client: DemoClient, clock: DemoClock, namespace_id: int, before_step: Callable[[], object]) -> None:
+    """Add the projects and let their teams work on them, in the order of time; ``before_step`` is called often."""
     runner = DemoRunner(client, clock, namespace_id)
     steps: list[Step] = CurrentWork(client, runner).plan()
     for number, content in enumerate(DEMO_PROJECTS):
         _create_project(client, content, namespace_id)
         steps += _DemoTeam(client, runner, content, random.Random(number)).plan()  # noqa: S311 - It only spreads the work.
     for days_ago, hour, step in sorted(steps, key=lambda each: (-each[0], each[1])):
+        before_step()
         clock.set(days_ago, hour)
         step()
         clock.tick()
