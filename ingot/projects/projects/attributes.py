@@ -102,12 +102,8 @@ def columns_from_params(params: ProjectAttributes) -> dict[str, Any]:
     return columns
 
 
-def options_from_params(params: ProjectAttributes, document: str, visibility: str, now: Timestamp) -> str:
-    """Return the document of a project's options with the given ones changed.
-
-    Raises Invalid if a feature of a project that is not private would be open to members only, because the features do
-    not check this themselves.
-    """
+def options_from_params(params: ProjectAttributes, document: str, now: Timestamp) -> str:
+    """Return the document of a project's options with the given ones changed."""
     sent = given_fields(params)
     if "emails_disabled" in sent:
         sent.setdefault("emails_enabled", not sent["emails_disabled"])
@@ -118,8 +114,6 @@ def options_from_params(params: ProjectAttributes, document: str, visibility: st
         private.discard(feature)
         if remains or sent.get(level) == "private":
             private.add(feature)
-            if visibility != "private":
-                raise Invalid(**{"visibility" if remains else level: ["is invalid"]})
     if params.container_expiration_policy_attributes is not UNSET:
         policy = project_options(document).container_expiration_policy
         changes = params.container_expiration_policy_attributes

@@ -71,16 +71,16 @@ def test_options_are_stored_checked_and_reset(api: Api, make: Make) -> None:
     assert (made.json()["merge_commit_template"], made.json()["packages_enabled"]) == ("%{title}", False)
 
 
-def test_private_levels_require_a_private_project(api: Api, make: Make) -> None:
+def test_private_levels_stay_when_the_visibility_changes(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="private")
 
     stored = api.put(project.url, owner, issues_access_level="private")
     assert (stored.json()["issues_access_level"], stored.json()["issues_enabled"]) == ("private", True)
-    refused = api.put(project.url, owner, visibility="public")
-    assert (refused.status_code, refused.json()) == (400, {"message": {"visibility": ["is invalid"]}})
-    opened = api.put(project.url, owner, visibility="public", issues_access_level="enabled").json()
-    assert (opened["visibility"], opened["issues_access_level"]) == ("public", "enabled")
+    opened = api.put(project.url, owner, visibility="public").json()
+    assert (opened["visibility"], opened["issues_access_level"]) == ("public", "private")
+    assert api.put(project.url, owner, issues_enabled=False).json()["issues_access_level"] == "disabled"
+    assert api.put(project.url, owner, issues_enabled=True).json()["issues_access_level"] == "enabled"
 
 
 def test_links_and_permissions_in_lists(api: Api, instance: Instance, make: Make) -> None:
