@@ -25,7 +25,7 @@ def list_subscriptions(settings: Settings, database: Database | None = None) -> 
         Deferred(f"{merge_requests}.versions.source_tracker:HeadTracker.subscriptions", store, database),
         Deferred(f"{merge_requests}.reviews.suggestion_recorder:SuggestionRecorder.subscriptions", store),
         Deferred("ingot.ci.pipelines.jobs:PipelineCreation.subscriptions", store),
-        Deferred(f"{merge_requests}.push_options:MergeRequestPushOptions.subscriptions", store),
+        Deferred(f"{merge_requests}.push_options:subscriptions"),
         Deferred(f"{merge_requests}.merge.subscribers:subscriptions"),
         Deferred("ingot.collaboration.issues.discussions.mentions:mention_subscriptions", base_url),
         Deferred(f"{merge_requests}.discussions.mention_subscribers:ReferenceSubscriber.subscriptions", base_url),
@@ -90,6 +90,10 @@ def fill_ports(settings: Settings) -> Ports:
         Deferred(
             "ingot.repositories.commits.ports:CommitMergeRequests",
             DeferredFunction(f"{related}.list_introducing", store),
+        ),
+        Deferred(
+            "ingot.repositories.ref_changes.ports:PushOptionHandler",
+            DeferredFunction("ingot.collaboration.merge_requests.push_options:MergeRequestPushOptions.apply", store),
         ),
         Deferred(
             "ingot.repositories.ref_changes.ports:MergeRequestHeads",

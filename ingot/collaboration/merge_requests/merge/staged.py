@@ -4,6 +4,7 @@ The transaction that records the intent to move the target also records a pendin
 records the move, even if only after a crash, marks the merge request as merged.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -129,15 +130,19 @@ def merge(
     options: MergeOptions,
     *,
     later: bool = False,
+    awaits: bool = False,
     scheduled: bool = False,
 ) -> None:
-    """Merge, or with ``later`` schedule the merge if the pipeline is active.
+    """Merge, or with ``later`` schedule the merge if the pipeline is active, with ``awaits`` also if there is none yet.
 
     A ``scheduled`` merge is skipped if it was canceled. Raises ``MergeBlocked``, ``Denied``, and ``Conflict`` if the
     head is not the one that the caller has seen.
     """
     with branch_queue.turn(merge_request.target_project_id, merge_request.target_branch):
-        merged = _merge_under_lock(database, store, actor, merge_request, options, later=later, scheduled=scheduled)
+        waits_for = (*ACTIVE_STATUSES, *((None,) if awaits else ())) if later else ()
+        merged = _merge_under_lock(
+            database, store, actor, merge_request, options, waits_for=waits_for, scheduled=scheduled
+        )
     if merged is not None and merged.remove_source_branch:
         try:
             _finish_removal(database, store, actor, merged.merge_request)
@@ -152,18 +157,21 @@ def _merge_under_lock(
     merge_request: MergeRequest,
     options: MergeOptions,
     *,
-    later: bool,
+    waits_for: Sequence[Status | None],
     scheduled: bool,
 ) -> MergePlan | None:
-    """Merge with retries; return None if the merge is left to the pipeline, or was canceled."""
+    """Merge with retries; return None if the merge is left to the pipeline, or was canceled.
+
+    ``waits_for`` contains the statuses of the pipeline with which the merge is scheduled; None stands for no pipeline.
+    """
     for _ in range(_MAX_TRIES):
         context = _load_context(database, store, actor, merge_request.id)
         if scheduled and not context.merge_request.merge_when_pipeline_succeeds:
             return None
-        _require_ready(context, options, later=later)
+        _require_ready(context, options, later=bool(waits_for))
         _fetch_head(context)
         try:
-            if later and context.pipeline in ACTIVE_STATUSES:
+            if context.pipeline in waits_for:
                 _require_mergeable(database, context)
                 database.write(
                     partial(schedule_auto_merge, actor=actor, merge_request=context.merge_request, options=options)
