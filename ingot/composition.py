@@ -119,6 +119,7 @@ def fill_ports(settings: Settings) -> Ports:
             "ingot.collaboration.issues.ports:IssueBoards",
             DeferredFunction("ingot.collaboration.boards.queries:labels_of_only_board"),
         ),
+        Deferred("ingot.collaboration.merge_requests.ports:MergeRequestAddresses", base_url),
         Deferred("ingot.collaboration.boards.ports:BoardDefaults", settings.profile == "9.4"),
         Deferred(
             "ingot.collaboration.issues.ports:IssueMergeRequests",

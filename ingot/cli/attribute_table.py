@@ -26,7 +26,9 @@ container images reporters. With `builds_access_level` disabled, pipelines stay 
 statuses to them.
 
 Templates of commit messages know the variables `%{source_branch}`, `%{target_branch}`, `%{title}`, `%{description}`,
-`%{issues}`, `%{reference}`, `%{local_reference}` and `%{source_project_id}`; the message of suggestions knows
+`%{issues}`, `%{reference}`, `%{local_reference}`, `%{source_project_id}`, `%{url}`, `%{first_commit}`,
+`%{first_multiline_commit}`, `%{first_multiline_commit_description}`, `%{all_commits}`, `%{co_authored_by}`,
+`%{merge_request_author}`, `%{merged_by}`, `%{approved_by}` and `%{reviewed_by}`; the message of suggestions knows
 `%{suggestions_count}`, `%{files_count}`, `%{branch_name}`, `%{project_path}` and `%{project_name}`.
 
 ## Licensed features of GitLab

@@ -223,5 +223,8 @@ def _whole_merge_commit(merge_request: MergeRequestContext) -> str:
 
 def _with_messages(merge_request: MergeRequestContext, box: MergeBox) -> MergeBox:
     project, record = merge_request.lookup.project, merge_request.lookup.merge_request
-    messages = merge_request.visit.database.read(lambda db: proposed_messages(db, project, record))
+    actor = merge_request.visit.viewer.actor
+    messages = merge_request.visit.database.read(
+        lambda db: proposed_messages(db, actor, project, record, merge_request.repository)
+    )
     return msgspec.structs.replace(box, message=messages.merge, squash_message=messages.squash)

@@ -10,16 +10,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from ingot.accounts.users.queries import find_user, user_or_none
-from ingot.collaboration.issues.tables import Issue
+from ingot.accounts.users.queries import user_or_none
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
-from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
+from ingot.collaboration.merge_requests.merge.commit_messages import MessageContext, merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions, decode_merge_options
-from ingot.collaboration.merge_requests.merge.queries import (
-    merge_with_leftover_branch,
-    open_issues_to_close,
-)
+from ingot.collaboration.merge_requests.merge.message_people import message_context
+from ingot.collaboration.merge_requests.merge.queries import merge_with_leftover_branch
 from ingot.collaboration.merge_requests.merge.service import (
     MergeOutdated,
     MergePlan,
@@ -53,12 +50,11 @@ from ingot.core.access.levels import Access
 from ingot.core.access.rules import require
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.db.times import to_datetime
 from ingot.core.jobs.handlers import RetryLater
 from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound, Unavailable
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
-from ingot.git.history.commits import NO_OID, Signature, branch_tip
+from ingot.git.history.commits import NO_OID, branch_tip
 from ingot.git.history.log import commits_between
 from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.maintenance.store import RepositoryStore
@@ -117,9 +113,7 @@ class _MergeContext(NamedTuple):
     source: Repository | None
     """The repository of the source branch; None if it was deleted."""
     tip: str
-    closes: list[Issue]
-    caller: Signature
-    author: Signature
+    messages: MessageContext
 
 
 def merge(
@@ -197,6 +191,7 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
         )
         repository = store.open(project.repository_key)
         pipeline = head_pipeline(db, merge_request)
+        tip = branch_tip(repository, merge_request.target_branch)
         return _MergeContext(
             access,
             project,
@@ -206,10 +201,8 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
             lacks_approvals(db, merge_request, project.options),
             repository,
             source_repository(db, store, repository, merge_request),
-            branch_tip(repository, merge_request.target_branch) or NO_OID,
-            open_issues_to_close(db, merge_request),
-            commit_signature(db, actor.user_id),
-            commit_signature(db, merge_request.author_id),
+            tip or NO_OID,
+            message_context(db, project, merge_request, actor.user_id, repository, tip),
         )
 
     return database.read(read)
@@ -326,14 +319,13 @@ def _move_target(
 def _build_commits(repository: Repository, context: _MergeContext, options: MergeOptions) -> MergeResult:
     project, merge_request, tip = context.project, context.merge_request, context.tip
     head = merge_request.head_oid
-    message = (options.commit_message or "").strip() or merge_message(project, merge_request, context.closes)
-    metadata = CommitMetadata(message, context.caller, context.caller)
+    author, caller = context.messages.author, context.messages.merged_by
+    message = (options.commit_message or "").strip() or merge_message(context.messages)
+    metadata = CommitMetadata(message, caller, caller)
     if not _should_squash(repository, context, options):
         return MergeResult(head) if project.merge_method == "ff" else merge_commit(repository, tip, head, metadata)
-    squash_text = (options.squash_commit_message or "").strip() or squash_message(
-        project, merge_request, context.closes
-    )
-    squash_metadata = CommitMetadata(squash_text, context.author, context.caller)
+    squash_text = (options.squash_commit_message or "").strip() or squash_message(context.messages)
+    squash_metadata = CommitMetadata(squash_text, author, caller)
     if project.merge_method == "ff":
         commit = squash_commit(repository, tip, head, squash_metadata)
         return MergeResult(commit, commit)
@@ -444,9 +436,3 @@ def run_auto_merge(database: Database, store: RepositoryStore, merge_request_id:
     except (Denied, NotFound):
         reason = "The user who scheduled the merge may no longer merge it."
         database.write(partial(abort_auto_merge, merge_request=merge_request, reason=reason))
-
-
-def commit_signature(db: Connection, user_id: int) -> Signature:
-    """Return the signature of a user for commits created now."""
-    user = find_user(db, user_id)
-    return Signature(user.name or user.username, user.email, int(to_datetime(db.now).timestamp()), 0)
