@@ -1,7 +1,9 @@
 """Queries about changes of refs that packages above answer."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import msgspec
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
@@ -27,13 +29,12 @@ class PipelineConfigurations:
     """Returns the full names of the first updated refs whose commits have a configuration."""
 
 
-@dataclass(frozen=True, slots=True)
-class PushOptionResult:
+class PushOptionResult(msgspec.Struct, frozen=True):
     """Effects of the options of a push, for the messages to its user."""
 
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = msgspec.field(default_factory=list)
     """Reasons why options had no effect."""
-    merge_requests: dict[str, str] = field(default_factory=dict)
+    merge_requests: dict[str, str] = msgspec.field(default_factory=dict)
     """Paths of the merge requests that were created or changed, by branch."""
 
 
