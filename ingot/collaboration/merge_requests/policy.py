@@ -95,6 +95,11 @@ def may_change_approval_rules(actor: Actor, access: Access, lookup: MergeRequest
     return actor.known and may_triage(actor, access, lookup.project)
 
 
+def may_read_approval_rules(actor: Actor, access: Access, project: Project) -> bool:
+    """Signed-in users who may read the merge requests, which show the same rules."""
+    return actor.known and may_read_merge_requests(actor, access, project)
+
+
 def may_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
     """Users who may push to or merge into the target branch, unless the project is archived."""
     project, branch = candidate.lookup.project, candidate.lookup.merge_request.target_branch

@@ -128,7 +128,7 @@ def test_merge_messages_follow_the_templates(api: Api, make: Make) -> None:
     assert api.get(f"{commits}/{merged['squash_commit_sha']}", owner).json()["message"] == "S !1"
 
 
-def test_templates_name_commits_and_people(api: Api, instance: Instance, make: Make) -> None:
+def test_templates_contain_commits_and_approvers(api: Api, instance: Instance, make: Make) -> None:
     owner, reviewer = make.user(name="Olga Owner"), make.user(name="Rita Reviewer")
     project = filled_project(make, owner, members={reviewer: Level.DEVELOPER})
     merge_template = "%{first_multiline_commit}\n\n%{url}\n%{merge_request_author}\n%{merged_by}\n\n%{co_authored_by}"
