@@ -42,7 +42,12 @@ from ingot.collaboration.merge_requests.mergeability_check import (
 )
 from ingot.collaboration.merge_requests.pipelines import head_pipeline
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
-from ingot.collaboration.merge_requests.queries import merge_request_by_id, with_unresolved_discussions
+from ingot.collaboration.merge_requests.queries import (
+    TargetProjectSummary,
+    merge_request_by_id,
+    merge_requirements,
+    with_unresolved_discussions,
+)
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.versions.source_tracker import HeadTracker
 from ingot.core.access.actor import Actor
@@ -105,6 +110,7 @@ class _MergeContext(NamedTuple):
     access: Access
     """The caller's access to the target project."""
     project: Project
+    requirements: TargetProjectSummary
     merge_request: MergeRequest
     pipeline: Status | None
     unresolved: bool
@@ -195,6 +201,7 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
         return _MergeContext(
             access,
             project,
+            merge_requirements(db, project),
             merge_request,
             pipeline.status if pipeline else None,
             bool(with_unresolved_discussions(db, [merge_request.id])),
@@ -218,7 +225,7 @@ def _require_ready(context: _MergeContext, options: MergeOptions, *, later: bool
     """Raise ``MergeBlocked`` or ``Conflict`` for obstacles that need no git operation."""
     merge_request = context.merge_request
     obstacle = obstacle_before_git(
-        context.project,
+        context.requirements,
         merge_request,
         context.pipeline,
         unresolved=context.unresolved,
@@ -238,7 +245,7 @@ def _require_mergeable(database: Database, context: _MergeContext) -> None:
         check_mergeability_at, repository=context.repository, merge_request=context.merge_request, tip=context.tip
     )
     mergeability: Mergeability | None = "nothing" if context.tip == NO_OID else database.read(check)
-    obstacle = obstacle_from_mergeability(context.project, mergeability or "conflict")
+    obstacle = obstacle_from_mergeability(context.requirements, mergeability or "conflict")
     if obstacle is not None:
         raise MergeBlocked(obstacle)
 

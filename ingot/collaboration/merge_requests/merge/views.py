@@ -4,6 +4,8 @@ from typing import Literal, NamedTuple
 
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.message_people import message_context
+from ingot.collaboration.merge_requests.merge_checks import MergeRequirements
+from ingot.collaboration.merge_requests.queries import merge_requirements
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
@@ -11,6 +13,11 @@ from ingot.core.db.connection import Connection
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip
 from ingot.projects.projects.tables import Project
+
+
+def merge_rules(db: Connection, project: Project) -> MergeRequirements:
+    """Return the requirements of a project and of its groups for merges."""
+    return merge_requirements(db, project)
 
 
 class MergeRefusalView(View):
