@@ -25,7 +25,7 @@ def list_subscriptions(settings: Settings, database: Database | None = None) -> 
         Deferred(f"{merge_requests}.versions.source_tracker:HeadTracker.subscriptions", store, database),
         Deferred(f"{merge_requests}.reviews.suggestion_recorder:SuggestionRecorder.subscriptions", store),
         Deferred("ingot.ci.pipelines.jobs:PipelineCreation.subscriptions", store),
-        Deferred(f"{merge_requests}.push_options:MergeRequestPushOptions.subscriptions", store),
+        Deferred(f"{merge_requests}.push_options:subscriptions"),
         Deferred(f"{merge_requests}.merge.subscribers:subscriptions"),
         Deferred("ingot.collaboration.issues.discussions.mentions:mention_subscriptions", base_url),
         Deferred(f"{merge_requests}.discussions.mention_subscribers:ReferenceSubscriber.subscriptions", base_url),
@@ -92,6 +92,10 @@ def fill_ports(settings: Settings) -> Ports:
             DeferredFunction(f"{related}.list_introducing", store),
         ),
         Deferred(
+            "ingot.repositories.ref_changes.ports:PushOptionHandler",
+            DeferredFunction("ingot.collaboration.merge_requests.push_options:MergeRequestPushOptions.apply", store),
+        ),
+        Deferred(
             "ingot.repositories.ref_changes.ports:MergeRequestHeads",
             DeferredFunction("ingot.collaboration.merge_requests.merge.queries:merge_request_heads"),
         ),
@@ -115,6 +119,7 @@ def fill_ports(settings: Settings) -> Ports:
             "ingot.collaboration.issues.ports:IssueBoards",
             DeferredFunction("ingot.collaboration.boards.queries:labels_of_only_board"),
         ),
+        Deferred("ingot.collaboration.merge_requests.ports:MergeRequestAddresses", base_url),
         Deferred("ingot.collaboration.boards.ports:BoardDefaults", settings.profile == "9.4"),
         Deferred(
             "ingot.collaboration.issues.ports:IssueMergeRequests",

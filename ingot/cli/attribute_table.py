@@ -21,11 +21,14 @@ none, because the feature behind them does not exist here. Settings that are not
 
 Keys, tokens and passwords of external services are not accepted as settings. The levels `issues_access_level`,
 `merge_requests_access_level`, `builds_access_level`, `wiki_access_level`, `snippets_access_level` and
-`container_registry_access_level` switch the features; `private` is accepted in private projects, where it has the
-effect of `enabled`, and such a project cannot become more visible before the level is changed.
+`container_registry_access_level` switch the features; `private` admits members only, and for merge requests and
+container images reporters. With `builds_access_level` disabled, pipelines stay readable, because other CI servers post
+statuses to them.
 
 Templates of commit messages know the variables `%{source_branch}`, `%{target_branch}`, `%{title}`, `%{description}`,
-`%{issues}`, `%{reference}`, `%{local_reference}` and `%{source_project_id}`; the message of suggestions knows
+`%{issues}`, `%{reference}`, `%{local_reference}`, `%{source_project_id}`, `%{url}`, `%{first_commit}`,
+`%{first_multiline_commit}`, `%{first_multiline_commit_description}`, `%{all_commits}`, `%{co_authored_by}`,
+`%{merge_request_author}`, `%{merged_by}`, `%{approved_by}` and `%{reviewed_by}`; the message of suggestions knows
 `%{suggestions_count}`, `%{files_count}`, `%{branch_name}`, `%{project_path}` and `%{project_name}`.
 
 ## Licensed features of GitLab

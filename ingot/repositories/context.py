@@ -8,7 +8,7 @@ from ingot.core.api.routes import Call, StagedCall
 from ingot.git.core.repository import Repository
 from ingot.projects.projects import policy
 from ingot.projects.projects.api import repository_store
-from ingot.projects.projects.code_access import project_repository
+from ingot.projects.projects.code_access import readable_repository
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 
@@ -24,7 +24,8 @@ class RepositoryContext(NamedTuple):
 def repository_in_path(call: Call) -> tuple[Access, RepositoryContext]:
     """Find the project in the path and return the caller's access with the repository context."""
     access, project = find_project(call.db, call.actor, call.path["id"])
-    return access, RepositoryContext(access, project, project_repository(repository_store(call.settings), project))
+    repository = readable_repository(repository_store(call.settings), call.actor, access, project)
+    return access, RepositoryContext(access, project, repository)
 
 
 def project_url(call: Call | StagedCall, project: Project) -> str:

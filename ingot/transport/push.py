@@ -26,6 +26,7 @@ from ingot.log import log_failure
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.policy import MAX_REFS
+from ingot.repositories.ref_changes.ports import PushOptionHandler, PushOptionResult
 from ingot.repositories.ref_changes.staged import (
     begin_ref_updates,
     check_old_values,
@@ -39,7 +40,7 @@ from ingot.transport.callers import Authenticate, recorded_author
 from ingot.transport.git_process import PUSH_LIMITS, GitProcess
 from ingot.transport.packet_lines import encode_packet
 from ingot.transport.policy import current_access
-from ingot.transport.push_messages import ClientAddress, merge_request_links, moved_message
+from ingot.transport.push_messages import ClientAddress, merge_request_links, moved_message, option_warnings
 from ingot.transport.refusals import storage_refusal
 
 MAX_REFS_BY_GIT = 20
@@ -270,23 +271,38 @@ class Push:
 
     async def _record(self, lines: Sequence[str]) -> bytes:
         self._updates = read_updates(lines)
+        applied = PushOptionResult()
         try:
             if self._intent is not None:
-                await self._run(
-                    partial(finish_pushed_updates, self._database, self._repository, self._intent, self._updates)
-                )
-                self._intent = None
-            messages = await self._database.read_async(self._messages, self._pool)
+                intent, self._intent = self._intent, None
+                try:
+                    await self._run(
+                        partial(finish_pushed_updates, self._database, self._repository, intent, self._updates)
+                    )
+                except (Failure, Unavailable):
+                    self._intent = intent
+                    raise
+                applied = await self._run(partial(self._apply_options, intent))
+            messages = await self._database.read_async(partial(self._messages, applied=applied), self._pool)
         except (Failure, Unavailable) as error:  # Retried when git has ended.
             log_failure("push not recorded at once", error, owner_id=self._owner.id)
             return OK
         return _reply("ok", messages)
 
-    def _messages(self, db: Connection) -> list[str]:
+    def _apply_options(self, intent: RefIntent) -> PushOptionResult:
+        if not intent.push_options:
+            return PushOptionResult()
+        try:
+            return self._database.ports[PushOptionHandler].apply(self._database, intent, self._updates)
+        except _EXPECTED_ERRORS as error:  # The push is recorded; the job applies the options.
+            log_failure("push options not applied at once", error, owner_id=self._owner.id)
+            return PushOptionResult()
+
+    def _messages(self, db: Connection, applied: PushOptionResult) -> list[str]:
         """Return the lines that git prints after the push."""
         project = existing_project(db, self._project.id)
-        links = merge_request_links(db, project, self._updates, self._base_url)
-        return [*moved_message(project, self._address), *links]
+        links = merge_request_links(db, project, self._updates, self._base_url, applied.merge_requests)
+        return [*moved_message(project, self._address), *option_warnings(applied.warnings), *links]
 
     async def _run(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

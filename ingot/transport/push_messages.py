@@ -1,6 +1,6 @@
 """Messages that git prints after a push: the new address of a moved project, and links to merge requests."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -26,16 +26,26 @@ def moved_message(project: Project, address: ClientAddress) -> list[str]:
     return ["", "This project has moved; its address is now:", f"  {address.prefix}{project.full_path}.git", ""]
 
 
-def merge_request_links(db: Connection, project: Project, updates: Sequence[RefUpdate], base_url: str) -> list[str]:
+def option_warnings(warnings: Sequence[str]) -> list[str]:
+    """Return lines with the reasons why options of the push had no effect."""
+    if not warnings:
+        return []
+    return ["", "WARNINGS:", "Error encountered with push options:", *(f"  {warning}" for warning in warnings), ""]
+
+
+def merge_request_links(
+    db: Connection, project: Project, updates: Sequence[RefUpdate], base_url: str, applied: Mapping[str, str]
+) -> list[str]:
     """Return lines with a link for each pushed branch, unless the project disables them.
 
-    The link leads to the open merge request of the branch, or to the form for a new one.
+    The link leads to the merge request that the push options have ``applied`` to, to the open one of the branch, or to
+    the form for a new one.
     """
     if not (project.printing_merge_request_link_enabled and project.merge_requests_enabled):
         return []
     pushed = [update.branch for update in updates if update.branch and not update.deletes]
-    branches = [name for name in pushed if name != project.default_branch][:_MAX_LINKS]
-    existing = _open_merge_requests(db, project, branches) if branches else {}
+    branches = [name for name in pushed if name != project.default_branch or name in applied][:_MAX_LINKS]
+    existing = {**(_open_merge_requests(db, project, branches) if branches else {}), **applied}
     lines = []
     for branch in branches:
         if branch in existing:

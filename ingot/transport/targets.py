@@ -2,12 +2,15 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.feature_access import may_use_feature
 from ingot.projects.projects.tables import Project
 from ingot.repositories.wikis.owners import WikiOwner, owner_kind
 from ingot.repositories.wikis.policy import WikiContext, may_download_wiki, may_read_wiki, may_write_wiki
@@ -42,7 +45,7 @@ def find_target(db: Connection, caller: GitCaller, path: str) -> tuple[Access, G
     if "/" in owner_path:  # Otherwise it would be taken for the id of a project.
         try:
             access, project = caller.find(db, owner_path)
-            return access, GitTarget(project, wiki)
+            return access, GitTarget(_as_seen(caller, access, project), wiki)
         except NotFound:
             if not wiki:
                 raise
@@ -56,7 +59,14 @@ def find_owner_again(db: Connection, caller: GitCaller, target: GitTarget) -> tu
     """Return a target as the caller sees it now; raise ``NotFound``."""
     find = caller.find if target.project is not None else caller.find_group
     access, owner = find(db, str(target.owner.id))
-    return access, target._replace(owner=owner)
+    return access, target._replace(owner=_as_seen(caller, access, owner) if isinstance(owner, Project) else owner)
+
+
+def _as_seen(caller: GitCaller, access: Access, project: Project) -> Project:
+    """Return a project with merge requests disabled if the caller may not read them, so that git hides their refs."""
+    if not project.merge_requests_enabled or may_use_feature(caller.actor, access, project, "merge_requests"):
+        return project
+    return msgspec.structs.replace(project, merge_requests_enabled=False)
 
 
 def target_refusal(caller: GitCaller, access: Access, target: GitTarget, service: Service) -> str | None:

@@ -13,6 +13,7 @@ SCOPE_DESCRIPTIONS = {
     "read_registry": "Read container images and packages",
     "write_registry": "Read and write container images and packages",
     "create_runner": "Create runners",
+    "manage_runner": "Read, change and delete runners",
     "admin_mode": "Administer the instance",
     "k8s_proxy": "Use clusters through the agent",
     "ai_features": "Use AI features",

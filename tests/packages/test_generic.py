@@ -55,6 +55,8 @@ def test_members_upload_and_download_by_their_level(
         (file,) = api.get(f"{project.url}/packages/{listed['id']}/package_files", make.root).json()
         for path in (f"/{listed['id']}/package_files/{file['id']}", f"/{listed['id']}"):
             assert api.delete(f"{project.url}/packages{path}", caller).status_code == delete, (role, path)
+    missing = send("GET", f"{project.url}/packages/generic/none/1.0/a.txt", roles.reporter)
+    assert (missing.status_code, missing.json()) == (404, {"message": "404 Package Not Found"})
     api.post(f"{project.url}/archive", roles.owner)
     assert send("PUT", f"{where}/late.txt", roles.owner, content=b"x").status_code == 403
     assert send("GET", f"{where}/a.txt", roles.reporter).status_code == 200

@@ -184,6 +184,8 @@ def random_data(make: Make) -> RandomData:
         issues += [_create_issue(make, dice, project, people) for _ in range(5)]
         if number % 7 == 6:
             make.api.put(project.url, make.root, issues_enabled=False)
+        if number % 4 == 1:
+            make.api.put(project.url, make.root, issues_access_level="private")
     return people, groups, made, issues
 
 
@@ -248,7 +250,7 @@ def _compare_project(
     except NotFound:
         assert not any(issue["id"] in single for issue in issues if issue["project_id"] == made.id)
         return
-    if not project.issues_enabled:
+    if not policy.may_read_issues(actor, here, project):
         return
     for state in (None, "opened", "closed"):
         found = list_project_issues(db, actor, here, project, ListIssues(state=state), Page(size=1000))

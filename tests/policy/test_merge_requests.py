@@ -141,6 +141,8 @@ def test_policy_and_lists_agree(make: Make) -> None:
         made.append((project, make_merge_request(make, project)))
         if number == 5:
             make.api.put(f"/projects/{project.id}", make.root, name=project.name, merge_requests_enabled=False)
+        if number % 3 == 1:
+            make.api.put(f"/projects/{project.id}", make.root, merge_requests_access_level="private")
     numbers = {each["id"] for _, each in made}
     actors = [Actor(user_id=person.id, username=person.username, via="private") for person in people]
     actors += [Actor(user_id=outside.id, username=outside.username, external=True, via="private"), ROOT]

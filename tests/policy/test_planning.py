@@ -10,6 +10,7 @@ from ingot.collaboration.labels import policy as labels
 from ingot.collaboration.milestones import policy as milestones
 from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.levels import Access, Level
+from ingot.projects.projects.options import ProjectOptions
 
 USER = Actor(user_id=2, username="user", name="User")
 ADMIN = Actor(user_id=1, username="root", name="Root", admin=True)
@@ -18,7 +19,7 @@ EXTERNAL = Actor(user_id=3, username="external", name="External", external=True)
 
 def _project(visibility: str = "private", **flags: bool) -> Any:
     features = {"issues_enabled": True, "merge_requests_enabled": True, "archived": False, **flags}
-    return SimpleNamespace(visibility=visibility, **features)
+    return SimpleNamespace(visibility=visibility, options=ProjectOptions(), **features)
 
 
 # Caller, level and visibility: whether they read and whether they write.

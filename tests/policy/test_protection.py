@@ -36,7 +36,7 @@ def project(**columns: Any) -> Project:
     """Return a project with a branch."""
     empty: dict[str, Any] = dict.fromkeys(Project.__struct_fields__)
     known = {"id": 1, "archived": False, "empty": False, "default_branch": "master", "import_status": "none"}
-    known["repository_access_level"] = "enabled"
+    known |= {"repository_access_level": "enabled", "options_document": "{}"}
     return Project(**{**empty, **known, **columns})
 
 

@@ -21,6 +21,14 @@ def may_issue_tokens(actor: Actor) -> bool:
     return actor.via in ("session", "private", "personal") and not actor.bot
 
 
+def may_issue_bot_tokens(actor: Actor) -> bool:
+    """Users who may issue tokens, and administrators with an impersonation token of a user.
+
+    A token of a bot does not belong to the user whom they impersonate, and expires with theirs at the latest.
+    """
+    return may_issue_tokens(actor) or (actor.via == "impersonation" and not actor.bot)
+
+
 def may_see_private_token(actor: Actor, expires_at: Timestamp | None) -> bool:
     """Callers whose credential is as powerful as the private token: not limited by scopes, and without an expiry."""
     return may_issue_tokens(actor) and may_grant_scopes(actor, SCOPES) and expires_at is None

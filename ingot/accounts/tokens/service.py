@@ -10,6 +10,7 @@ from ingot.accounts.tokens.events import TokenRevoked, TokenRotated
 from ingot.accounts.tokens.queries import credential_expiry, token_or_none
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
 from ingot.core.access.actor import Actor, AuthMethod
+from ingot.core.access.rules import require
 from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES, may_grant_scopes
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
@@ -26,6 +27,7 @@ _ALLOWED_SCOPES: dict[AuthMethod, set[str]] = {
     "impersonation": set(SCOPES),
 }
 MAX_LENGTH = 255
+_NO_DELEGATION = "OAuth, impersonation, project and group access tokens cannot create or rotate tokens"
 
 
 def create_token(
@@ -67,16 +69,24 @@ def issue_token(
     expires_at: Timestamp | None,
 ) -> tuple[AccessToken, str]:
     """Create a token on behalf of a caller; raise Denied if it would be more powerful than the caller's credential."""
+    require(policy.may_issue_tokens(actor), _NO_DELEGATION)
     latest = _require_delegable(db, actor, scopes, expires_at)
     return create_token(db, user_id, kind, name, scopes, expires_at or latest)
+
+
+def issue_bot_token(
+    db: Connection, actor: Actor, user_id: int, name: str, scopes: list[str], expires_at: Timestamp | None
+) -> tuple[AccessToken, str]:
+    """Create a token of a bot of a project or group; raise Denied if it would be more powerful than the credential."""
+    require(policy.may_issue_bot_tokens(actor), _NO_DELEGATION)
+    latest = _require_delegable(db, actor, scopes, expires_at)
+    return create_token(db, user_id, "personal", name, scopes, expires_at or latest)
 
 
 def _require_delegable(
     db: Connection, actor: Actor, scopes: Iterable[str], expires_at: Timestamp | None
 ) -> Timestamp | None:
     """Raise Denied if a token would exceed the caller's credential; return the expiry of the credential, if any."""
-    if not policy.may_issue_tokens(actor):
-        raise Denied("OAuth, impersonation, project and group access tokens cannot create or rotate tokens")
     if not may_grant_scopes(actor, scopes):
         raise Denied("The new token cannot have scopes that your token lacks")
     latest = credential_expiry(db, actor)
@@ -92,15 +102,18 @@ def revoke_token(db: Connection, token: AccessToken) -> None:
 
 
 def rotate_token(
-    db: Connection, actor: Actor, token: AccessToken, expires_at: Timestamp | None
+    db: Connection, actor: Actor, token: AccessToken, expires_at: Timestamp | None, *, of_bot: bool = False
 ) -> tuple[AccessToken, str]:
     """Revoke a token and create a new one with the same name and scopes, for one week by default.
 
     A token that rotates itself may prolong its life, which is the purpose of rotation. Of another token, a caller gets
     no more than the caller's credential has.
     """
-    scopes = token.scopes.split()
-    latest = _require_delegable(db, actor, scopes, expires_at) if token.id != actor.token_id else None
+    scopes, latest = token.scopes.split(), None
+    if token.id != actor.token_id:
+        may_issue = policy.may_issue_bot_tokens if of_bot else policy.may_issue_tokens
+        require(may_issue(actor), _NO_DELEGATION)
+        latest = _require_delegable(db, actor, scopes, expires_at)
     if not token.active(db.now):
         raise Invalid("400 (Bad request) the token is already revoked or expired")
     db.update(access_tokens, token.id, revoked=True)

@@ -2,13 +2,14 @@
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
+from ingot.projects.projects.feature_access import may_use_feature
 from ingot.projects.projects.policy import may_see_project, may_write_project
 from ingot.projects.projects.tables import Project
 
 
 def may_read_jobs(actor: Actor, access: Access, project: Project) -> bool:
     """Reporters, and everyone who may see the project if its jobs are public."""
-    if not has_jobs(project):
+    if not has_jobs(project) or not may_use_feature(actor, access, project, "builds"):
         return False
     if access.level >= Level.REPORTER or actor.admin:
         return True

@@ -21,6 +21,7 @@ from ingot.ci.runners.policy import may_see_runner_jobs
 from ingot.ci.runners.tables import Runner
 from ingot.ci.traces.store import TraceOffsetMismatch, trace_store_of
 from ingot.core.access.rules import anyone
+from ingot.core.access.scopes import READ_RUNNER_SCOPES
 from ingot.core.api.params import path_number
 from ingot.core.api.request_fields import read_body
 from ingot.core.api.routes import BodyContext, Call, RawResponse, Routes, StagedCall
@@ -136,7 +137,13 @@ def _job_headers(job: CiJob, size: int | None) -> tuple[Header, ...]:
     return (*headers, (b"range", b"0-%d" % size)) if size is not None else tuple(headers)
 
 
-@routes.get("/runners/:id/jobs", on=runner_in_path, may=may_see_runner_jobs, returns=list[RunnerJobView])
+@routes.get(
+    "/runners/:id/jobs",
+    on=runner_in_path,
+    may=may_see_runner_jobs,
+    returns=list[RunnerJobView],
+    scopes=READ_RUNNER_SCOPES,
+)
 def list_jobs_of_runner(call: Call, runner: Runner, params: ListRunnerJobs, page: Page) -> Listing[RunnerJobView]:
     """List the jobs that a runner executes or has executed."""
     listing = list_runner_jobs(call.db, call.actor, runner, params, page)

@@ -27,6 +27,7 @@ from ingot.ci.runners.views import (
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import administrators, anyone, require, signed_in
+from ingot.core.access.scopes import CREATE_RUNNER_SCOPES, MANAGE_RUNNER_SCOPES, READ_RUNNER_SCOPES
 from ingot.core.api.params import MissingParameter, path_number
 from ingot.core.api.routes import Call, PrepareContext, Routes
 from ingot.core.db.connection import Connection
@@ -58,31 +59,39 @@ def _details(call: Call, runner: Runner) -> RunnerDetailsView:
     return runner_details_view(call.db, call.actor, access, runner, instance_urls(call.origin, call.settings))
 
 
-@routes.get("/runners", may=signed_in, returns=list[RunnerView])
+@routes.get("/runners", may=signed_in, returns=list[RunnerView], scopes=READ_RUNNER_SCOPES)
 def list_runners(call: Call, params: ListOwnRunners, page: Page) -> Listing[RunnerView]:
     """List the runners of the projects and groups that the caller administers."""
     return _views(call, queries.list_own_runners(call.db, call.actor, params, page))
 
 
-@routes.get("/runners/all", may=administrators, returns=list[RunnerView])
+@routes.get("/runners/all", may=administrators, returns=list[RunnerView], scopes=READ_RUNNER_SCOPES)
 def list_all_runners(call: Call, params: ListRunners, page: Page) -> Listing[RunnerView]:
     """List all runners."""
     return _views(call, queries.list_all_runners(call.db, params, page))
 
 
-@routes.get("/runners/:id", on=runner_in_path, may=policy.may_see_runner, returns=RunnerDetailsView)
+@routes.get(
+    "/runners/:id", on=runner_in_path, may=policy.may_see_runner, returns=RunnerDetailsView, scopes=READ_RUNNER_SCOPES
+)
 def get_runner(call: Call, runner: Runner) -> RunnerDetailsView:
     """Get a runner."""
     return _details(call, runner)
 
 
-@routes.put("/runners/:id", on=runner_in_path, may=policy.may_change_runner, returns=RunnerDetailsView)
+@routes.put(
+    "/runners/:id",
+    on=runner_in_path,
+    may=policy.may_change_runner,
+    returns=RunnerDetailsView,
+    scopes=MANAGE_RUNNER_SCOPES,
+)
 def edit_runner(call: Call, runner: Runner, params: EditRunner) -> RunnerDetailsView:
     """Edit a runner."""
     return _details(call, service.edit_runner(call.db, runner, params))
 
 
-@routes.delete("/runners/:id", may=signed_in, returns=None)
+@routes.delete("/runners/:id", may=signed_in, returns=None, scopes=MANAGE_RUNNER_SCOPES)
 def delete_runner(call: Call) -> None:
     """Delete a runner."""
     try:
@@ -94,7 +103,13 @@ def delete_runner(call: Call) -> None:
     service.delete_runner(call.db, runner)
 
 
-@routes.get("/runners/:id/managers", on=runner_in_path, may=policy.may_see_runner, returns=list[RunnerManagerView])
+@routes.get(
+    "/runners/:id/managers",
+    on=runner_in_path,
+    may=policy.may_see_runner,
+    returns=list[RunnerManagerView],
+    scopes=READ_RUNNER_SCOPES,
+)
 def list_runner_managers(call: Call, runner: Runner) -> list[RunnerManagerView]:
     """List the machines that use the token of a runner."""
     return [runner_manager_view(manager, call.db.now) for manager in queries.list_managers(call.db, runner)]
@@ -105,19 +120,32 @@ def list_runner_managers(call: Call, runner: Runner) -> list[RunnerManagerView]:
     on=runner_in_path,
     may=policy.may_change_runner,
     returns=ResetTokenView,
+    scopes=MANAGE_RUNNER_SCOPES,
 )
 def reset_runner_token(call: Call, runner: Runner) -> ResetTokenView:
     """Replace the token of a runner."""
     return ResetTokenView(service.reset_runner_token(call.db, runner), None)
 
 
-@routes.get("/projects/:id/runners", on=project_in_path, may=policy.may_list_project_runners, returns=list[RunnerView])
+@routes.get(
+    "/projects/:id/runners",
+    on=project_in_path,
+    may=policy.may_list_project_runners,
+    returns=list[RunnerView],
+    scopes=READ_RUNNER_SCOPES,
+)
 def list_project_runners(call: Call, project: Project, params: ListRunners, page: Page) -> Listing[RunnerView]:
     """List the runners available to a project."""
     return _views(call, queries.list_project_runners(call.db, project, params, page))
 
 
-@routes.post("/projects/:id/runners", on=project_in_path, may=policy.may_change_project_runners, returns=RunnerView)
+@routes.post(
+    "/projects/:id/runners",
+    on=project_in_path,
+    may=policy.may_change_project_runners,
+    returns=RunnerView,
+    scopes=MANAGE_RUNNER_SCOPES,
+)
 def assign_runner(call: Call, project: Project, params: AssignRunner) -> RunnerView:
     """Make a runner of another project available to a project."""
     access, runner = queries.find_runner(call.db, call.actor, params.runner_id)
@@ -128,20 +156,30 @@ def assign_runner(call: Call, project: Project, params: AssignRunner) -> RunnerV
 
 
 @routes.delete(
-    "/projects/:id/runners/:runner_id", on=project_in_path, may=policy.may_change_project_runners, returns=None
+    "/projects/:id/runners/:runner_id",
+    on=project_in_path,
+    may=policy.may_change_project_runners,
+    returns=None,
+    scopes=MANAGE_RUNNER_SCOPES,
 )
 def unassign_runner(call: Call, project: Project) -> None:
     """Make a runner unavailable to a project."""
     service.unassign_runner(call.db, project, path_number(call.path, "runner_id"))
 
 
-@routes.get("/groups/:id/runners", on=group_in_path, may=policy.may_list_group_runners, returns=list[RunnerView])
+@routes.get(
+    "/groups/:id/runners",
+    on=group_in_path,
+    may=policy.may_list_group_runners,
+    returns=list[RunnerView],
+    scopes=READ_RUNNER_SCOPES,
+)
 def list_group_runners(call: Call, group: Namespace, params: ListRunners, page: Page) -> Listing[RunnerView]:
     """List the runners available to the projects of a group."""
     return _views(call, queries.list_group_runners(call.db, group, params, page))
 
 
-@routes.post("/user/runners", may=signed_in, returns=RegisteredRunnerView)
+@routes.post("/user/runners", may=signed_in, returns=RegisteredRunnerView, scopes=CREATE_RUNNER_SCOPES)
 def create_runner(call: Call, params: CreateRunner) -> RegisteredRunnerView:
     """Create a runner; the response is the only one with its token."""
     owner = _creation_owner(call.db, call.actor, params)

@@ -10,6 +10,7 @@ from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.projects.projects import policy as projects_policy
+from ingot.projects.projects.feature_access import is_open_to_all, may_use_feature
 from ingot.projects.projects.policy import belongs_to_scanned_project, may_see_project, visible_projects
 from ingot.projects.projects.tables import Project, projects
 
@@ -24,8 +25,8 @@ class IssueLookup(NamedTuple):
 
 
 def may_read_issues(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who see a project in which issues are enabled."""
-    return project.issues_enabled and may_see_project(actor, access, project)
+    """Users who see a project in which issues are enabled, if these are private its members."""
+    return may_use_feature(actor, access, project, "issues") and may_see_project(actor, access, project)
 
 
 def may_see_issue(actor: Actor, access: Access, issue: Issue, assignees: Collection[int]) -> bool:
@@ -105,7 +106,7 @@ def visible_issues(*, external: bool) -> ColumnElement[bool]:
     The statement joins the projects, and binds ``actor`` and ``today``.
     """
     return (
-        visible_projects(external=external)
+        visible_projects(external=external, opened=is_open_to_all("issues"))
         & (visible_below_reporter() | belongs_to_scanned_project(Level.REPORTER))
         & projects.c.issues_enabled.is_(True)
     )

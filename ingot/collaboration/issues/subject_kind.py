@@ -16,6 +16,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
+from ingot.projects.projects.feature_access import feature_level, is_open_to_all
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import projects
 from ingot.projects.sharing.queries import users_with_access
@@ -25,10 +26,11 @@ _EXISTING = projects.c.issues_enabled.is_(True) & projects.c.namespace_id.is_not
 
 
 def _visible(issue_id: ColumnElement[int], audience: Audience) -> ColumnElement[bool]:
+    public_issues = (projects.c.visibility == "public") & is_open_to_all("issues")
     if audience == "administrator":
         visible = _EXISTING
     elif audience == "nobody":
-        visible = _EXISTING & (projects.c.visibility == "public") & issues.c.confidential.is_(False)
+        visible = _EXISTING & public_issues & issues.c.confidential.is_(False)
     else:
         visible = _EXISTING & policy.visible_issues(external=audience == "external")
     matching = (issues.c.id == issue_id) & issues.c.deleted_at.is_(None) & (projects.c.id == issues.c.project_id)
@@ -55,7 +57,8 @@ def _readers(db: Connection, subject: Subject, user_ids: Collection[int], intern
     project = project_or_none(db, subject.project_id or 0)
     if project is None or not project.issues_enabled:
         return set()
-    levels = users_with_access(db, project, user_ids)
+    least = Level.GUEST if feature_level(project, "issues") == "private" else Level.NONE
+    levels = {user: level for user, level in users_with_access(db, project, user_ids).items() if level >= least}
     if not subject.confidential and not internal:
         return set(levels)
     involved = {subject.author_id, *_assignees(db, subject)}

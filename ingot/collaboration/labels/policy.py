@@ -6,7 +6,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.projects.groups.policy import may_see_group
 from ingot.projects.namespaces.tables import Namespace
-from ingot.projects.projects.policy import may_see_project
+from ingot.projects.projects.policy import may_plan_in
 from ingot.projects.projects.tables import Project
 
 
@@ -18,9 +18,8 @@ class LabelProjectLookup(NamedTuple):
 
 
 def may_read_labels(actor: Actor, access: Access, lookup: LabelProjectLookup) -> bool:
-    """Users who can see a project that has issues or merge requests enabled."""
-    project = lookup.project
-    return (project.issues_enabled or project.merge_requests_enabled) and may_see_project(actor, access, project)
+    """Users who can see a project and use its issues or merge requests."""
+    return may_plan_in(actor, access, lookup.project)
 
 
 def may_subscribe_to_labels(actor: Actor, access: Access, lookup: LabelProjectLookup) -> bool:

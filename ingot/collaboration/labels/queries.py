@@ -21,6 +21,7 @@ from ingot.errors import NotFound
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.namespaces.tables import namespace_tree, namespaces
+from ingot.projects.projects.feature_access import has_open_planning, is_open_to_all
 from ingot.projects.projects.policy import belongs_to_scanned_project, has_code, has_open_code, visible_projects
 from ingot.projects.projects.tables import Project, projects
 
@@ -180,7 +181,7 @@ def _of_projects_in(deep: bool, external: bool | None) -> ColumnElement[bool]:
         location, or_(projects.c.issues_enabled.is_(True), projects.c.merge_requests_enabled.is_(True))
     )
     if external is not None:
-        visible = visible.where(visible_projects(external=external))
+        visible = visible.where(visible_projects(external=external, opened=has_open_planning()))
     return labels.c.project_id.in_(visible.scalar_subquery())
 
 
@@ -319,8 +320,12 @@ def _of_all_projects(external: bool | None) -> Select[Any]:
     requests = and_(counted.subject_kind == "merge_request", projects.c.merge_requests_enabled.is_(True), has_code())
     if external is not None:
         opened = ("public",) if external else ("public", "internal")
-        issues = and_(issues, or_(counted.confidential.is_(False), member))
-        requests = and_(requests, or_(one_of(projects.c.visibility, *opened) & has_open_code(), member))
+        open_issues = or_(is_open_to_all("issues"), belongs_to_scanned_project())
+        issues = and_(issues, or_(and_(counted.confidential.is_(False), open_issues), member))
+        requests = and_(
+            requests,
+            or_(one_of(projects.c.visibility, *opened) & has_open_code() & is_open_to_all("merge_requests"), member),
+        )
     statement = (
         select(counted.label_id, counted.subject_kind, counted.state, func.sum(counted.total))
         .join(projects, projects.c.id == counted.project_id)

@@ -21,6 +21,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
+from ingot.projects.projects.feature_access import may_use_feature
 from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.tables import Project
 
@@ -65,12 +66,15 @@ def project_label_views(
     priorities = priorities_of(db, project.id, label_ids)
     counted: dict[int, LabelCounts] | None = None
     if counts:
+        counts_issues = may_use_feature(actor, access, project, "issues")
         counts_confidential = access.level >= Level.REPORTER or actor.admin
-        counts_merge_requests = project.merge_requests_enabled and may_download_code(actor, access, project)
+        counts_merge_requests = may_use_feature(actor, access, project, "merge_requests") and may_download_code(
+            actor, access, project
+        )
         counted = label_counts_in_project(
             db,
             label_ids,
-            LabelCountScope(project.id, project.issues_enabled, counts_confidential, counts_merge_requests),
+            LabelCountScope(project.id, counts_issues, counts_confidential, counts_merge_requests),
         )
     views = _views(db, actor, labels, counted)
     for label, view in zip(labels, views, strict=True):

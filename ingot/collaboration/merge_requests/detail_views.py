@@ -8,7 +8,7 @@ from ingot.collaboration.merge_requests.mergeability import Mergeability, cached
 from ingot.collaboration.merge_requests.mergeability_check import check_mergeability, has_source
 from ingot.collaboration.merge_requests.pipelines import head_pipeline
 from ingot.collaboration.merge_requests.policy import MergeCandidate, MergeRequestLookup, may_merge
-from ingot.collaboration.merge_requests.queries import latest_version, target_project_summary
+from ingot.collaboration.merge_requests.queries import latest_version, merge_requirements
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.views import (
     CallerPermissionsView,
@@ -58,7 +58,7 @@ def merge_request_as_view(
         mergeability = cached_mergeabilities(store, keys, [merge_request]).get(merge_request.id)
     version = latest_version(db, merge_request.id)
     view = merge_request_detail_view(
-        db, merge_request, base, target_project_summary(project), mergeability, version, users
+        db, merge_request, base, merge_requirements(db, project), mergeability, version, users
     )
     view.subscribed = follows(call, db, merge_request, [user.id for user in view.assignees])
     _fill_merge_fields(db, call.actor, MergeRequestLookup(access, project, merge_request, ()), view, base)

@@ -6,7 +6,11 @@ from typing import Any
 from ingot.collaboration.merge_requests.mergeability import cached_mergeabilities
 from ingot.collaboration.merge_requests.params import ListMergeRequests
 from ingot.collaboration.merge_requests.pipelines import failed_heads
-from ingot.collaboration.merge_requests.queries import target_project_summaries, target_project_summary
+from ingot.collaboration.merge_requests.queries import (
+    merge_requirements,
+    target_project_summaries,
+    target_project_summary,
+)
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.views import MergeRequestView, merge_request_views, simple_views
 from ingot.core.access.actor import Actor
@@ -30,7 +34,7 @@ def merge_request_list_views(
     with_labels_details: bool = False,
 ) -> list[MergeRequestView]:
     """Build the views of a page; ``project`` saves a query if all merge requests are of one project."""
-    targets = {project.id: target_project_summary(project)} if project else target_project_summaries(db, page)
+    targets = {project.id: merge_requirements(db, project)} if project else target_project_summaries(db, page)
     keys = {project_id: target.repository_key for project_id, target in targets.items()}
     mergeabilities = cached_mergeabilities(store, keys, page)
     return merge_request_views(db, page, base, targets, mergeabilities, with_labels_details=with_labels_details)

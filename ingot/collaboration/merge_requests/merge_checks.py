@@ -5,7 +5,6 @@ from typing import Literal, Protocol
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.mergeability import Mergeability
 from ingot.collaboration.merge_requests.tables import MergeRequest
-from ingot.projects.projects.options import ProjectOptions
 from ingot.repositories.pipelines.tables import Status
 
 ACTIVE_STATUSES: tuple[Status, ...] = ("created", "pending", "running")
@@ -39,8 +38,8 @@ class MergeRequirements(Protocol):
         """The merge method; all methods but ``merge`` require that the source contains the target."""
 
     @property
-    def options(self) -> ProjectOptions:
-        """Options, of which one excludes skipped pipelines."""
+    def allow_merge_on_skipped_pipeline(self) -> bool:
+        """Whether a skipped pipeline counts as successful."""
 
 
 def obstacle_before_git(
@@ -73,10 +72,8 @@ def obstacle_before_git(
 
 
 def _passes(project: MergeRequirements, pipeline: Status) -> bool:
-    """Return whether a pipeline counts as successful; a skipped one does unless the project says otherwise."""
-    return pipeline == "success" or (
-        pipeline == "skipped" and project.options.allow_merge_on_skipped_pipeline is not False
-    )
+    """Return whether a pipeline counts as successful."""
+    return pipeline == "success" or (pipeline == "skipped" and project.allow_merge_on_skipped_pipeline)
 
 
 def obstacle_from_mergeability(project: MergeRequirements, mergeability: Mergeability) -> MergeObstacle | None:

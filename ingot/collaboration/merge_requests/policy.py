@@ -11,6 +11,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.expressions import one_of
 from ingot.projects.projects import policy as projects_policy
+from ingot.projects.projects.feature_access import is_open_to_all, may_use_feature
 from ingot.projects.projects.policy import belongs_to_scanned_project, has_code, has_open_code, may_download_code
 from ingot.projects.projects.tables import Project, projects
 from ingot.repositories.protection.policy import matching_branch_rules, may_merge_into, may_push_to
@@ -35,8 +36,8 @@ class MergeCandidate(NamedTuple):
 
 
 def may_read_merge_requests(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who may read the code of a project in which merge requests are enabled."""
-    return project.merge_requests_enabled and may_download_code(actor, access, project)
+    """Users who may read the code of a project in which merge requests are enabled, if these are private reporters."""
+    return may_use_feature(actor, access, project, "merge_requests") and may_download_code(actor, access, project)
 
 
 def may_list_merge_requests(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
@@ -94,6 +95,11 @@ def may_change_approval_rules(actor: Actor, access: Access, lookup: MergeRequest
     return actor.known and may_triage(actor, access, lookup.project)
 
 
+def may_read_approval_rules(actor: Actor, access: Access, project: Project) -> bool:
+    """Signed-in users who may read the merge requests, which show the same rules."""
+    return actor.known and may_read_merge_requests(actor, access, project)
+
+
 def may_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
     """Users who may push to or merge into the target branch, unless the project is archived."""
     project, branch = candidate.lookup.project, candidate.lookup.merge_request.target_branch
@@ -124,7 +130,7 @@ def visible_merge_requests(*, external: bool) -> ColumnElement[bool]:
     The statement joins the projects, and binds ``actor`` and ``today``.
     """
     visibilities = ("public",) if external else ("public", "internal")
-    open_code = one_of(projects.c.visibility, *visibilities) & has_open_code()
+    open_code = one_of(projects.c.visibility, *visibilities) & has_open_code() & is_open_to_all("merge_requests")
     return and_(
         or_(open_code, belongs_to_scanned_project(Level.REPORTER)),
         has_code(),

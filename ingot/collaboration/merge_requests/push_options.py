@@ -1,6 +1,6 @@
 """Merge requests that ``git push -o merge_request.create`` creates, and changes of existing ones.
 
-They are made right after the transaction of the push, before its response. A job makes them after a crash; both leave
+They are made right after the push is recorded, before its response. A job makes them after a crash; both leave
 an existing merge request as it is requested.
 """
 
@@ -33,15 +33,18 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
 from ingot.core.events.bus import Subscriptions
-from ingot.core.jobs.queue import cancel_job, enqueue
-from ingot.errors import Failure
+from ingot.core.jobs.queue import cancel_unique_job, enqueue
+from ingot.errors import Denied, Failure, Invalid, NotFound
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.ref_updates import RefUpdate
 from ingot.log import log_failure
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules
 from ingot.repositories.ref_changes.events import RefsChanged
+from ingot.repositories.ref_changes.ports import PushOptionResult
+from ingot.repositories.ref_changes.tables import RefIntent
 
 APPLY_PUSH_OPTIONS = "apply_push_options"
 PREFIX = "merge_request."
@@ -100,53 +103,78 @@ def parse_push_options(options: Sequence[str]) -> PushOptions | None:
 _NO_OPTIONS = PushOptions()
 
 
+subscriptions = Subscriptions()
+
+
+@subscriptions.on(RefsChanged)
+def on_refs_changed(db: Connection, event: RefsChanged) -> None:
+    """Add a job that applies the options of a push, in case the process of the push cannot."""
+    branches = _branches(event.updates)
+    is_user = event.actor_id is not None and event.deploy_key_id is None
+    if not event.push_options or not branches or not is_user or parse_push_options(event.push_options) is None:
+        return
+    pushed = OptionedPush(event.actor_id or 0, event.project_id, branches, _own_options(event.push_options))
+    run_at = add_duration(db.now, seconds=JOB_DELAY_SECONDS)
+    enqueue(db, APPLY_PUSH_OPTIONS, pushed, run_at=run_at, unique_key=_job_key(event.key))
+
+
+def _job_key(key: str) -> str:
+    return f"{APPLY_PUSH_OPTIONS} {key}"
+
+
+def _branches(updates: Sequence[RefUpdate]) -> tuple[str, ...]:
+    return tuple(update.branch for update in updates if update.branch is not None and not update.deletes)[:MAX_BRANCHES]
+
+
+def _own_options(options: Sequence[str]) -> tuple[str, ...]:
+    return tuple(option for option in options if option.startswith(PREFIX))
+
+
 class MergeRequestPushOptions:
     """Applies the options of pushes."""
 
     def __init__(self, store: RepositoryStore) -> None:
         self._store = store
 
-    @property
-    def subscriptions(self) -> Subscriptions:
-        """Subscription to pushes."""
-        subscriptions = Subscriptions()
-        subscriptions.on(RefsChanged)(self.on_refs_changed)
-        return subscriptions
-
-    def on_refs_changed(self, db: Connection, event: RefsChanged) -> None:
-        """Apply the options of a push by a user to the first branches that it updated."""
-        branches = [update.branch for update in event.updates if update.branch is not None and not update.deletes]
-        is_user = event.actor_id is not None and event.deploy_key_id is None
-        if not event.push_options or not branches or not is_user or parse_push_options(event.push_options) is None:
-            return
-        options = tuple(option for option in event.push_options if option.startswith(PREFIX))
-        pushed = OptionedPush(event.actor_id or 0, event.project_id, tuple(branches[:MAX_BRANCHES]), options)
-        job_id = enqueue(db, APPLY_PUSH_OPTIONS, pushed, run_at=add_duration(db.now, seconds=JOB_DELAY_SECONDS))
-        db.follow_up(partial(self._apply_now, pushed=pushed, job_id=job_id))
-
-    def _apply_now(self, database: Database, pushed: OptionedPush, job_id: int) -> None:
-        self._apply(database, pushed)
-        database.write(partial(cancel_job, job_id=job_id))
+    def apply(self, database: Database, intent: RefIntent, updates: Sequence[RefUpdate]) -> PushOptionResult:
+        """Apply the options of a recorded push to the first branches that it updated, and withdraw the job."""
+        options = msgspec.json.decode(intent.push_options, type=tuple[str, ...]) if intent.push_options else ()
+        if parse_push_options(options) is None or intent.deploy_key_id is not None or intent.actor_id is None:
+            return PushOptionResult()
+        pushed = OptionedPush(intent.actor_id, intent.project_id, _branches(updates), _own_options(options))
+        result = self._apply(database, pushed)
+        database.write(partial(cancel_unique_job, unique_key=_job_key(intent.key)))
+        return result
 
     def run(self, database: Database, payload: Any) -> None:
         """Run the job."""
         self._apply(database, msgspec.convert(payload, OptionedPush))
 
-    def _apply(self, database: Database, pushed: OptionedPush) -> None:
+    def _apply(self, database: Database, pushed: OptionedPush) -> PushOptionResult:
+        result = PushOptionResult()
         options = parse_push_options(pushed.options)
         actor = database.read(partial(active_actor, user_id=pushed.user_id))
         if options is None or actor is None:
-            return
+            return result
         for branch in pushed.branches:
             try:
-                self._apply_to_branch(database, actor, pushed.project_id, branch, options)
+                self._apply_to_branch(database, actor, pushed.project_id, branch, options, result)
             except (Failure, MergeBlocked) as error:  # The push itself has succeeded.
                 log_failure("push options not applied", error, project_id=pushed.project_id)
+                result.warnings.append(f"{branch}: {_reason(error)}")
+        return result
 
     def _apply_to_branch(
-        self, database: Database, actor: Actor, project_id: int, branch: str, options: PushOptions
+        self,
+        database: Database,
+        actor: Actor,
+        project_id: int,
+        branch: str,
+        options: PushOptions,
+        result: PushOptionResult,
     ) -> None:
         source, target = database.read(partial(_projects, actor=actor, project_id=project_id, options=options))
+        result.warnings.extend(database.read(partial(_unknown_names, target=target, options=options)))
         requested = options.target or target.default_branch or ""
         opened = database.read(partial(open_merge_requests_from, source_id=source.project.id, branches=[branch]))
         existing = [each for each in opened if each.target_project_id == target.id]
@@ -157,10 +185,13 @@ class MergeRequestPushOptions:
                 database.write(partial(_edit, actor=actor, merge_request=merge_request, options=options))
         elif options.create:
             existing = [self._create(database, actor, source, target, branch, requested, options)]
-        if options.auto_merge or options.merge_when_pipeline_succeeds:
-            for merge_request in existing:
+        else:
+            raise Invalid(f"The option {PREFIX}create is required to create a merge request.")
+        for merge_request in existing:
+            result.merge_requests[branch] = f"{target.full_path}/-/merge_requests/{merge_request.iid}"
+            if options.auto_merge or options.merge_when_pipeline_succeeds:
                 database.read(partial(_require_merge, actor=actor, merge_request=merge_request))
-                merge(database, self._store, actor, merge_request, DEFAULT_MERGE_OPTIONS, later=True)
+                merge(database, self._store, actor, merge_request, DEFAULT_MERGE_OPTIONS, later=True, awaits=True)
 
     def _create(
         self,
@@ -199,6 +230,24 @@ class MergeRequestPushOptions:
         commit = commit_or_none(repository, tip) if tip is not None else None
         subject, _, body = (commit.message if commit is not None else "").partition("\n")
         return subject.strip()[:255], body.strip()
+
+
+def _reason(error: Failure) -> str:
+    """Return the message for the user of a push."""
+    if isinstance(error, NotFound):
+        return f"{error.what or 'Object'} not found."
+    if isinstance(error, Denied):
+        return error.reason or "You do not have the permission for this."
+    return str(error) or "The options are not valid."
+
+
+def _unknown_names(db: Connection, target: Project, options: PushOptions) -> list[str]:
+    """Return a warning for each user and milestone that an option names and that does not exist."""
+    names = (*options.assign, *options.unassign)
+    warnings = [f"User {name} not found." for name in names if not _user_ids(db, [name])]
+    if options.milestone and usable_milestone_by_title(db, target, options.milestone) is None:
+        warnings.append(f"Milestone {options.milestone} not found.")
+    return warnings
 
 
 def _projects(db: Connection, actor: Actor, project_id: int, options: PushOptions) -> tuple[ProjectScope, Project]:

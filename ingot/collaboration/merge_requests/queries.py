@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, literal_column, select, union_all
+from sqlalchemy import ColumnElement, bindparam, exists, literal_column, select, union_all
 
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.filters import KIND
@@ -34,6 +34,7 @@ from ingot.errors import Invalid, NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.history.log import count_between
+from ingot.projects.namespaces.tables import namespace_tree, namespaces
 from ingot.projects.projects.options import ProjectOptions, project_options
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project, projects
@@ -102,6 +103,17 @@ _LATEST_COLLECTED = (
     .order_by(merge_request_versions.c.id.desc())
     .limit(1)
 )
+
+
+def _has_group_with(option: str) -> ColumnElement[bool]:
+    """Return the condition that a group around the project has an option; options that are false are not stored."""
+    return exists().where(
+        namespace_tree.c.descendant_id == projects.c.namespace_id,
+        namespaces.c.id == namespace_tree.c.ancestor_id,
+        namespaces.c.options_document.contains(f'"{option}":true', autoescape=True),
+    )
+
+
 _TARGET_PROJECTS = select(
     projects.c.id,
     projects.c.full_path,
@@ -110,6 +122,9 @@ _TARGET_PROJECTS = select(
     projects.c.only_allow_merge_if_all_discussions_are_resolved,
     projects.c.merge_method,
     projects.c.options_document,
+    _has_group_with("only_allow_merge_if_pipeline_succeeds"),
+    _has_group_with("allow_merge_on_skipped_pipeline"),
+    _has_group_with("only_allow_merge_if_all_discussions_are_resolved"),
 ).where(in_list(projects.c.id, "projects"))
 
 # A discussion is resolved when each of its notes is; individual notes cannot be resolved.
@@ -127,14 +142,35 @@ _WITH_UNRESOLVED_DISCUSSIONS = (
 
 
 class TargetProjectSummary(NamedTuple):
-    """Columns of the target project that lists of merge requests need."""
+    """Columns of the target project that lists of merge requests need, and the requirements of the groups around it."""
 
     path: str
     repository_key: str
-    only_allow_merge_if_pipeline_succeeds: bool
-    only_allow_merge_if_all_discussions_are_resolved: bool
+    own_pipeline_rule: bool
+    own_discussion_rule: bool
     merge_method: str
     options_document: str
+    group_pipeline_rule: bool = False
+    group_allows_skipped: bool = False
+    group_discussion_rule: bool = False
+
+    @property
+    def only_allow_merge_if_pipeline_succeeds(self) -> bool:
+        """Whether the project or a group requires that the pipeline succeeds."""
+        return self.own_pipeline_rule or self.group_pipeline_rule
+
+    @property
+    def allow_merge_on_skipped_pipeline(self) -> bool:
+        """Whether a skipped pipeline counts as successful; a rule of a group decides unless the project does."""
+        own = self.options.allow_merge_on_skipped_pipeline
+        if own is None and self.group_pipeline_rule and not self.own_pipeline_rule:
+            return self.group_allows_skipped
+        return own is not False
+
+    @property
+    def only_allow_merge_if_all_discussions_are_resolved(self) -> bool:
+        """Whether the project or a group requires that all discussions are resolved."""
+        return self.own_discussion_rule or self.group_discussion_rule
 
     @property
     def options(self) -> ProjectOptions:
@@ -143,7 +179,7 @@ class TargetProjectSummary(NamedTuple):
 
 
 def target_project_summary(project: Project) -> TargetProjectSummary:
-    """Return the summary of a project."""
+    """Return the summary of a project, without the requirements of groups."""
     return TargetProjectSummary(
         project.full_path,
         project.repository_key,
@@ -152,6 +188,14 @@ def target_project_summary(project: Project) -> TargetProjectSummary:
         project.merge_method,
         project.options_document,
     )
+
+
+def merge_requirements(db: Connection, project: Project) -> TargetProjectSummary:
+    """Return the summary of a project with the requirements of the groups around it."""
+    if project.space_kind == "user":
+        return target_project_summary(project)
+    rows = db.rows(_TARGET_PROJECTS, projects=[project.id])
+    return TargetProjectSummary(*rows[0][1:]) if rows else target_project_summary(project)
 
 
 def target_project_summaries(db: Connection, page: Sequence[MergeRequest]) -> dict[int, TargetProjectSummary]:

@@ -21,6 +21,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
+from ingot.projects.projects.feature_access import feature_level, is_open_to_all
 from ingot.projects.projects.policy import has_code, has_open_code
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import projects
@@ -36,7 +37,7 @@ def _visible(merge_request_id: ColumnElement[int], audience: Audience) -> Column
     if audience == "administrator":
         visible = _EXISTING
     elif audience == "nobody":
-        visible = _EXISTING & (projects.c.visibility == "public") & has_open_code()
+        visible = _EXISTING & (projects.c.visibility == "public") & has_open_code() & is_open_to_all("merge_requests")
     else:
         visible = _EXISTING & policy.visible_merge_requests(external=audience == "external")
     matching = (
@@ -75,7 +76,8 @@ def _readers(db: Connection, subject: Subject, user_ids: Collection[int], intern
     if project is None or not project.merge_requests_enabled or project.repository_access_level == "disabled":
         return set()
     levels = users_with_access(db, project, user_ids)
-    if project.visibility != "private" and project.repository_access_level == "enabled" and not internal:
+    open_code = project.visibility != "private" and project.repository_access_level == "enabled"
+    if open_code and feature_level(project, "merge_requests") == "enabled" and not internal:
         return set(levels)
     return {user_id for user_id, level in levels.items() if level >= Level.REPORTER}
 

@@ -5,13 +5,13 @@ from sqlalchemy import ColumnElement, or_
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.projects.namespaces.tables import Namespace
-from ingot.projects.projects.policy import may_see_project
+from ingot.projects.projects.policy import may_plan_in
 from ingot.projects.projects.tables import Project, projects
 
 
 def may_read_milestones(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who can see a project that has issues or merge requests enabled."""
-    return (project.issues_enabled or project.merge_requests_enabled) and may_see_project(actor, access, project)
+    """Users who can see a project and use its issues or merge requests."""
+    return may_plan_in(actor, access, project)
 
 
 def has_milestones() -> ColumnElement[bool]:

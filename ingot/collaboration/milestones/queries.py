@@ -18,6 +18,7 @@ from ingot.errors import NotFound
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.namespaces.tables import namespace_tree, namespaces
+from ingot.projects.projects.feature_access import has_open_planning
 from ingot.projects.projects.policy import visible_projects
 from ingot.projects.projects.tables import Project, projects
 
@@ -196,7 +197,7 @@ def _visible(
     visible_project_ids = select(projects.c.id).where(project_condition, has_milestones())
     if external is not None:
         visible_group_ids = visible_group_ids.where(visible_groups(external))
-        visible_project_ids = visible_project_ids.where(visible_projects(external=external))
+        visible_project_ids = visible_project_ids.where(visible_projects(external=external, opened=has_open_planning()))
     return [
         milestones.c.group_id.in_(visible_group_ids.scalar_subquery()),
         milestones.c.project_id.in_(visible_project_ids.scalar_subquery()),

@@ -17,6 +17,7 @@ from ingot.core.db.expressions import contains, in_list, like_pattern, without_i
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.times import day_of
 from ingot.errors import Invalid, NotFound
+from ingot.projects.projects.feature_access import is_open_to_all
 from ingot.projects.projects.policy import readable_projects, visible_projects
 from ingot.projects.projects.tables import projects
 
@@ -93,7 +94,9 @@ def _mention_source_visible(*, external: bool) -> ColumnElement[bool]:
     """
     source_project = projects.c.id == notes.c.source_project_id
     visible_issues = exists().where(
-        source_project, projects.c.issues_enabled.is_(True), visible_projects(external=external)
+        source_project,
+        projects.c.issues_enabled.is_(True),
+        visible_projects(external=external, opened=is_open_to_all("issues")),
     )
     from_issue = notes.c.source_kind == "issue"
     return or_(

@@ -21,8 +21,9 @@ from ingot.core.markup.markdown import render
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.ports import ReferenceLinks
 from ingot.projects.projects.views import instance_urls
-from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, project_url, repository_in_path
+from ingot.repositories.context import RepositoryContext, project_url, repository_in_path
 from ingot.repositories.tags import service as tags
+from ingot.repositories.tags.policy import may_read_releases, may_write_releases
 from ingot.repositories.tags.queries import find_release, release_or_none
 from ingot.repositories.tags.tables import Release
 
@@ -54,7 +55,7 @@ def _editable_release_in_path(call: Call, context: RepositoryContext) -> Release
 @routes.get(
     "/projects/:id/releases",
     on=repository_in_path,
-    may=may_read_code,
+    may=may_read_releases,
     returns=list[ReleaseView],
     open=True,
     job_token=True,
@@ -80,7 +81,7 @@ def _render_descriptions(call: Call, context: RepositoryContext, views: list[Rel
 @routes.get(
     "/projects/:id/releases/permalink/latest",
     on=repository_in_path,
-    may=may_read_code,
+    may=may_read_releases,
     returns=ReleaseView,
     open=True,
     job_token=True,
@@ -93,7 +94,7 @@ def get_latest_release(call: Call, context: RepositoryContext) -> ReleaseView:
 @routes.get(
     "/projects/:id/releases/:tag_name",
     on=repository_in_path,
-    may=may_read_code,
+    may=may_read_releases,
     returns=ReleaseView,
     open=True,
     job_token=True,
@@ -107,7 +108,12 @@ def get_release(call: Call, context: RepositoryContext, params: GetRelease) -> R
 
 
 @routes.post(
-    "/projects/:id/releases", on=repository_in_path, may=may_push_code, returns=ReleaseView, staged=True, job_token=True
+    "/projects/:id/releases",
+    on=repository_in_path,
+    may=may_write_releases,
+    returns=ReleaseView,
+    staged=True,
+    job_token=True,
 )
 def create_release(stage: StagedCall, context: RepositoryContext, params: CreateRelease) -> ReleaseView:
     """Create a release, and its tag if it does not exist."""
@@ -117,7 +123,11 @@ def create_release(stage: StagedCall, context: RepositoryContext, params: Create
 
 
 @routes.put(
-    "/projects/:id/releases/:tag_name", on=repository_in_path, may=may_push_code, returns=ReleaseView, job_token=True
+    "/projects/:id/releases/:tag_name",
+    on=repository_in_path,
+    may=may_write_releases,
+    returns=ReleaseView,
+    job_token=True,
 )
 def edit_release(call: Call, context: RepositoryContext, params: EditRelease) -> ReleaseView:
     """Edit a release."""
@@ -125,7 +135,11 @@ def edit_release(call: Call, context: RepositoryContext, params: EditRelease) ->
 
 
 @routes.delete(
-    "/projects/:id/releases/:tag_name", on=repository_in_path, may=may_push_code, returns=ReleaseView, job_token=True
+    "/projects/:id/releases/:tag_name",
+    on=repository_in_path,
+    may=may_write_releases,
+    returns=ReleaseView,
+    job_token=True,
 )
 def delete_release(call: Call, context: RepositoryContext) -> ReleaseView | None:
     """Delete a release; its tag stays."""
@@ -140,7 +154,7 @@ def delete_release(call: Call, context: RepositoryContext) -> ReleaseView | None
 @routes.get(
     "/projects/:id/releases/:tag_name/assets/links",
     on=repository_in_path,
-    may=may_read_code,
+    may=may_read_releases,
     returns=list[ReleaseLinkView],
     open=True,
     job_token=True,
@@ -156,7 +170,7 @@ def list_release_links(call: Call, context: RepositoryContext, page: Page) -> Li
 @routes.get(
     "/projects/:id/releases/:tag_name/assets/links/:link_id",
     on=repository_in_path,
-    may=may_read_code,
+    may=may_read_releases,
     returns=ReleaseLinkView,
     open=True,
     job_token=True,
@@ -171,7 +185,7 @@ def get_release_link(call: Call, context: RepositoryContext) -> ReleaseLinkView:
 @routes.post(
     "/projects/:id/releases/:tag_name/assets/links",
     on=repository_in_path,
-    may=may_push_code,
+    may=may_write_releases,
     returns=ReleaseLinkView,
     job_token=True,
 )
@@ -184,7 +198,7 @@ def create_release_link(call: Call, context: RepositoryContext, params: CreateLi
 @routes.put(
     "/projects/:id/releases/:tag_name/assets/links/:link_id",
     on=repository_in_path,
-    may=may_push_code,
+    may=may_write_releases,
     returns=ReleaseLinkView,
     job_token=True,
 )
@@ -198,7 +212,7 @@ def edit_release_link(call: Call, context: RepositoryContext, params: EditLink) 
 @routes.delete(
     "/projects/:id/releases/:tag_name/assets/links/:link_id",
     on=repository_in_path,
-    may=may_push_code,
+    may=may_write_releases,
     returns=ReleaseLinkView,
     job_token=True,
 )

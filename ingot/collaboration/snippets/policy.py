@@ -8,6 +8,7 @@ from ingot.collaboration.snippets.tables import Snippet, snippets
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.expressions import one_of
+from ingot.projects.projects.feature_access import is_open_to_all, may_use_feature
 from ingot.projects.projects.policy import belongs_to_scanned_project, may_see_project, visible_projects
 from ingot.projects.projects.tables import Project, projects
 
@@ -22,7 +23,7 @@ class SnippetLookup(NamedTuple):
 
 def may_read_snippets(actor: Actor, access: Access, project: Project) -> bool:
     """Users who can see a project that has snippets enabled."""
-    return project.snippets_enabled and may_see_project(actor, access, project)
+    return may_use_feature(actor, access, project, "snippets") and may_see_project(actor, access, project)
 
 
 def may_create_project_snippet(actor: Actor, access: Access, project: Project) -> bool:
@@ -108,7 +109,7 @@ def visible_snippets(*, external: bool) -> ColumnElement[bool]:
     """
     return and_(
         snippets_enabled(),
-        or_(snippets.c.project_id.is_(None), visible_projects(external=external)),
+        or_(snippets.c.project_id.is_(None), visible_projects(external=external, opened=is_open_to_all("snippets"))),
         or_(
             visible_in_project(external=external),
             and_(snippets.c.project_id.is_not(None), snippets.c.visibility != "private", belongs_to_scanned_project()),

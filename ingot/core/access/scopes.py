@@ -14,6 +14,7 @@ Scope = Literal[
     "read_registry",
     "write_registry",
     "create_runner",
+    "manage_runner",
     "admin_mode",
     "k8s_proxy",
     "ai_features",
@@ -21,7 +22,7 @@ Scope = Literal[
     "sudo",
 ]
 SCOPES: tuple[str, ...] = get_args(Scope)
-SCOPES_WITHOUT_EFFECT = frozenset({"create_runner", "admin_mode", "k8s_proxy", "ai_features"})
+SCOPES_WITHOUT_EFFECT = frozenset({"admin_mode", "k8s_proxy", "ai_features"})
 """Scopes that are accepted from clients only; pages do not offer them."""
 # OpenID Connect scopes: they give an application the user's identity, but no access to the API.
 IDENTITY_SCOPES = ("openid", "profile", "email")
@@ -33,6 +34,9 @@ READ_SCOPES = frozenset({"api", "read_api"})
 READ_USER_SCOPES = READ_SCOPES | {"read_user"}
 WRITE_SCOPES = frozenset({"api"})
 SELF_ROTATE_SCOPES = WRITE_SCOPES | {"self_rotate"}
+CREATE_RUNNER_SCOPES = WRITE_SCOPES | {"create_runner"}
+READ_RUNNER_SCOPES = READ_SCOPES | {"manage_runner"}
+MANAGE_RUNNER_SCOPES = WRITE_SCOPES | {"manage_runner"}
 ANY_SCOPE = frozenset(SCOPES)
 # The scopes whose whole effect another scope includes. None includes "sudo".
 _INCLUDED_SCOPES: dict[str, frozenset[str]] = {

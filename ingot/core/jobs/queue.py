@@ -24,6 +24,7 @@ _ENQUEUE = sql(
 )
 _NOTIFY = select(notify_watchers())
 _CANCEL = delete(jobs).where(jobs.c.id == bindparam("job"), jobs.c.state == "waiting")
+_CANCEL_UNIQUE = delete(jobs).where(jobs.c.unique_key == bindparam("key"), jobs.c.state == "waiting")
 _RESTART_ATTEMPTS = (
     update(jobs).where(jobs.c.unique_key == bindparam("key"), jobs.c.state == "running").values(attempts=1)
 )
@@ -50,6 +51,11 @@ def enqueue(
 def cancel_job(db: Connection, job_id: int) -> None:
     """Delete a waiting job whose work was done in another way; a running one is not affected."""
     db.run(_CANCEL, job=job_id)
+
+
+def cancel_unique_job(db: Connection, unique_key: str) -> None:
+    """Delete the job that waits under a key, whose work was done in another way."""
+    db.run(_CANCEL_UNIQUE, key=unique_key)
 
 
 def restart_attempts(db: Connection, unique_key: str) -> None:

@@ -31,6 +31,7 @@ from ingot.core.db.times import Date, day_of
 from ingot.discovery.activity.params import ListActivityEvents
 from ingot.discovery.activity.tables import MILESTONE, SNIPPET, ActivityEvent, events
 from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.feature_access import has_open_planning, is_open_to_all
 from ingot.projects.projects.policy import (
     belongs_to_project,
     belongs_to_scanned_project,
@@ -81,6 +82,13 @@ def _code_is_visible(audience: Audience) -> ColumnElement[bool]:
     return or_(is_open, belongs_to_scanned_project(Level.REPORTER)) & has_code()
 
 
+def _open_or_member(audience: Audience, opened: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Return the condition for a feature that is open to all, or for members only."""
+    if audience == "administrator":
+        return true()
+    return opened if audience == "nobody" else or_(opened, belongs_to_scanned_project())
+
+
 def _snippet_is_visible(audience: Audience) -> ColumnElement[bool]:
     """Return the condition for a snippet's visibility to viewers who can see its project."""
     if audience == "administrator":
@@ -90,8 +98,9 @@ def _snippet_is_visible(audience: Audience) -> ColumnElement[bool]:
     else:
         among_members = and_(snippets.c.visibility != "private", belongs_to_scanned_project())
         rule = or_(visible_in_project(external=audience == "external"), among_members)
+    members_only = _open_or_member(audience, is_open_to_all("snippets"))
     snippet_exists = exists().where(snippets.c.id == events.c.subject_id, rule).correlate(events, projects)
-    return and_(projects.c.snippets_enabled.is_(True), snippet_exists)
+    return and_(projects.c.snippets_enabled.is_(True), members_only, snippet_exists)
 
 
 def _visible_events(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
@@ -102,9 +111,10 @@ def _visible_events(kinds: tuple[SubjectKind, ...], audience: Audience) -> Colum
     about_code = or_(
         events.c.subject_kind == COMMIT, and_(events.c.subject_kind.is_(None), events.c.action == "pushed")
     )
+    milestones = and_(has_milestones(), _open_or_member(audience, has_open_planning()))
     target = func.coalesce(events.c.target_kind, "")
     conditions = [
-        and_(events.c.subject_kind.is_(None), events.c.action != "pushed", or_(target != MILESTONE, has_milestones())),
+        and_(events.c.subject_kind.is_(None), events.c.action != "pushed", or_(target != MILESTONE, milestones)),
         and_(about_code, _code_is_visible(audience)),
         and_(events.c.subject_kind == SNIPPET, _snippet_is_visible(audience)),
         *(

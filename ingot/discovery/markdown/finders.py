@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from ingot.collaboration.issues.queries import visible_issues_by_iid
 from ingot.collaboration.labels.queries import usable_labels_in_projects
 from ingot.collaboration.merge_requests.queries import visible_merge_requests_by_iid
+from ingot.collaboration.milestones.policy import may_read_milestones
 from ingot.collaboration.milestones.queries import usable_milestones_in_projects
 from ingot.collaboration.milestones.views import milestone_view
 from ingot.collaboration.planning.scope import ProjectScope
@@ -19,7 +20,7 @@ from ingot.discovery.markdown.reader_context import Finder, ProjectReference, Re
 from ingot.git.core.errors import MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Commit, commit_by_prefix_or_none
-from ingot.projects.projects.code_access import project_repository
+from ingot.projects.projects.code_access import readable_repository
 from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.tables import Project
 
@@ -93,7 +94,7 @@ find_merge_requests = iid_finder("!", "merge_requests", "merge-request", _visibl
 
 def find_labels(reader: ReferenceContext, references: Sequence[ProjectReference]) -> dict[Reference, Link]:
     """Find labels by id or title, in projects with issues or merge requests."""
-    references = [entry for entry in references if entry.project.issues_enabled or entry.project.merge_requests_enabled]
+    references = [entry for entry in references if may_read_milestones(reader.actor, entry.access, entry.project)]
     titles, numbers = _titles_and_numbers(references)
     labels = usable_labels_in_projects(
         reader.db, [context.project.id for context in _issue_contexts(references)], titles, numbers
@@ -114,7 +115,7 @@ def find_labels(reader: ReferenceContext, references: Sequence[ProjectReference]
 
 def find_milestones(reader: ReferenceContext, references: Sequence[ProjectReference]) -> dict[Reference, Link]:
     """Find milestones by number or title, in projects with issues or merge requests."""
-    references = [entry for entry in references if entry.project.issues_enabled or entry.project.merge_requests_enabled]
+    references = [entry for entry in references if may_read_milestones(reader.actor, entry.access, entry.project)]
     titles, numbers = _titles_and_numbers(references)
     milestones = usable_milestones_in_projects(
         reader.db, [context.project.id for context in _issue_contexts(references)], titles, numbers
@@ -227,7 +228,7 @@ def _repository(reader: ReferenceContext, entry: ProjectReference, project: Proj
     if reader.store is None or not may_download_code(reader.actor, entry.access, project):
         return None
     try:
-        return project_repository(reader.store, project)
+        return readable_repository(reader.store, reader.actor, entry.access, project)
     except (MissingRepository, FileNotFoundError):  # Deleted since the row was read.
         return None
 

@@ -47,7 +47,7 @@ from ingot.projects.members.params import ListMembers
 from ingot.projects.members.queries import list_members
 from ingot.projects.members.records import Member
 from ingot.projects.namespaces.tables import Namespace
-from ingot.projects.projects.code_access import project_repository
+from ingot.projects.projects.code_access import readable_repository
 from ingot.projects.projects.params import ListProjects
 from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.queries import list_group_projects, list_projects
@@ -274,7 +274,7 @@ def _files(
 
 def _searchable_repository(request: SearchRequest, scope: ProjectSearchScope) -> Repository:
     require(may_download_code(request.actor, scope.access, scope.project))
-    return project_repository(request.store, scope.project)
+    return readable_repository(request.store, request.actor, scope.access, scope.project)
 
 
 def _empty_page(request: SearchRequest, *_: object) -> Listing[Any]:

@@ -12,7 +12,7 @@ def message_trailers(message: str) -> dict[str, list[str]]:
 
     A line that begins with a space continues the one before it.
     """
-    before, _, last = message.rstrip().rpartition("\n\n")
+    before, _, last = message.replace("\r\n", "\n").rstrip().rpartition("\n\n")
     if not before or ":" not in last or len(last) > _MAX_LENGTH:
         return {}
     trailers: dict[str, list[str]] = {}

@@ -5,7 +5,7 @@ import secrets
 from sqlalchemy import bindparam, update
 
 from ingot.accounts.tokens.queries import credential_expiry
-from ingot.accounts.tokens.service import issue_token, revoke_token, rotate_token
+from ingot.accounts.tokens.service import issue_bot_token, revoke_token, rotate_token
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
 from ingot.accounts.users.addresses import unknown_address
 from ingot.accounts.users.params import CreateUser
@@ -52,7 +52,7 @@ def create_resource_token(
         raise Invalid(f"400 (Bad request) a {source.kind} has {MAX_BOTS} active access tokens at most")
     expires_at = _midnight(params.expires_at) if params.expires_at else _latest_expiry(db, actor)
     bot = _create_bot(db, source, params.name.strip())
-    token, secret = issue_token(db, actor, bot.id, "personal", params.name, params.scopes, expires_at)
+    token, secret = issue_bot_token(db, actor, bot.id, params.name, params.scopes, expires_at)
     db.insert_row(
         token_bots,
         user_id=bot.id,
@@ -74,7 +74,7 @@ def rotate_resource_token(
     bot = _existing_bot(db, token.user_id)
     if token.id != actor.token_id:
         _require_level(actor, access, bot)
-    successor, secret = rotate_token(db, actor, token, expires_at)
+    successor, secret = rotate_token(db, actor, token, expires_at, of_bot=True)
     return successor, bot, secret
 
 

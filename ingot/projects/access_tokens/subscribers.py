@@ -5,6 +5,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.projects.access_tokens.queries import bot_or_none, bots_of_source, has_no_token
 from ingot.projects.access_tokens.service import end_bot, prolong_membership
+from ingot.projects.members.events import MemberRemoved
 from ingot.projects.namespaces.events import NamespaceDeleting
 from ingot.projects.projects.events import ProjectDeleted
 
@@ -25,6 +26,16 @@ def prolong_bot_of_token(db: Connection, event: TokenRotated) -> None:
     bot = bot_or_none(db, event.user_id)
     if bot is not None:
         prolong_membership(db, bot, event.expires_at)
+
+
+@subscriptions.on(MemberRemoved)
+def end_bot_of_member(db: Connection, event: MemberRemoved) -> None:
+    """End a bot that was removed from its project or group; its token would have no access, but stay valid."""
+    bot = bot_or_none(db, event.user_id)
+    if bot is None or bot.ended_at is not None:
+        return
+    if event.source_id == (bot.project_id if event.source_kind == "project" else bot.group_id):
+        end_bot(db, bot)
 
 
 @subscriptions.on(ProjectDeleted)

@@ -1,7 +1,8 @@
-"""Permissions on environments and deployments; all of them require CI to be enabled."""
+"""Permissions on environments and deployments; all of them require CI and environments to be enabled."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
+from ingot.projects.projects.feature_access import may_use_feature
 from ingot.projects.projects.tables import Project
 
 
@@ -21,4 +22,8 @@ def may_change_environments(actor: Actor, access: Access, project: Project) -> b
 
 
 def _has_level(actor: Actor, access: Access, project: Project, least: Level) -> bool:
-    return (access.level >= least or actor.admin) and project.jobs_enabled
+    return (access.level >= least or actor.admin) and _has_environments(actor, access, project)
+
+
+def _has_environments(actor: Actor, access: Access, project: Project) -> bool:
+    return project.jobs_enabled and may_use_feature(actor, access, project, "environments")

@@ -91,9 +91,10 @@ _PROJECT_CREATION_LEVELS = {"owner": Level.OWNER, "maintainer": Level.MASTER, "d
 
 
 def may_create_subgroup(actor: Actor, access: Access, group: Namespace, creator: User) -> bool:
-    """Members with the level that the group requires who may create groups at all, and administrators."""
+    """Members with the level that the group requires who may create groups at all, bots, and administrators."""
     required = Level.MASTER if group.options.subgroup_creation_level == "maintainer" else Level.OWNER
-    return actor.admin or (access.level >= required and may_create_group(actor, access, creator))
+    # Bots are external, but have no access outside of their group.
+    return actor.admin or (access.level >= required and (actor.bot or may_create_group(actor, access, creator)))
 
 
 def may_create_group(actor: Actor, access: Access, creator: User) -> bool:  # noqa: ARG001 - All rules take the same three.

@@ -50,9 +50,15 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         Literal["disabled", "private", "enabled"],
         Meta(description="Wiki of the group: none, for members only, or for all who can see the group."),
     ] = "enabled"
-    only_allow_merge_if_pipeline_succeeds: bool = False
-    allow_merge_on_skipped_pipeline: bool = False
-    only_allow_merge_if_all_discussions_are_resolved: bool = False
+    only_allow_merge_if_pipeline_succeeds: Annotated[
+        bool, Meta(description="Merge requests of all projects below require that the pipeline succeeds.")
+    ] = False
+    allow_merge_on_skipped_pipeline: Annotated[
+        bool, Meta(description="A skipped pipeline is enough for the requirement of the group.")
+    ] = False
+    only_allow_merge_if_all_discussions_are_resolved: Annotated[
+        bool, Meta(description="Merge requests of all projects below require that all discussions are resolved.")
+    ] = False
     enabled_git_access_protocol: Literal["ssh", "http", "all"] | None = None
     max_artifacts_size: _Count | None = None
     push_rule: PushRule | None = None

@@ -18,6 +18,7 @@ from ingot.errors import Denied, Invalid, too_long_message
 from ingot.projects.groups.service import VISIBILITY_ORDER
 from ingot.projects.namespaces.queries import namespace_by_path
 from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.branch_patterns import branch_matcher
 from ingot.projects.projects.cleanup_policy import edited_policy
 from ingot.projects.projects.options import edited_options, project_options
 from ingot.projects.projects.params import ProjectAttributes
@@ -102,15 +103,13 @@ def columns_from_params(params: ProjectAttributes) -> dict[str, Any]:
     return columns
 
 
-def options_from_params(params: ProjectAttributes, document: str, visibility: str, now: Timestamp) -> str:
-    """Return the document of a project's options with the given ones changed.
-
-    Raises Invalid if a feature of a project that is not private would be open to members only, because the features do
-    not check this themselves.
-    """
+def options_from_params(params: ProjectAttributes, document: str, now: Timestamp) -> str:
+    """Return the document of a project's options with the given ones changed; raise Invalid for an invalid pattern."""
     sent = given_fields(params)
     if "emails_disabled" in sent:
         sent.setdefault("emails_enabled", not sent["emails_disabled"])
+    if sent.get("mirror_branch_regex"):
+        branch_matcher(sent["mirror_branch_regex"])
     private: set[str] = set(project_options(document).private_features)
     for level, flag in _LEVELS.items():
         feature = level.removesuffix("_access_level")
@@ -118,8 +117,6 @@ def options_from_params(params: ProjectAttributes, document: str, visibility: st
         private.discard(feature)
         if remains or sent.get(level) == "private":
             private.add(feature)
-            if visibility != "private":
-                raise Invalid(**{"visibility" if remains else level: ["is invalid"]})
     if params.container_expiration_policy_attributes is not UNSET:
         policy = project_options(document).container_expiration_policy
         changes = params.container_expiration_policy_attributes

@@ -63,9 +63,15 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ] = "enabled"
     pages_access_level: Literal["disabled", "private", "enabled", "public"] = "private"
     analytics_access_level: FeatureLevel = "enabled"
-    releases_access_level: FeatureLevel = "enabled"
-    environments_access_level: FeatureLevel = "enabled"
-    feature_flags_access_level: FeatureLevel = "enabled"
+    releases_access_level: Annotated[
+        FeatureLevel, Meta(description="Disabled hides releases; private shows them to members only.")
+    ] = "enabled"
+    environments_access_level: Annotated[
+        FeatureLevel, Meta(description="Disabled hides environments and deployments, which only reporters see.")
+    ] = "enabled"
+    feature_flags_access_level: Annotated[
+        FeatureLevel, Meta(description="Disabled hides feature flags, which only developers see.")
+    ] = "enabled"
     infrastructure_access_level: FeatureLevel = "enabled"
     monitor_access_level: FeatureLevel = "enabled"
     model_experiments_access_level: FeatureLevel = "enabled"

@@ -16,6 +16,7 @@ from ingot.projects.namespaces.policy import (
     lower_level,
 )
 from ingot.projects.namespaces.tables import memberships, namespace_tree, namespaces
+from ingot.projects.projects.feature_access import PLANNING_FEATURES, may_use_feature
 from ingot.projects.projects.tables import Project, projects, shares
 
 
@@ -79,8 +80,16 @@ def may_fork_project(actor: Actor, access: Access, project: Project) -> bool:
 
 def may_create_merge_request_in(actor: Actor, access: Access, project: Project) -> bool:
     """Signed-in users who may read the code of a project with merge requests, unless it is archived."""
-    enabled = project.merge_requests_enabled and not project.archived
+    enabled = may_use_feature(actor, access, project, "merge_requests") and not project.archived
     return actor.known and enabled and may_download_code(actor, access, project)
+
+
+def may_plan_in(actor: Actor, access: Access, project: Project) -> bool:
+    """Users who may see the project and use its issues or merge requests, which labels and milestones belong to."""
+    planned = any(may_use_feature(actor, access, project, feature) for feature in PLANNING_FEATURES)
+    # Guests use labels and milestones also where merge requests are for reporters.
+    enabled = access.level >= Level.GUEST and (project.issues_enabled or project.merge_requests_enabled)
+    return (planned or enabled) and may_see_project(actor, access, project)
 
 
 def may_upload(actor: Actor, access: Access, project: Project) -> bool:
@@ -129,12 +138,15 @@ def may_request_access(actor: Actor, access: Access, project: Project) -> bool:
     return actor.known and _is_open_to(actor, project) and accepts_requests and access.level == Level.NONE
 
 
-def visible_projects(*, external: bool) -> ColumnElement[bool]:
+def visible_projects(*, external: bool, opened: ColumnElement[bool] | None = None) -> ColumnElement[bool]:
     """Return ``may_see_project`` as an SQL condition for users without administrator rights.
 
-    ``actor`` and ``today`` are bound.
+    ``opened`` is a further condition for users who are not members. ``actor`` and ``today`` are bound.
     """
-    return or_(_visible_without_membership(external), belongs_to_scanned_project())
+    without_membership = _visible_without_membership(external)
+    if opened is not None:
+        without_membership = and_(without_membership, opened)
+    return or_(without_membership, belongs_to_scanned_project())
 
 
 def readable_projects(*, external: bool) -> ColumnElement[bool]:

@@ -83,9 +83,7 @@ def create_project(
     check_projects_limit(db, actor, namespace)
     validate_project(name, path, columns)
     check_visibility(db, actor, columns["visibility"], namespace)
-    columns["options_document"] = options_from_params(
-        params, _first_options(db, namespace), columns["visibility"], db.now
-    )
+    columns["options_document"] = options_from_params(params, _first_options(db, namespace), db.now)
     full_path = f"{namespace.full_path}/{path}"
     require_available_name(db, namespace, name, path)
     delete_redirect(db, namespace, path)
@@ -130,7 +128,7 @@ def edit_project(db: Connection, actor: Actor, project: Project, params: EditPro
     if visibility != project.visibility:
         check_visibility(db, actor, visibility, namespace, project.forked_from_id)
     require_available_name(db, namespace, name, path, except_id=project.id)
-    columns["options_document"] = options_from_params(params, project.options_document, visibility, db.now)
+    columns["options_document"] = options_from_params(params, project.options_document, db.now)
     db.update(projects, project.id, **columns, name=name, name_key=name.casefold(), updated_at=db.now)
     set_topics(db, project, params)
     _set_avatar(db, project, params.avatar)

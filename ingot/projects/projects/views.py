@@ -20,6 +20,7 @@ from ingot.core.outgoing.urls import strip_credentials
 from ingot.git.maintenance.store import storage_of
 from ingot.projects.groups.views import SharedGroupView
 from ingot.projects.projects import policy
+from ingot.projects.projects.feature_access import feature_level
 from ingot.projects.projects.options import INTERNAL, ProjectCiOptions, ProjectOptions, shown_options
 from ingot.projects.projects.ports import CiSettingsReader
 from ingot.projects.projects.queries import paths_of_projects
@@ -297,12 +298,6 @@ def _brief(project: Project, urls: InstanceUrls) -> tuple[Any, ...]:
     )
 
 
-def _feature_level(project: Project, feature: str, enabled: bool) -> str:
-    if not enabled:
-        return "disabled"
-    return "private" if feature in project.options.private_features else "enabled"
-
-
 def _links(project: Project, base: str) -> ProjectLinksView:
     url = f"{base}/api/v4/projects/{project.id}"
     return ProjectLinksView(
@@ -340,12 +335,12 @@ def _project_fields(project: Project, relations: ProjectRelations, urls: Instanc
         project.printing_merge_request_link_enabled,
         project.printing_merge_request_link_enabled,
         project.repository_access_level,
-        _feature_level(project, "issues", project.issues_enabled),
-        _feature_level(project, "merge_requests", project.merge_requests_enabled),
-        _feature_level(project, "builds", project.jobs_enabled),
-        _feature_level(project, "wiki", project.wiki_enabled),
-        _feature_level(project, "snippets", project.snippets_enabled),
-        _feature_level(project, "container_registry", project.container_registry_enabled),
+        feature_level(project, "issues"),
+        feature_level(project, "merge_requests"),
+        feature_level(project, "builds"),
+        feature_level(project, "wiki"),
+        feature_level(project, "snippets"),
+        feature_level(project, "container_registry"),
         project.merge_method,
         project.squash_option,
         not project.options.emails_enabled,
@@ -387,7 +382,8 @@ def _view(
     source = relations.sources.get(project.forked_from_id or 0)
     if source is not None:
         view.forked_from_project = simple_view(source, urls)
-    if project.issues_enabled:
+    issues_level = feature_level(project, "issues")
+    if issues_level == "enabled" or (issues_level == "private" and _is_member(actor, project, relations)):
         view.open_issues_count = project.open_issues_count
     if actor.known:
         view.permissions = PermissionsView(
@@ -396,6 +392,12 @@ def _view(
     if statistics:
         view.statistics = _statistics(project)
     return view
+
+
+def _is_member(actor: Actor, project: Project, relations: ProjectRelations) -> bool:
+    """Return whether the caller is a member other than by a share, which a page of projects does not read."""
+    owns = actor.known and project.space_owner_id == actor.user_id
+    return actor.admin or owns or project.id in relations.own or project.namespace_id in relations.group
 
 
 def _owner(project: Project, base: str) -> ProjectOwnerView:

@@ -4,7 +4,7 @@ from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.errors import NotFound
+from ingot.errors import Invalid, NotFound
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.policy import may_admin_project, may_change_project
 from ingot.projects.projects.tables import Project
@@ -75,8 +75,11 @@ def edit_mirror(call: Call, project: Project, params: EditMirror) -> RemoteMirro
     status=204,
 )
 def update_mirror(call: Call, project: Project) -> None:
-    """Start an update of a push mirror."""
-    service.enqueue_update(call.db, _mirror(call, project))
+    """Start an update of a push mirror, which must be enabled."""
+    mirror = _mirror(call, project)
+    if not mirror.enabled:
+        raise Invalid("Cannot proceed with the push mirroring. Please verify your mirror configuration.")
+    service.enqueue_update(call.db, mirror)
 
 
 @routes.delete("/projects/:id/remote_mirrors/:mirror_id", on=project_in_path, may=may_change_project, returns=None)

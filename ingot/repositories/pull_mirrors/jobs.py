@@ -24,11 +24,11 @@ from ingot.git.writing.mirror_fetch import PullOptions, fetch_changes
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.log import log_failure
 from ingot.projects.imports.jobs import RESERVED_BYTES
+from ingot.projects.projects.branch_patterns import branch_matcher
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.policy import matching_branch_rules
 from ingot.repositories.protection.queries import branch_rules
-from ingot.repositories.pull_mirrors.branch_patterns import branch_matcher
 from ingot.repositories.pull_mirrors.queries import pull_mirror_to_update_or_none
 from ingot.repositories.pull_mirrors.service import finish_pull, start_pull
 from ingot.repositories.pull_mirrors.tables import PullMirror

@@ -16,9 +16,9 @@ from ingot.core.outgoing.ssh_urls import check_ssh_url, is_ssh_url
 from ingot.core.outgoing.urls import redact_url, strip_credentials
 from ingot.errors import Invalid
 from ingot.projects.imports.service import validate_import_url
+from ingot.projects.projects.branch_patterns import branch_matcher
 from ingot.projects.projects.options import edited_options
 from ingot.projects.projects.tables import Project, projects
-from ingot.repositories.pull_mirrors.branch_patterns import branch_matcher
 from ingot.repositories.pull_mirrors.params import ConfigurePullMirror
 from ingot.repositories.pull_mirrors.queries import due_pull_mirrors, find_pull_mirror, pull_mirror_or_none
 from ingot.repositories.pull_mirrors.tables import PullMirror, pull_mirrors

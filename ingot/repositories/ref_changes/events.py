@@ -24,3 +24,5 @@ class RefsChanged(Event, frozen=True):
     """Full names of updated refs whose commits have a configuration of pipelines; only the first ones of a push."""
     push_options: tuple[str, ...] = ()
     """Options of ``git push -o`` for pipelines and merge requests."""
+    key: str = ""
+    """Key of the change."""

@@ -109,5 +109,6 @@ def record_ref_updates(
             intent.deploy_key_id,
             after.configured_refs,
             msgspec.json.decode(intent.push_options, type=tuple[str, ...]) if intent.push_options else (),
+            intent.key,
         ),
     )

@@ -4,7 +4,7 @@ from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
 from ingot.repositories.commits.queries import find_commit
-from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, project_url, repository_in_path
+from ingot.repositories.context import RepositoryContext, may_push_code, project_url, repository_in_path
 from ingot.repositories.pipelines.queries import find_pipeline
 from ingot.repositories.pipelines.views import PipelineBrief, PipelineView, pipeline_brief, pipeline_view
 from ingot.repositories.statuses import policy, queries, staged
@@ -23,7 +23,7 @@ routes = Routes("statuses")
 @routes.get(
     "/projects/:id/repository/commits/:sha/statuses",
     on=repository_in_path,
-    may=may_read_code,
+    may=policy.may_read_statuses,
     returns=list[CommitStatusView],
 )
 def list_statuses(

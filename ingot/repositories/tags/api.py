@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from ingot.core.access.rules import require
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
 from ingot.errors import NotFound
@@ -9,6 +10,7 @@ from ingot.git.history.tags import tag_or_none
 from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, project_url, repository_in_path
 from ingot.repositories.tags import queries, service, staged
 from ingot.repositories.tags.params import CreateTag, DescribeRelease, ListTags
+from ingot.repositories.tags.policy import may_write_releases
 from ingot.repositories.tags.views import TagReleaseView, TagView, tag_release_view, tag_views
 
 routes = Routes("tags")
@@ -18,7 +20,7 @@ routes = Routes("tags")
 def list_tags(call: Call, context: RepositoryContext, params: ListTags, page: Page) -> Listing[TagView]:
     """List the tags of a repository."""
     listing = queries.list_tags(context.repository, context.project, params, page)
-    return listing.of(tag_views(call.db, context, listing.items, project_url(call, context.project)))
+    return listing.of(tag_views(call.db, call.actor, context, listing.items, project_url(call, context.project)))
 
 
 @routes.get(
@@ -32,18 +34,20 @@ def list_tags(call: Call, context: RepositoryContext, params: ListTags, page: Pa
 def get_tag(call: Call, context: RepositoryContext) -> TagView:
     """Get a tag."""
     tag = queries.find_tag(context.repository, call.path["tag_name"])
-    return tag_views(call.db, context, [tag], project_url(call, context.project))[0]
+    return tag_views(call.db, call.actor, context, [tag], project_url(call, context.project))[0]
 
 
 @routes.post("/projects/:id/repository/tags", on=repository_in_path, may=may_push_code, returns=TagView, staged=True)
 def create_tag(stage: StagedCall, context: RepositoryContext, params: CreateTag) -> TagView:
     """Create a tag, and a release if a description is given."""
+    if params.release_description:
+        require(may_write_releases(stage.actor, context.access, context))
     tag = staged.create_tag(stage.database, stage.actor, context, params.tag_name, params.ref, params.message or "")
     if params.release_description:
         create_release = partial(service.create_release, description=params.release_description)
         stage.database.write(lambda db: create_release(db, stage.actor, context, params.tag_name))
     url = project_url(stage, context.project)
-    return stage.database.read(lambda db: tag_views(db, context, [tag], url)[0])
+    return stage.database.read(lambda db: tag_views(db, stage.actor, context, [tag], url)[0])
 
 
 @routes.delete(
@@ -62,7 +66,7 @@ def delete_tag(stage: StagedCall, context: RepositoryContext) -> None:
 @routes.post(
     "/projects/:id/repository/tags/:tag_name/release",
     on=repository_in_path,
-    may=may_push_code,
+    may=may_write_releases,
     returns=TagReleaseView,
     slashes="tag_name",
 )
@@ -76,7 +80,7 @@ def add_release_to_tag(call: Call, context: RepositoryContext, params: DescribeR
 @routes.put(
     "/projects/:id/repository/tags/:tag_name/release",
     on=repository_in_path,
-    may=may_push_code,
+    may=may_write_releases,
     returns=TagReleaseView,
     slashes="tag_name",
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.git.core.sorted_refs import NamedRef
@@ -11,6 +12,7 @@ from ingot.repositories.commits.views import CommitView, commit_view, signature_
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.protection.policy import matching_tag_rules
 from ingot.repositories.protection.queries import tag_rules
+from ingot.repositories.tags.policy import may_read_releases
 from ingot.repositories.tags.queries import releases_by_tag
 from ingot.repositories.tags.tables import Release
 
@@ -34,9 +36,13 @@ class TagView(View):
     created_at: str | None
 
 
-def tag_views(db: Connection, context: RepositoryContext, tags: Sequence[NamedRef], project_url: str) -> list[TagView]:
+def tag_views(
+    db: Connection, actor: Actor, context: RepositoryContext, tags: Sequence[NamedRef], project_url: str
+) -> list[TagView]:
     """Return the views of a page of tags, with two statements; reads only the objects of the page."""
-    releases = releases_by_tag(db, context.project.id, [decode_text(tag.name) for tag in tags])
+    releases: dict[str, Release] = {}
+    if may_read_releases(actor, context.access, context):
+        releases = releases_by_tag(db, context.project.id, [decode_text(tag.name) for tag in tags])
     rules = tag_rules(db, context.project.id)
     views = []
     for tag in read_tags(context.repository, tags):

@@ -8,6 +8,7 @@ from ingot.git.core.repository import Repository
 from ingot.projects.groups.policy import may_see_group
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects import policy
+from ingot.projects.projects.feature_access import may_use_feature
 from ingot.projects.projects.tables import Project
 from ingot.repositories.wikis.owners import WikiOwner
 
@@ -23,7 +24,9 @@ class WikiContext(NamedTuple):
 def may_read_wiki(actor: Actor, access: Access, context: WikiContext) -> bool:
     """Users who can see the project or group, if it has a wiki; a private wiki of a group is for its members."""
     if isinstance(context.owner, Project):
-        return context.owner.wiki_enabled and policy.may_see_project(actor, access, context.owner)
+        return may_use_feature(actor, access, context.owner, "wiki") and policy.may_see_project(
+            actor, access, context.owner
+        )
     level = context.owner.options.wiki_access_level
     member = access.level >= Level.GUEST or actor.admin
     return level != "disabled" and (member or (level == "enabled" and _is_open_to(actor, context.owner)))
@@ -32,7 +35,7 @@ def may_read_wiki(actor: Actor, access: Access, context: WikiContext) -> bool:
 def may_download_wiki(actor: Actor, access: Access, context: WikiContext) -> bool:
     """Readers of the wiki, with the level of a reporter unless its owner is visible without a membership."""
     if isinstance(context.owner, Project):
-        return policy.may_download_wiki(actor, access, context.owner)
+        return may_read_wiki(actor, access, context) and policy.may_download_wiki(actor, access, context.owner)
     if not may_read_wiki(actor, access, context):
         return False
     return access.level >= Level.REPORTER or actor.admin or _is_open_to(actor, context.owner)

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+from ingot.collaboration.releases import api as releases_api
 from ingot.core.db.connection import Connection
 from ingot.repositories.commits.signature_lists import tag_badges
 from ingot.repositories.commits.views import SignatureView
@@ -39,6 +40,7 @@ def show_tags(visit: Visit, db: Connection) -> PageResponse:
         "order": order,
         "orders": _ORDERS,
         "may_write": parent.may(tags_api.create_tag),
+        "has_releases": parent.may(releases_api.list_releases),
     }
     return parent.page("code/tags.html", "code", context)
 
@@ -110,6 +112,7 @@ def _tag_page(
         "typed": release_notes if typed is None else typed,
         "errors": errors or [],
         "may_write": parent.may(tags_api.create_tag),
+        "has_releases": parent.may(releases_api.list_releases),
         "may_delete": _may_delete(parent),
     }
     return parent.page("code/tag.html", "code", context, status)
@@ -127,5 +130,10 @@ def _may_delete(parent: ProjectContext) -> bool:
 def _tag_form(
     parent: ProjectContext, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    context = {"typed": typed, "errors": errors or [], "may_write": parent.may(tags_api.create_tag)}
+    context = {
+        "typed": typed,
+        "errors": errors or [],
+        "may_write": parent.may(tags_api.create_tag),
+        "has_releases": parent.may(releases_api.list_releases),
+    }
     return parent.page("code/tag_new.html", "code", context, status)

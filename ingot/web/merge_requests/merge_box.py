@@ -8,7 +8,7 @@ from ingot.ci.artifacts.exposure import ExposedArtifact, exposed_artifacts
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
 from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
 from ingot.collaboration.merge_requests.merge import api as merge_api
-from ingot.collaboration.merge_requests.merge.views import proposed_messages
+from ingot.collaboration.merge_requests.merge.views import merge_rules, proposed_messages
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
 from ingot.collaboration.merge_requests.mergeability_check import check_mergeability
@@ -139,14 +139,15 @@ def _rule_reasons(merge_request: MergeRequestContext) -> list[str]:
     reasons = []
     if view.draft:
         reasons.append("The merge request is a draft. Mark it as ready.")
-    if project.only_allow_merge_if_all_discussions_are_resolved and not view.blocking_discussions_resolved:
+    required = merge_request.visit.database.read(lambda db: merge_rules(db, project))
+    if required.only_allow_merge_if_all_discussions_are_resolved and not view.blocking_discussions_resolved:
         reasons.append("All discussions must be resolved.")
     merge_request_row = merge_request.lookup.merge_request
     if merge_request.visit.database.read(lambda db: lacks_approvals(db, merge_request_row, project.options)):
         reasons.append("Required approvals are missing.")
     pipeline = view.head_pipeline
     if (
-        project.only_allow_merge_if_pipeline_succeeds
+        required.only_allow_merge_if_pipeline_succeeds
         and pipeline is not None
         and pipeline.status not in _PASSING_STATUSES
     ):
@@ -223,5 +224,8 @@ def _whole_merge_commit(merge_request: MergeRequestContext) -> str:
 
 def _with_messages(merge_request: MergeRequestContext, box: MergeBox) -> MergeBox:
     project, record = merge_request.lookup.project, merge_request.lookup.merge_request
-    messages = merge_request.visit.database.read(lambda db: proposed_messages(db, project, record))
+    actor = merge_request.visit.viewer.actor
+    messages = merge_request.visit.database.read(
+        lambda db: proposed_messages(db, actor, project, record, merge_request.repository)
+    )
     return msgspec.structs.replace(box, message=messages.merge, squash_message=messages.squash)

@@ -148,6 +148,7 @@ def _code_context(parent: ProjectContext, db: Connection) -> dict[str, Any] | No
         "weeks": commits_by_week(code.repository, commit, db.now),
         "readme": find_readme(location, entries),
         "licence": _find_license([entry.name for entry in entries if entry.type == "blob"]),
+        "has_releases": parent.may(releases_api.list_releases),
         "release": _latest_release(parent),
     }
 
@@ -157,7 +158,9 @@ def _find_license(files: list[str]) -> str | None:
 
 
 def _latest_release(parent: ProjectContext) -> Any:
-    """Return the latest release, or None."""
+    """Return the latest release, or None if there is none or the user may not see it."""
+    if not parent.may(releases_api.get_latest_release):
+        return None
     try:
         return parent.ask(releases_api.get_latest_release)
     except NotFound:

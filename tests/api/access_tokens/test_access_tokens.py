@@ -293,3 +293,38 @@ def test_list_has_constant_statements(api: Api, make: Make, roles: UsersByRole) 
     assert api.get(where, roles.owner, per_page=2).headers["x-total-pages"] == "2"
     few, many = (statements_of(make, partial(api.get, where, roles.owner, per_page=n)) for n in (1, 100))
     assert many <= few
+
+
+def test_tokens_of_owners_create_subgroups(api: Api, make: Make, roles: UsersByRole) -> None:
+    group = group_with(make, roles)
+    owner = bot(create(api, roles.owner, group, access_level=50))
+    path = make.name("child")
+    made = api.post("/groups", owner, name=path, path=path, parent_id=group.id)
+    assert made.status_code == 201, made.text
+    assert api.post("/groups", owner, name="top", path=make.name("top")).status_code == 403
+    developer = bot(create(api, roles.owner, group, access_level=30))
+    assert api.post("/groups", developer, name="x", path="x", parent_id=group.id).status_code == 403
+
+
+def test_impersonation_tokens_create_and_rotate_tokens(api: Api, make: Make, roles: UsersByRole) -> None:
+    """The new token expires with the impersonation at the latest, and has no more scopes."""
+    project = project_with(make, roles)
+    path = f"/users/{roles.owner.id}/impersonation_tokens"
+    sent = {"name": "support", "scopes": ["api"], "expires_at": "2099-01-01"}
+    caller = roles.owner.with_token(api.post(path, make.root, **sent).json()["token"])
+    made = create(api, caller, project, expires_at="2098-12-31")
+    rotated = api.post(f"{project.url}/access_tokens/{made['id']}/rotate", caller)
+    assert (rotated.status_code, rotated.json()["user_id"]) == (200, made["user_id"])
+    later = api.post(f"{project.url}/access_tokens", caller, **PARAMS, expires_at="2099-01-02")
+    assert later.status_code == 403
+    assert api.post("/user/personal_access_tokens", caller, name="x", scopes=["k8s_proxy"]).status_code == 403
+
+
+def test_removing_the_bot_from_the_members_revokes_its_token(api: Api, make: Make, roles: UsersByRole) -> None:
+    for parent in (project_with(make, roles), group_with(make, roles)):
+        made = create(api, roles.owner, parent)
+        assert api.get("/user", bot(made)).status_code == 200
+        assert api.delete(f"{parent.url}/members/{made['user_id']}", roles.owner).is_success
+        assert api.get("/user", bot(made)).status_code == 401
+        shown = api.get(f"{parent.url}/access_tokens/{made['id']}", roles.owner).json()
+        assert (shown["revoked"], shown["active"]) == (True, False)

@@ -1,6 +1,6 @@
 """Access to the routes of projects."""
 
-from tests.api.kernel.access_kinds import ADMIN, ANYONE, READ, USER, WRITE
+from tests.api.kernel.access_kinds import ADMIN, ANYONE, READ, READ_RUNNERS, RUNNERS, USER, WRITE
 
 PROJECTS: dict[str, tuple[str, set[str]]] = {
     "GET /projects": (ANYONE, READ),
@@ -265,9 +265,9 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "POST /projects/:id/jobs/:job_id/erase": (USER, WRITE),
     "POST /projects/:id/jobs/:job_id/play": (USER, WRITE),
     "POST /projects/:id/jobs/:job_id/retry": (USER, WRITE),
-    "GET /projects/:id/runners": (USER, READ),
-    "POST /projects/:id/runners": (USER, WRITE),
-    "DELETE /projects/:id/runners/:runner_id": (USER, WRITE),
+    "GET /projects/:id/runners": (USER, READ_RUNNERS),
+    "POST /projects/:id/runners": (USER, RUNNERS),
+    "DELETE /projects/:id/runners/:runner_id": (USER, RUNNERS),
     "POST /projects/:id/runners/reset_registration_token": (USER, WRITE),
     "GET /projects/:id/groups": (USER, READ),
     "GET /projects/:id/invited_groups": (USER, READ),

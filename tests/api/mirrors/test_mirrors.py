@@ -36,7 +36,7 @@ def test_maintainers_manage_mirrors(api: Api, make: Make, roles: UsersByRole) ->
     where = f"{project.url}/remote_mirrors"
     for role, status in CALLERS:
         caller = roles[role]
-        mirror_id = api.post(where, make.root, url=URL).json()["id"]
+        mirror_id = api.post(where, make.root, url=URL, enabled=True).json()["id"]
         made = api.post(where, caller, url=URL)
         assert made.status_code == (201 if status == 200 else status), role
         assert api.get(where, caller).status_code == status
@@ -47,6 +47,9 @@ def test_maintainers_manage_mirrors(api: Api, make: Make, roles: UsersByRole) ->
         assert api.delete(f"{where}/{mirror_id}", caller).status_code == status
         for each in api.get(where, make.root).json():
             api.delete(f"{where}/{each['id']}", make.root)
+    disabled = api.post(where, make.root, url=URL).json()["id"]
+    refused = api.post(f"{project.url}/remote_mirrors/{disabled}/sync", roles.owner)
+    assert (refused.status_code, "mirror configuration" in refused.json()["message"]) == (400, True)
     other = make_project(make, roles.stranger)
     mirror_id = api.post(where, make.root, url=URL).json()["id"]
     assert api.get(f"{other.url}/remote_mirrors/{mirror_id}", roles.stranger).status_code == 404

@@ -40,6 +40,9 @@ def test_only_maintainers_configure_pull_mirrors(api: Api, make: Make, roles: Us
         assert (answer.status_code, list(answer.json()["message"])) == (400, ["url"]), url
         assert api.put(project.url, roles.owner, mirror=True, import_url=url or "x").status_code == 400
     assert api.put(where, roles.owner, mirror_branch_regex="(").status_code == 400
+    refused = api.put(project.url, roles.owner, mirror_branch_regex="(")
+    assert (refused.status_code, list(refused.json()["message"])) == (400, ["mirror_branch_regex"])
+    assert api.post("/projects", roles.owner, name="x", mirror_branch_regex="(").status_code == 400
     assert api.put(where, roles.owner, auth_user="you", auth_password="secret-of-the-mirror").status_code == 200
     assert "secret-of-the-mirror" not in api.get(where, roles.owner).text
     rows = instance.app.database.read(lambda db: db.rows(select(pull_mirrors)))

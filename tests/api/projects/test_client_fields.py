@@ -36,6 +36,8 @@ def test_trailers_of_commits_and_html_of_releases(api: Api, make: Make) -> None:
     shown = api.get(f"{project.url}/repository/commits/{oid}", owner).json()
     assert shown["trailers"] == {"Signed-off-by": "A <a@b>", "Reviewed-by": "C"}
     assert shown["extended_trailers"]["Reviewed-by"] == ["B", "C"]
+    oid = commit(make, project, "master", {"y": "y"}, owner, message=message.replace("\n", "\r\n"))
+    assert api.get(f"{project.url}/repository/commits/{oid}", owner).json()["trailers"] == shown["trailers"]
     release = {"tag_name": "v1", "ref": "master", "description": "**bold**"}
     assert "description_html" not in api.post(f"{project.url}/releases", owner, **release).json()
     one = api.get(f"{project.url}/releases/v1", owner, include_html_description=True).json()

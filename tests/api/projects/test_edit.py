@@ -136,7 +136,7 @@ def test_access_levels_and_flags_agree(api: Api, make: Make, level: str, flag: s
 
 
 REFUSED_SETTINGS = [
-    *((level, value) for level in LEVELS for value in ("private", "public", "on", ["enabled"], 1)),
+    *((level, value) for level in LEVELS for value in ("public", "on", ["enabled"], 1)),
     ("repository_access_level", "public"),
     ("repository_access_level", ["private"]),
     ("merge_method", "squash"),
@@ -148,7 +148,6 @@ REFUSED_SETTINGS = [
 
 @pytest.mark.parametrize(("name", "value"), REFUSED_SETTINGS)
 def test_unsupported_access_levels_are_rejected(api: Api, make: Make, name: str, value: Any) -> None:
-    """Levels that restrict a feature to members are not enforced, so only private projects accept them."""
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     before = api.get(project.url, owner).json()

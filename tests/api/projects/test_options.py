@@ -71,16 +71,16 @@ def test_options_are_stored_checked_and_reset(api: Api, make: Make) -> None:
     assert (made.json()["merge_commit_template"], made.json()["packages_enabled"]) == ("%{title}", False)
 
 
-def test_private_levels_require_a_private_project(api: Api, make: Make) -> None:
+def test_private_levels_stay_when_the_visibility_changes(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="private")
 
     stored = api.put(project.url, owner, issues_access_level="private")
     assert (stored.json()["issues_access_level"], stored.json()["issues_enabled"]) == ("private", True)
-    refused = api.put(project.url, owner, visibility="public")
-    assert (refused.status_code, refused.json()) == (400, {"message": {"visibility": ["is invalid"]}})
-    opened = api.put(project.url, owner, visibility="public", issues_access_level="enabled").json()
-    assert (opened["visibility"], opened["issues_access_level"]) == ("public", "enabled")
+    opened = api.put(project.url, owner, visibility="public").json()
+    assert (opened["visibility"], opened["issues_access_level"]) == ("public", "private")
+    assert api.put(project.url, owner, issues_enabled=False).json()["issues_access_level"] == "disabled"
+    assert api.put(project.url, owner, issues_enabled=True).json()["issues_access_level"] == "enabled"
 
 
 def test_links_and_permissions_in_lists(api: Api, instance: Instance, make: Make) -> None:
@@ -126,6 +126,34 @@ def test_merge_messages_follow_the_templates(api: Api, make: Make) -> None:
     message = api.get(f"{commits}/{merged['merge_commit_sha']}", owner).json()["message"]
     assert message == f"Close #1 ({project.path}!1)\n\nCloses #1\n\n%{{unknown}} of one"
     assert api.get(f"{commits}/{merged['squash_commit_sha']}", owner).json()["message"] == "S !1"
+
+
+def test_templates_contain_commits_and_approvers(api: Api, instance: Instance, make: Make) -> None:
+    owner, reviewer = make.user(name="Olga Owner"), make.user(name="Rita Reviewer")
+    project = filled_project(make, owner, members={reviewer: Level.DEVELOPER})
+    merge_template = "%{first_multiline_commit}\n\n%{url}\n%{merge_request_author}\n%{merged_by}\n\n%{co_authored_by}"
+    squash_template = "%{first_commit}\n%{first_multiline_commit_description}\n\n%{all_commits}"
+    trailers = "\n\n%{approved_by}\n%{reviewed_by}"
+    sent = {"merge_commit_template": merge_template + trailers, "squash_commit_template": squash_template}
+    assert api.put(project.url, owner, **sent).status_code == 200
+    made = make_merge_request(make, project, owner, branch="one", title="Title", reviewer_ids=[reviewer.id])
+    path = f"{project.url}/merge_requests/{made['iid']}"
+    commit(make, project, "one", {"more": "x"}, reviewer, message="Second\n\nWith a body")
+    assert api.post(f"{path}/approve", reviewer).status_code == 201
+
+    merged = api.put(f"{path}/merge", owner, squash=True).json()
+
+    url = f"{instance.settings.base_url}/{project.path}/-/merge_requests/1"
+    by_owner, by_reviewer = f"Olga Owner <{owner.email}>", f"Rita Reviewer <{reviewer.email}>"
+    commits = f"{project.url}/repository/commits"
+    lines = api.get(f"{commits}/{merged['merge_commit_sha']}", owner).json()["message"].splitlines()
+    assert lines[:5] == ["Second", "", "With a body", "", url]
+    assert lines[5:] == [
+        *(by_owner, by_owner, "", f"Co-authored-by: {by_reviewer}", ""),
+        *(f"Approved-by: {by_reviewer}", f"Reviewed-by: {by_reviewer}"),
+    ]
+    squashed = api.get(f"{commits}/{merged['squash_commit_sha']}", owner).json()["message"]
+    assert squashed == "Change\nWith a body\n\n* Second\n\nWith a body\n\n* Change"
 
 
 def test_issues_are_not_closed_if_disabled(api: Api, make: Make) -> None:

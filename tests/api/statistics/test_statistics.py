@@ -116,12 +116,14 @@ def test_public_deploy_keys(api: Api, make: Make, roles: UsersByRole) -> None:
 
 def test_public_keys_of_users(api: Api, make: Make, instance: Instance) -> None:
     person, line = make.user(), ed25519_line()
-    api.post("/user/keys", person, title="k", key=line)
+    api.post("/user/keys", person, title="k", key=" ".join([*line.split()[:2], "secret@laptop"]))
     api.post("/user/keys", person, title="old", key=ed25519_line(), expires_at="2001-01-01")
     with httpx.Client(base_url=instance.url) as client:
         shown = client.get(f"/{person.username}.keys")
         assert (shown.status_code, shown.headers["content-type"]) == (200, "text/plain; charset=utf-8")
-        assert [text.split()[:2] for text in shown.text.splitlines()] == [line.split()[:2]]
+        kind, key = line.split()[:2]
+        name = api.get(f"/users/{person.id}", person).json()["name"]
+        assert shown.text == f"{kind} {key} {name} ({httpx.URL(instance.url).host})\n"
         assert (client.get(f"/{person.username}.gpg").status_code, client.get(f"/{person.username}.gpg").text) == (
             200,
             "",

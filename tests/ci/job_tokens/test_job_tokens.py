@@ -18,6 +18,7 @@ from tests.factories import Group, Project, make_group, make_project
 
 JOB_TOKEN_ROUTES = {
     ("GET", "/job"),
+    ("GET", "/projects/:id/repository/changelog"),
     ("GET", "/registry/repositories/:repository_id"),
     ("GET", "/projects/:id/jobs/:job_id/artifacts"),
     ("GET", "/projects/:id/jobs/:job_id/artifacts/:artifact_path"),
@@ -72,6 +73,8 @@ def test_calls_in_the_own_project(api: Api, job: RunningJob, make: Make) -> None
     assert _get(api, f"{url}/releases", job.token).status_code == 200
     assert api.request("GET", f"{url}/releases", params={"job_token": job.token}).status_code == 200
     assert _get(api, f"{url}/environments", job.token).status_code == 200
+    changelog = f"{url}/repository/changelog?version=1.0.0&from=master"
+    assert _get(api, changelog, job.token).json()["notes"].endswith("No changes.\n")
     created = api.request(
         "POST", f"{url}/environments", headers={"JOB-TOKEN": job.token}, json={"name": make.name("review")}
     )
@@ -128,7 +131,8 @@ def _reading_paths(project: Project) -> list[str]:
     for endpoint in all_endpoints():
         if endpoint.job_token and endpoint.method == "GET" and ":id" in endpoint.path:
             path = re.sub(r":(\w+)", lambda match: values.get(match[1], "1"), endpoint.path)
-            paths.append(f"{path}?job=build" if "/artifacts/main" in path else path)
+            required = {"/artifacts/main": "?job=build", "/changelog": "?version=1.0.0"}
+            paths.append(path + next((query for part, query in required.items() if part in path), ""))
     return paths
 
 

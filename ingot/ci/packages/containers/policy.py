@@ -4,6 +4,7 @@ from sqlalchemy import ColumnElement, and_, or_
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
+from ingot.projects.projects.feature_access import is_open_to_all, may_use_feature
 from ingot.projects.projects.policy import (
     belongs_to_scanned_project,
     may_change_project,
@@ -19,9 +20,7 @@ PUSH_SCOPES = frozenset({"api", "write_registry"})
 
 def may_read_images(actor: Actor, access: Access, project: Project) -> bool:
     """Reporters, and users to whom the project's visibility gives access, if the container registry is enabled."""
-    if "container_registry" in project.options.private_features and not (access.level >= Level.REPORTER or actor.admin):
-        return False
-    return project.container_registry_enabled and may_download_wiki(actor, access, project)
+    return may_use_feature(actor, access, project, "container_registry") and may_download_wiki(actor, access, project)
 
 
 def may_push_images(actor: Actor, access: Access, project: Project) -> bool:
@@ -40,7 +39,7 @@ def visible_images(*, external: bool) -> ColumnElement[bool]:
         images_enabled(),
         wiki_readable_projects(external=external),
         or_(
-            projects.c.options_document.not_like('%"container_registry"%'),
+            is_open_to_all("container_registry"),
             belongs_to_scanned_project(Level.REPORTER),
         ),
     )

@@ -95,5 +95,5 @@ def download_generic_file(call: Call, project: Project) -> ContentResponse:
     package = package_by_version(call.db, project.id, "generic", name, version)
     file = None if package is None else file_or_none(call.db, package.id, file_name)
     if file is None:
-        raise NotFound("Not Found" if package is None else "Package File")
+        raise NotFound("Package" if package is None else "Package File")
     return download_response(package_store_of(call.settings), file.storage_key, file.size, file.sha256, file.file_name)

@@ -9,6 +9,7 @@ from ingot.collaboration.issues.lists.statements import ACROSS_PROJECTS, CONDITI
 from ingot.collaboration.issues.tables import issue_assignees, issue_counts, issues
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
+from ingot.projects.projects.feature_access import is_open_to_all
 from ingot.projects.projects.policy import belongs_to_scanned_project, visible_projects
 from ingot.projects.projects.tables import projects
 
@@ -16,7 +17,9 @@ _OPEN = issue_counts.c.confidential.is_(False)
 
 
 def _in_seen_projects(external: bool) -> ColumnElement[bool]:
-    return and_(visible_projects(external=external), projects.c.issues_enabled.is_(True))
+    return and_(
+        visible_projects(external=external, opened=is_open_to_all("issues")), projects.c.issues_enabled.is_(True)
+    )
 
 
 def _not_as_reporter(external: bool) -> ColumnElement[bool]:

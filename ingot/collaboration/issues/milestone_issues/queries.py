@@ -54,7 +54,7 @@ def list_project_issues(
     db: Connection, actor: Actor, access: Access, project: Project, milestone: Milestone, page: Page
 ) -> Listing[Issue]:
     """Return a page of a project's issues that have a milestone and that the caller may see."""
-    if not project.issues_enabled:
+    if not policy.may_read_issues(actor, access, project):
         return Listing([], page, 0)
     hides = not (access.level >= Level.REPORTER or actor.admin)
     values = {"milestone": milestone.id, "project": project.id} | ({"actor": actor.user_id} if hides else {})
@@ -84,7 +84,7 @@ def issue_counts_in_project(
     db: Connection, actor: Actor, access: Access, project: Project, milestones: Sequence[int]
 ) -> dict[int, MilestoneIssueCounts]:
     """Count the issues of a project by milestone, as far as the caller may see them."""
-    if not project.issues_enabled or not milestones:
+    if not policy.may_read_issues(actor, access, project) or not milestones:
         return {}
     hides = not (access.level >= Level.REPORTER or actor.admin)
     values = {"project": project.id} | ({"actor": actor.user_id} if hides else {})

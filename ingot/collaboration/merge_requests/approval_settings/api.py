@@ -28,6 +28,7 @@ from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.policy import (
     MergeRequestLookup,
     may_change_approval_rules,
+    may_read_approval_rules,
     may_read_merge_request,
 )
 from ingot.collaboration.merge_requests.queries import find_merge_request
@@ -35,13 +36,13 @@ from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.projects.projects.api import project_in_path
-from ingot.projects.projects.policy import may_admin_project, may_change_project
+from ingot.projects.projects.policy import may_change_project
 from ingot.projects.projects.tables import Project
 
 routes = Routes("approvals")
 
 
-@routes.get("/projects/:id/approvals", on=project_in_path, may=may_admin_project, returns=ApprovalSettingsView)
+@routes.get("/projects/:id/approvals", on=project_in_path, may=may_read_approval_rules, returns=ApprovalSettingsView)
 def get_approval_settings(call: Call, project: Project) -> ApprovalSettingsView:  # noqa: ARG001 - The kernel passes the call.
     """Get the approval settings of a project."""
     return approval_settings_view(project)
@@ -54,7 +55,10 @@ def edit_approval_settings(call: Call, project: Project, params: EditApprovalSet
 
 
 @routes.get(
-    "/projects/:id/approval_rules", on=project_in_path, may=may_admin_project, returns=list[ProjectApprovalRuleView]
+    "/projects/:id/approval_rules",
+    on=project_in_path,
+    may=may_read_approval_rules,
+    returns=list[ProjectApprovalRuleView],
 )
 def list_project_approval_rules(call: Call, project: Project, page: Page) -> Listing[ProjectApprovalRuleView]:
     """List the approval rules of a project."""
@@ -67,7 +71,7 @@ def list_project_approval_rules(call: Call, project: Project, page: Page) -> Lis
 @routes.get(
     "/projects/:id/approval_rules/:approval_rule_id",
     on=project_in_path,
-    may=may_admin_project,
+    may=may_read_approval_rules,
     returns=ProjectApprovalRuleView,
 )
 def get_project_approval_rule(call: Call, project: Project) -> ProjectApprovalRuleView:

@@ -1,10 +1,7 @@
 """Preview of a merge: a commit under ``refs/merge-requests`` that clients can fetch before merging."""
 
-from functools import partial
-
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message
-from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
-from ingot.collaboration.merge_requests.merge.staged import commit_signature
+from ingot.collaboration.merge_requests.merge.message_people import message_context
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
 from ingot.core.db.database import Database
 from ingot.errors import Invalid
@@ -29,9 +26,9 @@ def merge_ref_commit(database: Database, store: RepositoryStore, lookup: MergeRe
         return existing.oid
     if merge_request.state != "opened" or tip is None or is_ancestor(repository, head, tip):
         raise Invalid("Merge request is not mergeable")
-    closes = database.read(partial(open_issues_to_close, merge_request=merge_request))
-    author = database.read(partial(commit_signature, user_id=merge_request.author_id))
-    metadata = CommitMetadata(merge_message(lookup.project, merge_request, closes), author, author)
+    author_id = merge_request.author_id
+    context = database.read(lambda db: message_context(db, lookup.project, merge_request, author_id, repository, tip))
+    metadata = CommitMetadata(merge_message(context), context.author, context.author)
     try:
         created = merge_commit(repository, tip, head, metadata).commit
         update_refs(repository, [RefUpdate(ref, before or NO_OID, created)])

@@ -3,8 +3,8 @@
 from functools import partial
 from typing import NamedTuple
 
+from ingot.collaboration.merge_requests.merge.message_people import commit_signature
 from ingot.collaboration.merge_requests.merge.service import record_merge_error
-from ingot.collaboration.merge_requests.merge.staged import commit_signature
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor

@@ -4,21 +4,19 @@ The transaction that records the intent to move the target also records a pendin
 records the move, even if only after a crash, marks the merge request as merged.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
-from ingot.accounts.users.queries import find_user, user_or_none
-from ingot.collaboration.issues.tables import Issue
+from ingot.accounts.users.queries import user_or_none
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
-from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
+from ingot.collaboration.merge_requests.merge.commit_messages import MessageContext, merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions, decode_merge_options
-from ingot.collaboration.merge_requests.merge.queries import (
-    merge_with_leftover_branch,
-    open_issues_to_close,
-)
+from ingot.collaboration.merge_requests.merge.message_people import message_context
+from ingot.collaboration.merge_requests.merge.queries import merge_with_leftover_branch
 from ingot.collaboration.merge_requests.merge.service import (
     MergeOutdated,
     MergePlan,
@@ -44,7 +42,12 @@ from ingot.collaboration.merge_requests.mergeability_check import (
 )
 from ingot.collaboration.merge_requests.pipelines import head_pipeline
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
-from ingot.collaboration.merge_requests.queries import merge_request_by_id, with_unresolved_discussions
+from ingot.collaboration.merge_requests.queries import (
+    TargetProjectSummary,
+    merge_request_by_id,
+    merge_requirements,
+    with_unresolved_discussions,
+)
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.versions.source_tracker import HeadTracker
 from ingot.core.access.actor import Actor
@@ -52,12 +55,11 @@ from ingot.core.access.levels import Access
 from ingot.core.access.rules import require
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.db.times import to_datetime
 from ingot.core.jobs.handlers import RetryLater
 from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound, Unavailable
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
-from ingot.git.history.commits import NO_OID, Signature, branch_tip
+from ingot.git.history.commits import NO_OID, branch_tip
 from ingot.git.history.log import commits_between
 from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.maintenance.store import RepositoryStore
@@ -108,6 +110,7 @@ class _MergeContext(NamedTuple):
     access: Access
     """The caller's access to the target project."""
     project: Project
+    requirements: TargetProjectSummary
     merge_request: MergeRequest
     pipeline: Status | None
     unresolved: bool
@@ -116,9 +119,7 @@ class _MergeContext(NamedTuple):
     source: Repository | None
     """The repository of the source branch; None if it was deleted."""
     tip: str
-    closes: list[Issue]
-    caller: Signature
-    author: Signature
+    messages: MessageContext
 
 
 def merge(
@@ -129,15 +130,19 @@ def merge(
     options: MergeOptions,
     *,
     later: bool = False,
+    awaits: bool = False,
     scheduled: bool = False,
 ) -> None:
-    """Merge, or with ``later`` schedule the merge if the pipeline is active.
+    """Merge, or with ``later`` schedule the merge if the pipeline is active, with ``awaits`` also if there is none yet.
 
     A ``scheduled`` merge is skipped if it was canceled. Raises ``MergeBlocked``, ``Denied``, and ``Conflict`` if the
     head is not the one that the caller has seen.
     """
     with branch_queue.turn(merge_request.target_project_id, merge_request.target_branch):
-        merged = _merge_under_lock(database, store, actor, merge_request, options, later=later, scheduled=scheduled)
+        waits_for = (*ACTIVE_STATUSES, *((None,) if awaits else ())) if later else ()
+        merged = _merge_under_lock(
+            database, store, actor, merge_request, options, waits_for=waits_for, scheduled=scheduled
+        )
     if merged is not None and merged.remove_source_branch:
         try:
             _finish_removal(database, store, actor, merged.merge_request)
@@ -152,18 +157,21 @@ def _merge_under_lock(
     merge_request: MergeRequest,
     options: MergeOptions,
     *,
-    later: bool,
+    waits_for: Sequence[Status | None],
     scheduled: bool,
 ) -> MergePlan | None:
-    """Merge with retries; return None if the merge is left to the pipeline, or was canceled."""
+    """Merge with retries; return None if the merge is left to the pipeline, or was canceled.
+
+    ``waits_for`` contains the statuses of the pipeline with which the merge is scheduled; None stands for no pipeline.
+    """
     for _ in range(_MAX_TRIES):
         context = _load_context(database, store, actor, merge_request.id)
         if scheduled and not context.merge_request.merge_when_pipeline_succeeds:
             return None
-        _require_ready(context, options, later=later)
+        _require_ready(context, options, later=bool(waits_for))
         _fetch_head(context)
         try:
-            if later and context.pipeline in ACTIVE_STATUSES:
+            if context.pipeline in waits_for:
                 _require_mergeable(database, context)
                 database.write(
                     partial(schedule_auto_merge, actor=actor, merge_request=context.merge_request, options=options)
@@ -189,19 +197,19 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
         )
         repository = store.open(project.repository_key)
         pipeline = head_pipeline(db, merge_request)
+        tip = branch_tip(repository, merge_request.target_branch)
         return _MergeContext(
             access,
             project,
+            merge_requirements(db, project),
             merge_request,
             pipeline.status if pipeline else None,
             bool(with_unresolved_discussions(db, [merge_request.id])),
             lacks_approvals(db, merge_request, project.options),
             repository,
             source_repository(db, store, repository, merge_request),
-            branch_tip(repository, merge_request.target_branch) or NO_OID,
-            open_issues_to_close(db, merge_request),
-            commit_signature(db, actor.user_id),
-            commit_signature(db, merge_request.author_id),
+            tip or NO_OID,
+            message_context(db, project, merge_request, actor.user_id, repository, tip),
         )
 
     return database.read(read)
@@ -217,7 +225,7 @@ def _require_ready(context: _MergeContext, options: MergeOptions, *, later: bool
     """Raise ``MergeBlocked`` or ``Conflict`` for obstacles that need no git operation."""
     merge_request = context.merge_request
     obstacle = obstacle_before_git(
-        context.project,
+        context.requirements,
         merge_request,
         context.pipeline,
         unresolved=context.unresolved,
@@ -237,7 +245,7 @@ def _require_mergeable(database: Database, context: _MergeContext) -> None:
         check_mergeability_at, repository=context.repository, merge_request=context.merge_request, tip=context.tip
     )
     mergeability: Mergeability | None = "nothing" if context.tip == NO_OID else database.read(check)
-    obstacle = obstacle_from_mergeability(context.project, mergeability or "conflict")
+    obstacle = obstacle_from_mergeability(context.requirements, mergeability or "conflict")
     if obstacle is not None:
         raise MergeBlocked(obstacle)
 
@@ -318,14 +326,13 @@ def _move_target(
 def _build_commits(repository: Repository, context: _MergeContext, options: MergeOptions) -> MergeResult:
     project, merge_request, tip = context.project, context.merge_request, context.tip
     head = merge_request.head_oid
-    message = (options.commit_message or "").strip() or merge_message(project, merge_request, context.closes)
-    metadata = CommitMetadata(message, context.caller, context.caller)
+    author, caller = context.messages.author, context.messages.merged_by
+    message = (options.commit_message or "").strip() or merge_message(context.messages)
+    metadata = CommitMetadata(message, caller, caller)
     if not _should_squash(repository, context, options):
         return MergeResult(head) if project.merge_method == "ff" else merge_commit(repository, tip, head, metadata)
-    squash_text = (options.squash_commit_message or "").strip() or squash_message(
-        project, merge_request, context.closes
-    )
-    squash_metadata = CommitMetadata(squash_text, context.author, context.caller)
+    squash_text = (options.squash_commit_message or "").strip() or squash_message(context.messages)
+    squash_metadata = CommitMetadata(squash_text, author, caller)
     if project.merge_method == "ff":
         commit = squash_commit(repository, tip, head, squash_metadata)
         return MergeResult(commit, commit)
@@ -436,9 +443,3 @@ def run_auto_merge(database: Database, store: RepositoryStore, merge_request_id:
     except (Denied, NotFound):
         reason = "The user who scheduled the merge may no longer merge it."
         database.write(partial(abort_auto_merge, merge_request=merge_request, reason=reason))
-
-
-def commit_signature(db: Connection, user_id: int) -> Signature:
-    """Return the signature of a user for commits created now."""
-    user = find_user(db, user_id)
-    return Signature(user.name or user.username, user.email, int(to_datetime(db.now).timestamp()), 0)

@@ -3,11 +3,21 @@
 from typing import Literal, NamedTuple
 
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
-from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
+from ingot.collaboration.merge_requests.merge.message_people import message_context
+from ingot.collaboration.merge_requests.merge_checks import MergeRequirements
+from ingot.collaboration.merge_requests.queries import merge_requirements
 from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import branch_tip
 from ingot.projects.projects.tables import Project
+
+
+def merge_rules(db: Connection, project: Project) -> MergeRequirements:
+    """Return the requirements of a project and of its groups for merges."""
+    return merge_requirements(db, project)
 
 
 class MergeRefusalView(View):
@@ -42,9 +52,10 @@ class ProposedMessages(NamedTuple):
     squash: str
 
 
-def proposed_messages(db: Connection, project: Project, merge_request: MergeRequest) -> ProposedMessages:
-    """Return the default messages of the commits of a merge."""
-    closes = open_issues_to_close(db, merge_request)
-    return ProposedMessages(
-        merge_message(project, merge_request, closes), squash_message(project, merge_request, closes)
-    )
+def proposed_messages(
+    db: Connection, actor: Actor, project: Project, merge_request: MergeRequest, repository: Repository
+) -> ProposedMessages:
+    """Return the default messages of the commits of a merge by the caller."""
+    tip = branch_tip(repository, merge_request.target_branch)
+    context = message_context(db, project, merge_request, actor.user_id, repository, tip)
+    return ProposedMessages(merge_message(context), squash_message(context))

@@ -7,7 +7,7 @@ from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES, obs
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, cached_mergeability
 from ingot.collaboration.merge_requests.pipelines import head_pipeline
 from ingot.collaboration.merge_requests.policy import MergeCandidate, MergeRequestLookup, may_merge
-from ingot.collaboration.merge_requests.queries import with_unresolved_discussions
+from ingot.collaboration.merge_requests.queries import merge_requirements, with_unresolved_discussions
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.queue import enqueue
@@ -32,7 +32,12 @@ def can_be_merged(db: Connection, store: RepositoryStore, actor: Actor, lookup: 
     unresolved = bool(with_unresolved_discussions(db, [merge_request.id]))
     unapproved = lacks_approvals(db, merge_request, project.options)
     obstacle = obstacle_before_git(
-        project, merge_request, pipeline, unresolved=unresolved, unapproved=unapproved, later=True
+        merge_requirements(db, project),
+        merge_request,
+        pipeline,
+        unresolved=unresolved,
+        unapproved=unapproved,
+        later=True,
     )
     if obstacle is not None:
         return False

@@ -49,10 +49,9 @@ def store_settings(context: StoreContext, changes: Sequence[Change]) -> StoredId
     db, project = context.db, context.project
     columns: dict[str, Any] = {"archived": record.archived, "updated_at": db.now}
     columns |= _visibility(context, record.attributes.get("visibility"))
-    visibility = columns.get("visibility", project.visibility)
-    params = _valid_params(context, dict(record.attributes), visibility)
+    params = _valid_params(context, dict(record.attributes))
     columns |= columns_from_params(params)
-    columns["options_document"] = options_from_params(params, project.options_document, visibility, db.now)
+    columns["options_document"] = options_from_params(params, project.options_document, db.now)
     created_at = moment_or_none(record.created_at)
     if created_at is not None:
         columns["created_at"] = created_at
@@ -66,7 +65,7 @@ def store_settings(context: StoreContext, changes: Sequence[Change]) -> StoredId
     return {changes[0].key: project.id}
 
 
-def _valid_params(context: StoreContext, attributes: dict[str, Any], visibility: str) -> EditProject:
+def _valid_params(context: StoreContext, attributes: dict[str, Any]) -> EditProject:
     """Return the attributes that a project of this instance can have."""
     project = context.project
     given = {name: value for name, value in attributes.items() if name in _ATTRIBUTES}
@@ -74,7 +73,7 @@ def _valid_params(context: StoreContext, attributes: dict[str, Any], visibility:
         try:
             params: EditProject = _READER.read(given)
             validate_project(project.name, project.path, columns_from_params(params))
-            options_from_params(params, project.options_document, visibility, context.db.now)
+            options_from_params(params, project.options_document, context.db.now)
         except Invalid as error:
             invalid = error.errors.keys() & given.keys() or given.keys()
             context.problem(f"These settings were left out, because they are not valid here: {error}.")
