@@ -79,8 +79,10 @@ def render_html(
     parents: Sequence[Any],
     text_of: Callable[[Any], str | None],
     project_of: Callable[[Any], int | None],
+    *,
+    positions: bool = True,
 ) -> list[str | None]:
-    """Return the texts of objects as HTML; those of one project are rendered together."""
+    """Return the texts of objects as HTML, as ``POST /markdown`` does; those of one project are rendered together."""
     by_project: dict[int | None, dict[str, str]] = {}
     for parent in parents:
         text = text_of(parent)
@@ -89,7 +91,8 @@ def render_html(
     records = context.read(lambda db: projects_by_ids(db, sorted(each for each in by_project if each is not None)))
     for project_id, texts in by_project.items():
         project = records.get(project_id) if project_id is not None else None
-        link_context = LinkContext(context.origin.base, project.full_path if project else None)
+        path = project.full_path if project else None
+        link_context = LinkContext(context.origin.base, path, positions=positions)
         store = repository_store(context.settings)
         html = render_texts(context.database, store, context.actor, link_context, project, list(texts))
         by_project[project_id] = dict(zip(texts, html, strict=True))
@@ -97,3 +100,14 @@ def render_html(
         by_project.get(project_of(parent), {}).get(text, "") if (text := text_of(parent)) is not None else None
         for parent in parents
     ]
+
+
+def render_line_html(
+    context: QueryContext,
+    parents: Sequence[Any],
+    text_of: Callable[[Any], str | None],
+    project_of: Callable[[Any], int | None],
+) -> list[str | None]:
+    """Return texts of one line as HTML, without a paragraph around them."""
+    rendered = render_html(context, parents, text_of, project_of, positions=False)
+    return [html and html.strip().removeprefix("<p>").removesuffix("</p>") for html in rendered]

@@ -164,6 +164,28 @@ def test_graphql_and_rest_agree(
     assert compared >= min(5, len(names) // 4), (kind, compared)
 
 
+def test_texts_have_the_html_of_rest(graphql: Graphql, api: Api, owner: User, project: Project) -> None:
+    query = """query($path: ID!) { project(fullPath: $path) { descriptionHtml
+        issue(iid: "1") { titleHtml descriptionHtml notes(filter: ONLY_COMMENTS) { nodes { bodyHtml } } }
+        workItems(iid: "1") { nodes { widgets(onlyTypes: [DESCRIPTION]) {
+        ... on WorkItemWidgetDescription { descriptionHtml } } } }
+        label(title: "bug") { descriptionHtml } release(tagName: "v1") { descriptionHtml } } }"""
+    shown = graphql.data(query, owner, path=project.path)["project"]
+
+    def html(text: str) -> str:
+        return str(api.post("/markdown", owner, text=text, gfm=True, project=project.path).json()["html"])
+
+    assert 'data-sourcepos="1:1-1:8" dir="auto"' in html("a *text*")
+    assert shown["descriptionHtml"] == html("a *text*")
+    assert shown["issue"]["descriptionHtml"] == html("- [x] a")
+    assert shown["workItems"]["nodes"][0]["widgets"] == [{"descriptionHtml": html("- [x] a")}]
+    assert shown["issue"]["notes"]["nodes"] == [{"bodyHtml": html("a **note**")}]
+    release = api.get(f"{project.url}/releases/v1", owner, include_html_description=True).json()
+    assert shown["release"]["descriptionHtml"] == release["description_html"]
+    # Texts of one line have no blocks.
+    assert (shown["issue"]["titleHtml"], shown["label"]["descriptionHtml"]) == ("one", "d")
+
+
 def test_every_type_is_covered() -> None:
     """Types that are no object of their own are part of a compared type, or have fields that only GraphQL has."""
     derived = re.compile(

@@ -10,7 +10,7 @@ from ingot.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, to_global_id
-from ingot.graphql.loaders import load_labels, load_projects, render_html
+from ingot.graphql.loaders import load_labels, load_projects, render_html, render_line_html
 from ingot.graphql.locators import issue_path
 from ingot.graphql.params import issue_filters
 from ingot.graphql.resolvers import Arguments, Resolvers
@@ -62,11 +62,7 @@ def description_html(context: QueryContext, subjects: Sequence[Any], _: Argument
 @resolvers.batch("Issue.titleHtml", "WorkItem.titleHtml", "MergeRequest.titleHtml")
 def title_html(context: QueryContext, subjects: Sequence[Any], _: Arguments) -> list[str | None]:
     """Return the titles as HTML, without a paragraph around them."""
-    rendered = render_html(context, subjects, lambda subject: subject.title, lambda subject: subject.project_id)
-    return [
-        (html or "").strip().removeprefix('<p dir="auto">').removeprefix("<p>").removesuffix("</p>")
-        for html in rendered
-    ]
+    return render_line_html(context, subjects, lambda subject: subject.title, lambda subject: subject.project_id)
 
 
 @resolvers.batch("Issue.labels")
