@@ -39,6 +39,8 @@ class QueryContext:
         self.actor = actor
         self.origin = origin
         self.settings = settings
+        self.complexity = 0
+        """Complexity of the operation."""
         self._caller = InternalCaller(actor, origin, {})
         self._loaded: dict[str, dict[Any, Any]] = {}
 

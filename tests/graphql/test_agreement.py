@@ -193,11 +193,11 @@ def test_every_type_is_covered() -> None:
     )
     parts = {
         "AccessLevel", "Blob", "BoardList", "Branch", "CiJob", "CiJobArtifact", "CiJobTrace", "CiStage",
-        "DetailedStatus",
-        "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary", "Discussion", "GitlabInstanceFeatureFlag",
-        "GroupMember", "IssueStatusCountsType", "Kas", "MilestoneStats", "Mutation", "PageInfo", "ProjectStatistics",
-        "Query", "QueryComplexity", "Repository", "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag",
-        "TaskCompletionStatus", "Timelog", "Tree", "TreeEntry", "UserCore", "UserStatus",
+        "DetailedStatus", "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary", "Discussion",
+        "GitlabInstanceFeatureFlag", "GroupMember", "IssueStatusCountsType", "Kas", "MilestoneStats", "Mutation",
+        "PageInfo", "ProjectStatistics", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
+        "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus", "Timelog", "Tree",
+        "TreeEntry", "UserCore", "UserStatus",
     }  # fmt: skip
     from graphql import is_object_type
 

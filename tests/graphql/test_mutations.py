@@ -43,7 +43,7 @@ def project(instance: Instance, make: Make, owner: User) -> Project:
     project = make_project(make, owner)
     history = History()
     history.commit("master", {"README.md": "hello\n"})
-    for branch in ("topic", "other"):
+    for branch in ("topic", "other", "acted"):
         history.commit(branch, {branch: "text\n"}, parents=(1,))
     history.fill(instance, project)
     return project
@@ -112,6 +112,31 @@ def test_issues(run: Mutations, api: Api, make: Make, project: Project, owner: U
     assert run("issueDelete", "issue { iid }", projectPath=other.path, iid="1") == {"iid": "1"}
     assert run("workItemDelete", "project { fullPath }", id=item["id"]) == {"fullPath": other.path}
     assert api.get(f"{other.url}/issues", owner).json() == []
+
+
+def test_new_notes_report_their_quick_actions(run: Mutations, project: Project) -> None:
+    issue = run("createIssue", "issue { id iid }", projectPath=project.path, title="acted on")["id"]
+    merge = run("mergeRequestCreate", "mergeRequest { id }", projectPath=project.path, sourceBranch="acted",
+                targetBranch="master", title="acted on")["id"]  # fmt: skip
+    selected = "note { body } quickActionsStatus { commandNames commandsOnly messages errorMessages }"
+
+    def created(name: str, subject: str, body: str) -> tuple[Any, Any]:
+        payload = run.answer(name, selected, noteableId=subject, body=body)["data"][name]
+        assert payload["errors"] == []
+        return payload["note"], payload["quickActionsStatus"]
+
+    for name in ("createNote", "createDiscussion"):
+        for subject in (issue, merge):
+            assert created(name, subject, "text") == ({"body": "text"}, None)
+            closed = {"commandsOnly": True, "commandNames": ["close", "estimate"], "errorMessages": None}
+            note, status = created(name, subject, "/close\n/estimate 1h")
+            assert (note, status.pop("messages")) == (None, ["Closed this.", "Set time estimate to 1h."])
+            assert status == closed
+            note, status = created(name, subject, "again\n\n/reopen")
+            assert (note, status["commandNames"], status["commandsOnly"]) == ({"body": "again"}, ["reopen"], False)
+            assert len(status["messages"]) == 1
+    _, failed = created("createNote", issue, "/estimate nonsense")
+    assert (failed["messages"], failed["errorMessages"]) == (None, ["Failed to apply commands."])
 
 
 def test_notes_and_awards(run: Mutations, api: Api, project: Project, owner: User) -> None:
@@ -201,7 +226,8 @@ def test_approvals(graphql: Graphql, make: Make, project: Project, owner: User, 
         "message": "Add",
         "actions": [{"action": "CREATE", "filePath": "n", "content": "n"}],
     }
-    assert run("commitCreate", "commit { title sha }", **path, **commit)["title"] == "Add"
+    payload = run.answer("commitCreate", "commit { title } content", **path, **commit)["data"]["commitCreate"]
+    assert payload == {"errors": [], "commit": {"title": "Add"}, "content": ["n"]}
     created = run(
         "mergeRequestCreate", "mergeRequest { iid }", **path, sourceBranch="approved", targetBranch="master", title="a"
     )

@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from ingot.collaboration.issues.quick_actions.definitions import ISSUE_COMMANDS
+from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
+from ingot.collaboration.notes.views import CommandsView, DiscussionView, NoteView
+from ingot.core.api.routes import AlternateResponse
+from ingot.core.markup.quick_actions import extract_commands
 from ingot.errors import Invalid, NotFound
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.notes import NOTE_MODELS, note_by_id
@@ -19,6 +24,7 @@ from ingot.graphql.mutations.inputs import Input, renamed
 from ingot.graphql.resolvers import Resolvers
 
 resolvers = Resolvers()
+_NO_COMMAND_APPLIED = "Failed to apply commands."
 DISCUSSION_MODELS = ("Discussion", "DiffDiscussion", "IndividualNoteDiscussion")
 
 
@@ -39,7 +45,27 @@ def _commentable(context: QueryContext, global_id: str) -> SubjectPath:
 
 def _note(response: Any) -> dict[str, Any]:
     """Return the payload; a text with quick actions only creates no note."""
-    return {"note": response if hasattr(response, "noteable_type") else None}
+    return {"note": response if isinstance(response, NoteView) else None}
+
+
+def _created_note(place: SubjectPath, body: str, response: Any) -> dict[str, Any]:
+    """Return the payload of a new note, with the result of the quick actions in its text."""
+    created = response.notes[0] if isinstance(response, DiscussionView) else response
+    result = created.content if isinstance(created, AlternateResponse) else created
+    return {**_note(created), "quick_actions_status": _quick_actions_status(place, body, result)}
+
+
+def _quick_actions_status(place: SubjectPath, body: str, result: NoteView | CommandsView) -> dict[str, Any] | None:
+    """Return the executed quick actions; null for a text without any."""
+    if not isinstance(result.summary, list):
+        return None
+    registry = ISSUE_COMMANDS if "issue_iid" in place.path else MERGE_REQUEST_COMMANDS
+    return {
+        "command_names": [command.name for command in extract_commands(body, registry.names).commands],
+        "commands_only": isinstance(result, CommandsView),
+        "messages": result.summary or None,
+        "error_messages": None if result.summary else [_NO_COMMAND_APPLIED],
+    }
 
 
 @resolvers.mutation("createNote")
@@ -48,10 +74,12 @@ def create_note(context: QueryContext, sent: Input) -> dict[str, Any]:
     place = _commentable(context, sent["noteableId"])
     params = renamed(sent, body="body", internal="internal", merge_request_diff_head_sha="mergeRequestDiffHeadSha")
     if sent.get("discussionId") is None:
-        return _note(context.call(f"POST {place.route}/notes", params, **place.path))
+        created = context.call(f"POST {place.route}/notes", params, **place.path)
+        return _created_note(place, sent["body"], created)
     discussion = parse_global_id(sent["discussionId"], *DISCUSSION_MODELS).key
     route = f"POST {place.route}/discussions/:discussion_id/notes"
-    return _note(context.call(route, params, **place.path, discussion_id=discussion))
+    created = context.call(route, params, **place.path, discussion_id=discussion)
+    return _created_note(place, sent["body"], created)
 
 
 @resolvers.mutation("createDiscussion")
@@ -59,11 +87,8 @@ def create_discussion(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Start a discussion on a subject."""
     place = _commentable(context, sent["noteableId"])
     params = renamed(sent, body="body", internal="internal")
-    return _first_note(context.call(f"POST {place.route}/discussions", params, **place.path))
-
-
-def _first_note(response: Any) -> dict[str, Any]:
-    return {"note": response.notes[0] if hasattr(response, "notes") else None}
+    created = context.call(f"POST {place.route}/discussions", params, **place.path)
+    return _created_note(place, sent["body"], created)
 
 
 @resolvers.mutation("createDiffNote")
@@ -84,7 +109,8 @@ def create_diff_note(context: QueryContext, sent: Input) -> dict[str, Any]:
         "old_path": paths.get("oldPath") or paths.get("newPath"),
     }
     params = {**renamed(sent, body="body", internal="internal"), "position": position}
-    return _first_note(context.call(f"POST {place.route}/discussions", params, **place.path))
+    created = context.call(f"POST {place.route}/discussions", params, **place.path)
+    return _created_note(place, sent["body"], created)
 
 
 def _note_call(context: QueryContext, method: str, note_id: int, params: dict[str, Any] | None = None) -> Any:

@@ -140,7 +140,8 @@ def create_commit(context: QueryContext, sent: Input) -> dict[str, Any]:
         **renamed(sent, branch="branch", commit_message="message", start_branch="startBranch"),
         "actions": actions,
     }
-    return {"commit": context.call("POST /projects/:id/repository/commits", params, id=sent["projectPath"])}
+    commit = context.call("POST /projects/:id/repository/commits", params, id=sent["projectPath"])
+    return {"commit": commit, "content": [action.get("content") for action in sent["actions"]]}
 
 
 @resolvers.mutation("userStatusUpdate")
