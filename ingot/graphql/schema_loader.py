@@ -30,7 +30,10 @@ from ingot.graphql.resolvers import Resolvers
 
 FAMILIES = (
     "boards",
+    "branch_rules",
     "ci",
+    "ci_config",
+    "environments",
     "groups",
     "issues",
     "labels",
@@ -38,6 +41,7 @@ FAMILIES = (
     "metadata",
     "milestones",
     "notes",
+    "packages",
     "projects",
     "releases",
     "repository",

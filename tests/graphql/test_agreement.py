@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import httpx
 import pytest
 
 from ingot.graphql.schema_loader import load_schema, snake_case
@@ -62,6 +63,9 @@ def project(instance: Instance, make: Make, owner: User) -> Project:
     board = api.post(f"{project.url}/boards", owner, name="board").json()
     label = api.get(f"{project.url}/labels/bug", owner).json()
     api.post(f"{project.url}/boards/{board['id']}/lists", owner, label_id=label["id"])
+    api.post(f"{project.url}/environments", owner, name="review/one", external_url="https://example.org")
+    package = f"{instance.url}/api/v4{project.url}/packages/generic/tool/1.0/tool.bin"
+    assert httpx.put(package, content=b"x", headers={"PRIVATE-TOKEN": owner.token}).status_code == 201
     head = api.get(f"{project.url}/repository/commits/master", owner).json()["id"]
     api.post(f"{project.url}/statuses/{head}", owner, state="success", name="build", ref="master")
     return project
@@ -123,6 +127,13 @@ CASES = [
     ("Todo", "currentUser { todos { nodes { %s } } }", "/todos"),
     ("Snippet", 'project(fullPath: "{path}") { snippets { nodes { %s } } }', "{project}/snippets"),
     ("Release", 'project(fullPath: "{path}") { release(tagName: "v1") { %s } }', "{project}/releases/v1"),
+    ("Environment", 'project(fullPath: "{path}") { environments { nodes { %s } } }', "{project}/environments"),
+    ("BranchRule", 'project(fullPath: "{path}") { branchRules { nodes { %s } } }', "{project}/protected_branches"),
+    (
+        "Package",
+        'project(fullPath: "{path}") { packages { nodes { %s } } }',
+        "{project}/packages?order_by=created_at&sort=desc",
+    ),
     ("Board", 'project(fullPath: "{path}") { boards(last: 1) { nodes { %s } } }', "{project}/boards?per_page=1&page=2"),
     ("Pipeline", 'project(fullPath: "{path}") { pipelines { nodes { %s } } }', "{project}/pipelines/latest"),
     (
@@ -192,12 +203,13 @@ def test_every_type_is_covered() -> None:
         "Connection$|Edge$|Payload$|Permissions$|^WorkItem|^CiConfig|^MergeRequest|^Release|^__|^Snippet"
     )
     parts = {
-        "AccessLevel", "Blob", "BoardList", "Branch", "CiJob", "CiJobArtifact", "CiJobTrace", "CiStage",
-        "DetailedStatus", "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary", "Discussion",
-        "GitlabInstanceFeatureFlag", "GroupMember", "IssueStatusCountsType", "Kas", "MilestoneStats", "Mutation",
-        "PageInfo", "ProjectStatistics", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
-        "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus", "Timelog", "Tree",
-        "TreeEntry", "UserCore", "UserStatus",
+        "AccessLevel", "Blob", "BoardList", "Branch", "BranchProtection", "CiJob", "CiJobArtifact", "CiJobTrace",
+        "CiStage", "DetailedStatus", "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary",
+        "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "IssueStatusCountsType", "Kas", "MergeAccessLevel",
+        "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo", "ProjectStatistics",
+        "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository", "RepositoryBlob",
+        "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus", "Timelog", "Tree", "TreeEntry", "UserCore",
+        "UserStatus",
     }  # fmt: skip
     from graphql import is_object_type
 
