@@ -37,6 +37,8 @@ FAMILIES = (
     "groups",
     "issues",
     "labels",
+    "members",
+    "merge_request_users",
     "merge_requests",
     "metadata",
     "milestones",

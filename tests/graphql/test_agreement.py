@@ -63,6 +63,7 @@ def project(instance: Instance, make: Make, owner: User) -> Project:
     board = api.post(f"{project.url}/boards", owner, name="board").json()
     label = api.get(f"{project.url}/labels/bug", owner).json()
     api.post(f"{project.url}/boards/{board['id']}/lists", owner, label_id=label["id"])
+    assert api.post("/user/emails", owner, email="second-address@example.org").status_code == 201
     api.post(f"{project.url}/environments", owner, name="review/one", external_url="https://example.org")
     package = f"{instance.url}/api/v4{project.url}/packages/generic/tool/1.0/tool.bin"
     assert httpx.put(package, content=b"x", headers={"PRIVATE-TOKEN": owner.token}).status_code == 201
@@ -100,6 +101,7 @@ def _agrees(kind: str, name: str, value: Any, expected: Any) -> bool:
 
 CASES = [
     ("CurrentUser", "currentUser { %s }", "/user"),
+    ("Email", "currentUser { emails { nodes { %s } } }", "/user/emails"),
     ("Metadata", "metadata { %s }", "/metadata"),
     ("Project", 'project(fullPath: "{path}") { %s }', "{project}"),
     ("Group", 'group(fullPath: "{group}") { %s }', "/groups/{group}"),
@@ -209,7 +211,7 @@ def test_every_type_is_covered() -> None:
         "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo", "ProjectStatistics",
         "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository", "RepositoryBlob",
         "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus", "Timelog", "Tree", "TreeEntry", "UserCore",
-        "UserStatus",
+        "UserMergeRequestInteraction", "UserStatus",
     }  # fmt: skip
     from graphql import is_object_type
 

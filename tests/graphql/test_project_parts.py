@@ -42,8 +42,8 @@ def project(instance: Instance, make: Make, owner: User, group: Group) -> Projec
     for name, tier in (("review/one", "development"), ("production", "production")):
         sent = {"name": name, "external_url": f"https://{tier}.example.org", "tier": tier}
         assert api.post(f"{project.url}/environments", owner, **sent).status_code == 201
-    sent = {"name": "release/*", "push_access_level": 40, "merge_access_level": 30, "allow_force_push": True}
-    assert api.post(f"{project.url}/protected_branches", owner, **sent).status_code == 201
+    rule = {"name": "release/*", "push_access_level": 40, "merge_access_level": 30, "allow_force_push": True}
+    assert api.post(f"{project.url}/protected_branches", owner, **rule).status_code == 201
     for version in ("1.0", "2.0"):
         url = f"{instance.url}/api/v4{project.url}/packages/generic/tool/{version}/tool.bin"
         assert httpx.put(url, content=b"x", headers={"PRIVATE-TOKEN": owner.token}).status_code == 201

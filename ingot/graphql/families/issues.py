@@ -77,10 +77,10 @@ def labels_of(context: QueryContext, kind: str, subjects: Sequence[Any], argumen
     return [connection_of(loaded[subject.id] or [], arguments) for subject in subjects]
 
 
-@resolvers.batch("Issue.assignees", "MergeRequest.assignees")
-def list_assignees(_: QueryContext, subjects: Sequence[Any], arguments: Arguments) -> list[ConnectionPage]:
-    """Return the assignees of issues or merge requests."""
-    return [connection_of(subject.assignees, arguments) for subject in subjects]
+@resolvers.batch("Issue.assignees")
+def list_assignees(_: QueryContext, issues: Sequence[Any], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the assignees of issues."""
+    return [connection_of(issue.assignees, arguments) for issue in issues]
 
 
 @resolvers.batch("Issue.reference", "WorkItem.reference", "MergeRequest.reference")

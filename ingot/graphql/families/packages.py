@@ -83,7 +83,7 @@ def tag_id(_: QueryContext, tag: Any) -> str:
 def find_projects(context: QueryContext, listed_packages: Sequence[PackageView], _: Arguments) -> list[Any]:
     """Return the projects of packages."""
     found = load_projects(context, {package.project_id for package in listed_packages if package.project_id})
-    return [found.get(package.project_id) for package in listed_packages]
+    return [found.get(package.project_id) if package.project_id else None for package in listed_packages]
 
 
 @resolvers.batch("Package.updatedAt")
