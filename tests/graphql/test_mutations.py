@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.ci.artifacts.files import upload, zip_of
+from tests.ci.pipelines.rows import PipelineRows
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
@@ -204,10 +206,16 @@ def test_merge_requests(run: Mutations, api: Api, make: Make, project: Project, 
     run("mergeRequestRebase", "mergeRequest { iid }", **one)
     sha = api.get(f"{project.url}/merge_requests/{created['iid']}", owner).json()["sha"]
     refused = run.answer("mergeRequestAccept", "mergeRequest { state }", **one, sha="0" * 40)
-    assert refused["data"]["mergeRequestAccept"]["errors"]
+    assert refused["data"]["mergeRequestAccept"] == {
+        "errors": ["The merge-head is not at the anticipated SHA"],
+        "mergeRequest": {"state": "opened"},
+    }
     assert run("mergeRequestAccept", "mergeRequest { state }", **one, sha=sha) == {"state": "merged"}
     refused = run.answer("mergeRequestAccept", "mergeRequest { state }", **one, sha=sha)
-    assert refused["data"]["mergeRequestAccept"] == {"errors": ["406 Not Acceptable"], "mergeRequest": None}
+    assert refused["data"]["mergeRequestAccept"] == {
+        "errors": ["This branch cannot be merged"],
+        "mergeRequest": {"state": "merged"},
+    }
     other = {**path, "sourceBranch": "other", "targetBranch": "master", "title": "b"}
     second = run("mergeRequestCreate", "mergeRequest { iid }", **other)
     refused = run.answer("mergeRequestCreate", "mergeRequest { iid }", **other)
@@ -331,6 +339,27 @@ def test_pipelines_and_jobs(run: Mutations, api: Api, make: Make, owner: User) -
     run("pipelineCancel", "clientMutationId", id=pipeline["id"])
     assert run("pipelineRetry", "pipeline { id }", id=pipeline["id"]) == {"id": pipeline["id"]}
     run("pipelineDestroy", "clientMutationId", id=pipeline["id"])
+
+
+def test_artifacts_of_a_job_are_destroyed(run: Mutations, graphql: Graphql, make: Make, owner: User) -> None:
+    developer = make.user()
+    project = make_project(make, owner, members={developer: 30})
+    rows = PipelineRows(make, "build 0", project=project)
+    rows.process()
+    token, job = rows.start("build"), rows.job("build").id
+    assert upload(make.api, job, token, zip_of({"a.txt": b"a"})).status_code == 201
+    rows.finish("build")
+    sent = {"id": f"gid://gitlab/Ci::Build/{job}"}
+    refused = Mutations(graphql, developer).answer("jobArtifactsDestroy", "destroyedArtifactsCount", **sent)
+    assert refused["data"] == {"jobArtifactsDestroy": None}
+    counts = []
+    for _ in range(2):
+        payload = run.answer(
+            "jobArtifactsDestroy", "destroyedArtifactsCount job { name artifacts { nodes { name } } }", **sent
+        )["data"]["jobArtifactsDestroy"]
+        assert payload["job"] == {"name": "build", "artifacts": {"nodes": []}}
+        counts.append(payload["destroyedArtifactsCount"])
+    assert (counts[0] > 0, counts[1]) == (True, 0)
 
 
 def test_refusals(run: Mutations, graphql: Graphql, make: Make, project: Project) -> None:

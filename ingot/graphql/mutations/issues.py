@@ -7,7 +7,15 @@ from ingot.graphql.context import QueryContext
 from ingot.graphql.families.issues import issue_by_id
 from ingot.graphql.global_ids import number_of
 from ingot.graphql.locators import issue_path, label_titles, merge_request_path
-from ingot.graphql.mutations.inputs import Input, combined, optional_number, renamed, row_number, user_numbers
+from ingot.graphql.mutations.inputs import (
+    Input,
+    combined,
+    optional_number,
+    renamed,
+    require_duration,
+    row_number,
+    user_numbers,
+)
 from ingot.graphql.mutations.notes import subject_of
 from ingot.graphql.resolvers import Resolvers
 
@@ -55,6 +63,7 @@ def create_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
 @resolvers.mutation("updateIssue")
 def update_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Edit an issue."""
+    require_duration(sent)
     params = renamed(
         sent,
         title="title",

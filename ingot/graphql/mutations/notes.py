@@ -6,6 +6,7 @@ from ingot.collaboration.issues.quick_actions.definitions import ISSUE_COMMANDS
 from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
 from ingot.collaboration.notes.views import CommandsView, DiscussionView, NoteView
 from ingot.core.api.routes import AlternateResponse
+from ingot.core.markup.emoji import canonical_name
 from ingot.core.markup.quick_actions import extract_commands
 from ingot.errors import Invalid, NotFound
 from ingot.graphql.context import QueryContext
@@ -159,7 +160,8 @@ def _awardable(context: QueryContext, global_id: str) -> tuple[str, dict[str, An
     return f"{place.route}/award_emoji", place.path
 
 
-def _own_award(context: QueryContext, route: str, path: dict[str, Any], name: str) -> Any:
+def _own_award(context: QueryContext, route: str, path: dict[str, Any], typed: str) -> Any:
+    name = canonical_name(typed)
     awards = context.call(f"GET {route}", {"per_page": 100}, **path).items
     return next((each for each in awards if each.name == name and each.user.id == context.actor.user_id), None)
 
@@ -168,6 +170,10 @@ def _own_award(context: QueryContext, route: str, path: dict[str, Any], name: st
 def add_award(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Add an award emoji."""
     route, path = _awardable(context, sent["awardableId"])
+    if _own_award(context, route, path, sent["name"]) is not None:
+        raise Invalid(name=["has already been taken"])
+    if canonical_name(sent["name"]) is None:
+        raise Invalid(name=["is not a valid emoji name"])
     return {"award_emoji": context.call(f"POST {route}", {"name": sent["name"]}, **path)}
 
 
@@ -177,7 +183,7 @@ def remove_award(context: QueryContext, sent: Input) -> dict[str, Any]:
     route, path = _awardable(context, sent["awardableId"])
     award = _own_award(context, route, path, sent["name"])
     if award is None:
-        raise Invalid(f"You have not awarded emoji of type {sent['name'][:100]} to this")
+        raise Invalid(f"User has not awarded emoji of type {sent['name'][:100]} on the awardable")
     context.call(f"DELETE {route}/:award_id", **path, award_id=award.id)
     return {"award_emoji": None}
 
@@ -187,4 +193,4 @@ def toggle_award(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Add an award emoji, or remove it if the caller has given it."""
     route, path = _awardable(context, sent["awardableId"])
     is_given = _own_award(context, route, path, sent["name"]) is not None
-    return (remove_award if is_given else add_award)(context, sent)
+    return (remove_award if is_given else add_award)(context, sent) | {"toggled_on": not is_given}
