@@ -207,11 +207,11 @@ def test_every_type_is_covered() -> None:
     parts = {
         "AccessLevel", "Blob", "BoardList", "Branch", "BranchProtection", "CiJob", "CiJobArtifact", "CiJobTrace",
         "CiStage", "DetailedStatus", "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary",
-        "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "IssueStatusCountsType", "Kas", "MergeAccessLevel",
-        "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo", "ProjectStatistics",
-        "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository", "RepositoryBlob",
-        "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus", "Timelog", "Tree", "TreeEntry", "UserCore",
-        "UserMergeRequestInteraction", "UserStatus",
+        "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "Ide", "IssueStatusCountsType", "Kas",
+        "MergeAccessLevel", "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",
+        "ProjectStatistics", "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
+        "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus", "Timelog", "Tree",
+        "TreeEntry", "UserCore", "UserMergeRequestInteraction", "UserStatus",
     }  # fmt: skip
     from graphql import is_object_type
 

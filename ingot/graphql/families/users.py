@@ -5,6 +5,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ingot.accounts.users.views import UserBrief
+from ingot.core.access.levels import Access, Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
 from ingot.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
@@ -12,6 +15,12 @@ from ingot.graphql.global_ids import number_of, to_global_id
 from ingot.graphql.loaders import load_users
 from ingot.graphql.params import merge_request_filters, order
 from ingot.graphql.resolvers import Arguments, Resolvers
+from ingot.projects.groups.params import ListGroups
+from ingot.projects.groups.policy import may_create_project_in
+from ingot.projects.groups.queries import list_groups as list_visible_groups
+from ingot.projects.groups.views import GroupView, group_view
+from ingot.projects.namespaces.queries import actor_levels_in
+from ingot.projects.namespaces.tables import Namespace
 
 resolvers = Resolvers()
 USER_TYPES = (
@@ -23,6 +32,7 @@ USER_TYPES = (
     "MergeRequestParticipant",
 )
 _PROFILE = ("bio", "createdAt", "linkedin", "location", "organization", "publicEmail", "twitter")
+_MAX_PERMITTED_GROUPS = 1_000
 resolvers.types[UserBrief] = "UserCore"
 
 
@@ -134,11 +144,44 @@ def find_namespace(context: QueryContext, user: Any, _: Arguments) -> Any:
 
 @resolvers.single(*fields_of_users("groups"))
 def list_groups(context: QueryContext, user: Any, arguments: Arguments) -> ConnectionPage | None:
-    """Return the groups of the caller."""
+    """Return the groups of the caller, or those in which the caller has a permission."""
     if user.id != context.actor.user_id:
         return None
+    if arguments.get("permissionScope"):
+        return connection_of(_permitted_groups(context, arguments), arguments)
     params = {"search": arguments.get("search"), "min_access_level": 10}
     return listed(context, "GET /groups", arguments, params)
+
+
+def _permitted_groups(context: QueryContext, arguments: Arguments) -> list[GroupView]:
+    """Return the groups, up to 1,000, into which the caller may create, import or transfer projects."""
+    creates = arguments["permissionScope"] == "CREATE_PROJECTS"
+    least = Level.DEVELOPER if creates else Level.MASTER
+    params = ListGroups(search=arguments.get("search") or "", min_access_level=least)
+
+    def find(db: Connection) -> list[Namespace]:
+        groups = list_visible_groups(db, context.actor, params, Page(size=_MAX_PERMITTED_GROUPS)).items
+        if not creates:
+            return groups
+        levels = actor_levels_in(db, context.actor, [group.id for group in groups])
+        access = {group.id: Access(level=Level(levels.get(group.id, 0))) for group in groups}
+        return [group for group in groups if may_create_project_in(context.actor, access[group.id], group)]
+
+    return [group_view(group, context.origin.base) for group in context.read(find)]
+
+
+@resolvers.value(
+    "CurrentUser.duoChatAvailable", "CurrentUser.duoCodeSuggestionsAvailable", "Project.duoFeaturesEnabled"
+)
+def has_duo(_: QueryContext, __: Any) -> bool:
+    """Return that there are no AI features; editor extensions ask for them when they start."""
+    return False
+
+
+@resolvers.value("CurrentUser.ide")
+def find_ide_settings(_: QueryContext, __: Any) -> dict[str, bool]:
+    """Return the settings of editors."""
+    return {"code_suggestions_enabled": False}
 
 
 @resolvers.single(*fields_of_users("starredProjects"))
