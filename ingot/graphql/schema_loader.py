@@ -48,11 +48,12 @@ FAMILIES = (
     "releases",
     "repository",
     "snippets",
+    "timelogs",
     "todos",
     "users",
     "work_items",
 )
-MUTATIONS = ("boards", "ci", "issues", "merge_requests", "notes", "projects", "releases", "snippets")
+MUTATIONS = ("boards", "ci", "issues", "merge_requests", "notes", "projects", "releases", "snippets", "timelogs")
 _PAGE_ARGUMENTS = "type Page { page(after: String, before: String, first: Int, last: Int): Int }"
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 

@@ -199,15 +199,9 @@ for _field, _route in {
     _permission(_field, _route)
 
 
-@resolvers.value("Timelog.id")
-def timelog_id(_: QueryContext, timelog: Any) -> str:
-    """Return the global id; entries have no id of their own, so it is that of the subject."""
-    return to_global_id("Timelog", timelog["id"])
-
-
 @resolvers.batch("Timelog.project", "WorkItem.project", "MergeRequest.project")
 def find_projects(context: QueryContext, subjects: Sequence[Any], _: Arguments) -> list[Any]:
     """Return the projects of subjects."""
-    numbers = [subject["project_id"] if isinstance(subject, dict) else subject.project_id for subject in subjects]
+    numbers = [subject.project_id for subject in subjects]
     found = load_projects(context, numbers)
     return [found[number] for number in numbers]

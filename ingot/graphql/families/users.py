@@ -156,8 +156,7 @@ def list_groups(context: QueryContext, user: Any, arguments: Arguments) -> Conne
 def _permitted_groups(context: QueryContext, arguments: Arguments) -> list[GroupView]:
     """Return the groups, up to 1,000, into which the caller may create, import or transfer projects."""
     creates = arguments["permissionScope"] == "CREATE_PROJECTS"
-    least = Level.DEVELOPER if creates else Level.MASTER
-    params = ListGroups(search=arguments.get("search") or "", min_access_level=least)
+    params = ListGroups(search=arguments.get("search") or "", min_access_level=30 if creates else 40)
 
     def find(db: Connection) -> list[Namespace]:
         groups = list_visible_groups(db, context.actor, params, Page(size=_MAX_PERMITTED_GROUPS)).items

@@ -16,7 +16,6 @@ from ingot.graphql.mutations.inputs import (
     row_number,
     user_numbers,
 )
-from ingot.graphql.mutations.notes import subject_of
 from ingot.graphql.resolvers import Resolvers
 
 resolvers = Resolvers()
@@ -136,28 +135,6 @@ def delete_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
     issue = context.call(f"GET {_ROUTE}", **_path(sent))
     context.call(f"DELETE {_ROUTE}", **_path(sent))
     return {"issue": issue}
-
-
-@resolvers.mutation("timelogCreate")
-def create_timelog(context: QueryContext, sent: Input) -> dict[str, Any]:
-    """Add spent time to an issue or merge request."""
-    place = subject_of(context, sent["issuableId"])
-    before = context.call(f"GET {place.route}/time_stats", **place.path).total_time_spent
-    params = {"duration": sent["timeSpent"], "summary": sent["summary"]}
-    after = context.call(f"POST {place.route}/add_spent_time", params, **place.path).total_time_spent
-    subject = context.call(f"GET {place.route}", **place.path)
-    kind = "issue" if "issue_iid" in place.path else "merge_request"
-    return {
-        "timelog": {
-            "id": subject.id,
-            "time_spent": after - before,
-            "summary": sent["summary"],
-            "spent_at": context.database.clock(),
-            "user": context.call("GET /user"),
-            "project_id": subject.project_id,
-            kind: subject,
-        }
-    }
 
 
 @resolvers.mutation("workItemCreate")
