@@ -5,7 +5,7 @@ from sqlalchemy import Index, Table
 from ingot.core.db.schema import Record, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
-# Time that was imported, or spent before this table existed, is part of the total without an entry.
+# Time whose entries an import did not get, or spent before this table existed, is part of the total without an entry.
 timelogs = Table(
     "timelogs",
     metadata,
