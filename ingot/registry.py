@@ -136,6 +136,7 @@ SUBSCRIBER_MODULES = (
     "ingot.collaboration.issues.discussions.subject_events",
     "ingot.collaboration.merge_requests.discussions.subject_events",
     "ingot.collaboration.todos.subscribers",
+    "ingot.collaboration.planning.timelogs.subscribers",
     "ingot.collaboration.participants.subscribers",
     "ingot.discovery.activity.subscribers",
     "ingot.discovery.notifications.subscribers",

@@ -16,6 +16,10 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 
+class RefusedCall(Conflict):
+    """Refusal that an endpoint returns instead of its response, with a status of its own."""
+
+
 class EndpointTable:
     """Endpoints of the REST API by method and path, such as ``GET /projects/:id``."""
 
@@ -39,19 +43,21 @@ class QueryContext:
         self.actor = actor
         self.origin = origin
         self.settings = settings
+        self.complexity = 0
+        """Complexity of the operation."""
         self._caller = InternalCaller(actor, origin, {})
         self._loaded: dict[str, dict[Any, Any]] = {}
 
     def call(self, route: str, params: Mapping[str, Any] | None = None, /, **path: object) -> Any:
         """Call an endpoint, such as ``GET /projects/:id``, as the caller of the query, and return its response.
 
-        Raises Conflict if the endpoint responds that it refuses the call.
+        Raises RefusedCall if the endpoint responds that it refuses the call.
         """
         endpoint = self._table.find(route)
         target = Target({name: str(value) for name, value in path.items()}, endpoint.path.split("/")[1])
         response = self._table.client.call(self._caller, endpoint.handler, target, dict(params or {}))
         if isinstance(response, AlternateResponse) and response.status >= 400:
-            raise Conflict(_refusal_message(response.content))
+            raise RefusedCall(_refusal_message(response.content))
         return response
 
     def allows(self, route: str, /, **path: object) -> bool:

@@ -15,10 +15,11 @@ def error_messages(error: Exception) -> list[str]:
         case NotFound() | Denied() | Unauthenticated():
             return [NOT_AVAILABLE]
         case MissingParameter():
-            return [f"{str(error).capitalize()} can't be blank"]
+            return [f"{_attribute(str(error))} can't be blank"]
         case Invalid(errors=errors) | Conflict(errors=errors) if errors:
             return [
-                f"{name.replace('_', ' ').capitalize()} {reason}"
+                # Reasons that concern no attribute are whole sentences.
+                reason if name == "base" else f"{_attribute(name)} {reason}"
                 for name, reasons in errors.items()
                 for reason in reasons
             ]
@@ -29,3 +30,7 @@ def error_messages(error: Exception) -> list[str]:
         case Throttled():
             return ["This endpoint has been requested too many times. Try again later."]
     return [str(error) or "The request is not valid"]
+
+
+def _attribute(name: str) -> str:
+    return name.replace("_", " ").capitalize()

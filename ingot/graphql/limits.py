@@ -39,13 +39,15 @@ class QueryCost:
         self._calls = 0
         self._visited = 0
 
-    def add(self, plans: PlanBuilder, fields: Sequence[FieldPlan]) -> None:
-        """Add an operation; raise ``LimitExceeded`` beyond a limit."""
-        self.complexity += self._cost(plans, fields, 1, 1)
+    def add(self, plans: PlanBuilder, fields: Sequence[FieldPlan]) -> float:
+        """Add an operation and return its complexity; raise ``LimitExceeded`` beyond a limit."""
+        complexity = self._cost(plans, fields, 1, 1)
+        self.complexity += complexity
         if self.complexity > self.limit:
             raise LimitExceeded(
                 f"Query has complexity of {int(self.complexity)}, which exceeds max complexity of {self.limit}"
             )
+        return complexity
 
     def _cost(self, plans: PlanBuilder, fields: Sequence[FieldPlan], depth: int, parents: int) -> float:
         if depth > self._max_depth:

@@ -7,13 +7,15 @@ from ingot.accounts.users.queries import users_by_ids
 from ingot.accounts.users.views import UserView, user_view
 from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.renderer import MAX_LENGTH
 from ingot.discovery.markdown.service import render_texts
 from ingot.errors import NotFound
 from ingot.graphql.context import QueryContext
-from ingot.projects.groups.queries import find_group
-from ingot.projects.groups.views import GroupView
+from ingot.projects.groups.params import ListGroups
+from ingot.projects.groups.queries import find_group, list_groups
+from ingot.projects.groups.views import GroupView, group_view
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import paths_of_projects, projects_by_ids, visible_projects_by_path
 from ingot.projects.projects.views import ProjectView, instance_urls, project_views
@@ -50,19 +52,24 @@ def _project_views(context: QueryContext, db: Connection, project_ids: Collectio
 
 
 def load_groups(context: QueryContext, group_ids: Iterable[int]) -> Mapping[int, GroupView | None]:
-    """Return the groups that the caller may see; each takes one call, as most queries name few groups."""
+    """Return the groups that the caller may see."""
 
     def fetch(missing: Collection[int]) -> dict[int, GroupView]:
-        found = {}
-        for number in missing:
-            try:
-                context.read(lambda db, number=number: find_group(db, context.actor, number))  # type: ignore[misc] # Bound now, called now.
-            except NotFound:
-                continue
-            found[number] = context.call("GET /groups/:id", {"with_projects": False}, id=number)
-        return found
+        params, page = ListGroups(all_available=True), Page(size=len(missing))
+        groups = context.read(lambda db: list_groups(db, context.actor, params, page, among=sorted(missing))).items
+        visible = groups if not context.actor.bot else [group for group in groups if _is_visible(context, group.id)]
+        return {group.id: group_view(group, context.origin.base) for group in visible}
 
     return context.load("groups", group_ids, fetch)
+
+
+def _is_visible(context: QueryContext, group_id: int) -> bool:
+    """Return whether a bot may see a group; public groups to which it does not belong are in lists only."""
+    try:
+        context.read(lambda db: find_group(db, context.actor, group_id))
+    except NotFound:
+        return False
+    return True
 
 
 def load_labels(context: QueryContext, kind: str, subject_ids: Sequence[int]) -> Mapping[int, list[LabelBrief] | None]:
@@ -79,8 +86,10 @@ def render_html(
     parents: Sequence[Any],
     text_of: Callable[[Any], str | None],
     project_of: Callable[[Any], int | None],
+    *,
+    positions: bool = True,
 ) -> list[str | None]:
-    """Return the texts of objects as HTML; those of one project are rendered together."""
+    """Return the texts of objects as HTML, as ``POST /markdown`` does; those of one project are rendered together."""
     by_project: dict[int | None, dict[str, str]] = {}
     for parent in parents:
         text = text_of(parent)
@@ -89,7 +98,8 @@ def render_html(
     records = context.read(lambda db: projects_by_ids(db, sorted(each for each in by_project if each is not None)))
     for project_id, texts in by_project.items():
         project = records.get(project_id) if project_id is not None else None
-        link_context = LinkContext(context.origin.base, project.full_path if project else None)
+        path = project.full_path if project else None
+        link_context = LinkContext(context.origin.base, path, positions=positions)
         store = repository_store(context.settings)
         html = render_texts(context.database, store, context.actor, link_context, project, list(texts))
         by_project[project_id] = dict(zip(texts, html, strict=True))
@@ -97,3 +107,14 @@ def render_html(
         by_project.get(project_of(parent), {}).get(text, "") if (text := text_of(parent)) is not None else None
         for parent in parents
     ]
+
+
+def render_line_html(
+    context: QueryContext,
+    parents: Sequence[Any],
+    text_of: Callable[[Any], str | None],
+    project_of: Callable[[Any], int | None],
+) -> list[str | None]:
+    """Return texts of one line as HTML, without a paragraph around them."""
+    rendered = render_html(context, parents, text_of, project_of, positions=False)
+    return [html and html.strip().removeprefix("<p>").removesuffix("</p>") for html in rendered]

@@ -30,23 +30,30 @@ from ingot.graphql.resolvers import Resolvers
 
 FAMILIES = (
     "boards",
+    "branch_rules",
     "ci",
+    "ci_config",
+    "environments",
     "groups",
     "issues",
     "labels",
+    "members",
+    "merge_request_users",
     "merge_requests",
     "metadata",
     "milestones",
     "notes",
+    "packages",
     "projects",
     "releases",
     "repository",
     "snippets",
+    "timelogs",
     "todos",
     "users",
     "work_items",
 )
-MUTATIONS = ("boards", "ci", "issues", "merge_requests", "notes", "projects", "releases", "snippets")
+MUTATIONS = ("boards", "ci", "issues", "merge_requests", "notes", "projects", "releases", "snippets", "timelogs")
 _PAGE_ARGUMENTS = "type Page { page(after: String, before: String, first: Int, last: Int): Int }"
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -152,7 +159,8 @@ def _connection_types(node: str) -> tuple[DefinitionNode, ...]:
 def _mutation_types(mutations: ObjectTypeDefinitionNode) -> tuple[DefinitionNode, ...]:
     """Turn ``createNote(body: String!): Note`` into a field with an input and a payload, and return all types.
 
-    The payload has one more field than those of every payload, named after its type unless ``@payload`` names it.
+    The payload has one more field than those of every payload, named after its type unless ``@payload`` names it;
+    further fields are written as a text in ``more``.
     """
     types, fields = [], []
     for mutation in mutations.fields or ():
@@ -168,8 +176,11 @@ def _mutation_types(mutations: ObjectTypeDefinitionNode) -> tuple[DefinitionNode
 
 def _payload_field(mutation: FieldDefinitionNode) -> str:
     kind = named_type(mutation.type)
-    name = kind[0].lower() + kind[1:]
-    for directive in mutation.directives or ():
-        for argument in directive.arguments or ():
-            name = argument.value.value if isinstance(argument.value, StringValueNode) else name
-    return f"{name}: {print_ast(mutation.type)}" if name else ""
+    given = {
+        argument.name.value: argument.value.value
+        for directive in mutation.directives or ()
+        for argument in directive.arguments or ()
+        if isinstance(argument.value, StringValueNode)
+    }
+    name = given.get("field", kind[0].lower() + kind[1:])
+    return " ".join((f"{name}: {print_ast(mutation.type)}" if name else "", given.get("more", "")))

@@ -62,7 +62,8 @@ class GraphqlService:
             return {"errors": [dict(error.formatted) for error in variables]}
         plans = PlanBuilder(self._resolved, document.fragments, variables)
         fields = plans.selected(root, [operation.selection_set])
-        self._cost.add(plans, [field for field in fields if field.name not in INTROSPECTION_FIELDS])
+        counted = [field for field in fields if field.name not in INTROSPECTION_FIELDS]
+        self._context.complexity = int(self._cost.add(plans, counted))
         execution = Execution(self._context, plans, self._resolved.type_name)
         if operation.operation is OperationType.MUTATION:
             self._require_mutations()

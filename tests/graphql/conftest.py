@@ -45,6 +45,16 @@ class Graphql:
         self._client.close()
 
 
+def timelogs_of(url: str, user: User, path: str) -> list[dict[str, Any]]:
+    """Return the timelogs of a project."""
+    query = """query($path: ID!) { project(fullPath: $path) { timelogs { nodes {
+        timeSpent summary spentAt user { username } issue { iid } mergeRequest { iid } } } } }"""
+    client = Graphql(url)
+    nodes: list[dict[str, Any]] = client.data(query, user, path=path)["project"]["timelogs"]["nodes"]
+    client.close()
+    return nodes
+
+
 @pytest.fixture(scope="session")
 def graphql(instance: Instance) -> Iterator[Graphql]:
     """Yield a client of the GraphQL API."""

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import httpx
 import pytest
 
 from ingot.graphql.schema_loader import load_schema, snake_case
@@ -62,6 +63,10 @@ def project(instance: Instance, make: Make, owner: User) -> Project:
     board = api.post(f"{project.url}/boards", owner, name="board").json()
     label = api.get(f"{project.url}/labels/bug", owner).json()
     api.post(f"{project.url}/boards/{board['id']}/lists", owner, label_id=label["id"])
+    assert api.post("/user/emails", owner, email="second-address@example.org").status_code == 201
+    api.post(f"{project.url}/environments", owner, name="review/one", external_url="https://example.org")
+    package = f"{instance.url}/api/v4{project.url}/packages/generic/tool/1.0/tool.bin"
+    assert httpx.put(package, content=b"x", headers={"PRIVATE-TOKEN": owner.token}).status_code == 201
     head = api.get(f"{project.url}/repository/commits/master", owner).json()["id"]
     api.post(f"{project.url}/statuses/{head}", owner, state="success", name="build", ref="master")
     return project
@@ -96,6 +101,7 @@ def _agrees(kind: str, name: str, value: Any, expected: Any) -> bool:
 
 CASES = [
     ("CurrentUser", "currentUser { %s }", "/user"),
+    ("Email", "currentUser { emails { nodes { %s } } }", "/user/emails"),
     ("Metadata", "metadata { %s }", "/metadata"),
     ("Project", 'project(fullPath: "{path}") { %s }', "{project}"),
     ("Group", 'group(fullPath: "{group}") { %s }', "/groups/{group}"),
@@ -123,6 +129,13 @@ CASES = [
     ("Todo", "currentUser { todos { nodes { %s } } }", "/todos"),
     ("Snippet", 'project(fullPath: "{path}") { snippets { nodes { %s } } }', "{project}/snippets"),
     ("Release", 'project(fullPath: "{path}") { release(tagName: "v1") { %s } }', "{project}/releases/v1"),
+    ("Environment", 'project(fullPath: "{path}") { environments { nodes { %s } } }', "{project}/environments"),
+    ("BranchRule", 'project(fullPath: "{path}") { branchRules { nodes { %s } } }', "{project}/protected_branches"),
+    (
+        "Package",
+        'project(fullPath: "{path}") { packages { nodes { %s } } }',
+        "{project}/packages?order_by=created_at&sort=desc",
+    ),
     ("Board", 'project(fullPath: "{path}") { boards(last: 1) { nodes { %s } } }', "{project}/boards?per_page=1&page=2"),
     ("Pipeline", 'project(fullPath: "{path}") { pipelines { nodes { %s } } }', "{project}/pipelines/latest"),
     (
@@ -164,18 +177,41 @@ def test_graphql_and_rest_agree(
     assert compared >= min(5, len(names) // 4), (kind, compared)
 
 
+def test_texts_have_the_html_of_rest(graphql: Graphql, api: Api, owner: User, project: Project) -> None:
+    query = """query($path: ID!) { project(fullPath: $path) { descriptionHtml
+        issue(iid: "1") { titleHtml descriptionHtml notes(filter: ONLY_COMMENTS) { nodes { bodyHtml } } }
+        workItems(iid: "1") { nodes { widgets(onlyTypes: [DESCRIPTION]) {
+        ... on WorkItemWidgetDescription { descriptionHtml } } } }
+        label(title: "bug") { descriptionHtml } release(tagName: "v1") { descriptionHtml } } }"""
+    shown = graphql.data(query, owner, path=project.path)["project"]
+
+    def html(text: str) -> str:
+        return str(api.post("/markdown", owner, text=text, gfm=True, project=project.path).json()["html"])
+
+    assert 'data-sourcepos="1:1-1:8" dir="auto"' in html("a *text*")
+    assert shown["descriptionHtml"] == html("a *text*")
+    assert shown["issue"]["descriptionHtml"] == html("- [x] a")
+    assert shown["workItems"]["nodes"][0]["widgets"] == [{"descriptionHtml": html("- [x] a")}]
+    assert shown["issue"]["notes"]["nodes"] == [{"bodyHtml": html("a **note**")}]
+    release = api.get(f"{project.url}/releases/v1", owner, include_html_description=True).json()
+    assert shown["release"]["descriptionHtml"] == release["description_html"]
+    # Texts of one line have no blocks.
+    assert (shown["issue"]["titleHtml"], shown["label"]["descriptionHtml"]) == ("one", "d")
+
+
 def test_every_type_is_covered() -> None:
     """Types that are no object of their own are part of a compared type, or have fields that only GraphQL has."""
     derived = re.compile(
         "Connection$|Edge$|Payload$|Permissions$|^WorkItem|^CiConfig|^MergeRequest|^Release|^__|^Snippet"
     )
     parts = {
-        "AccessLevel", "Blob", "BoardList", "Branch", "CiJob", "CiJobArtifact", "CiJobTrace", "CiStage",
-        "DetailedStatus",
-        "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary", "Discussion", "GitlabInstanceFeatureFlag",
-        "GroupMember", "IssueStatusCountsType", "Kas", "MilestoneStats", "Mutation", "PageInfo", "ProjectStatistics",
-        "Query", "QueryComplexity", "Repository", "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag",
-        "TaskCompletionStatus", "Timelog", "Tree", "TreeEntry", "UserCore", "UserStatus",
+        "AccessLevel", "Blob", "BoardList", "Branch", "BranchProtection", "CiJob", "CiJobArtifact", "CiJobTrace",
+        "CiStage", "DetailedStatus", "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary",
+        "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "Ide", "IssueStatusCountsType", "Kas",
+        "MergeAccessLevel", "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",
+        "ProjectStatistics", "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
+        "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus", "Timelog", "Tree",
+        "TreeEntry", "UserCore", "UserMergeRequestInteraction", "UserStatus",
     }  # fmt: skip
     from graphql import is_object_type
 

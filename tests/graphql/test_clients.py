@@ -6,7 +6,7 @@ import pytest
 
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, add_members, make_group, make_project
 from tests.git_history import History
 from tests.graphql.conftest import Graphql
 
@@ -108,6 +108,75 @@ def test_the_editor_extension_reads_snippets(graphql: Graphql, api: Api, project
         path rawPlainData } } } } }"""
     blobs = graphql.data(content, owner, snippetId=snippet["id"])["snippets"]["nodes"][0]["blobs"]["nodes"]
     assert blobs == [{"path": "a.txt", "rawPlainData": "text"}]
+
+
+def test_the_editor_extension_starts(graphql: Graphql, project: Project, owner: User) -> None:
+    """At its start it requests the level of the user, and whether there are AI features."""
+    level = """query Level($namespaceWithPath: ID!) { project(fullPath: $namespaceWithPath) {
+        maxAccessLevel { integerValue } duoFeaturesEnabled } }"""
+    shown = graphql.data(level, owner, namespaceWithPath=project.path)["project"]
+    assert shown == {"maxAccessLevel": {"integerValue": 40}, "duoFeaturesEnabled": False}
+    features = """query Features { currentUser { duoChatAvailable duoCodeSuggestionsAvailable
+        ide { codeSuggestionsEnabled } } }"""
+    assert graphql.data(features, owner)["currentUser"] == {
+        "duoChatAvailable": False,
+        "duoCodeSuggestionsAvailable": False,
+        "ide": {"codeSuggestionsEnabled": False},
+    }
+    assert graphql.data(features)["currentUser"] is None
+
+
+def test_the_editor_extension_publishes_a_folder(graphql: Graphql, make: Make) -> None:
+    """It asks for the namespaces in which the user may create a project."""
+    user, other = make.user(), make.user()
+    groups = {name: make_group(make, other) for name in ("developer", "maintainer", "reporter")}
+    settings = {"project_creation_level": "maintainer"}
+    assert make.api.put(groups["maintainer"].url, other, **settings).status_code == 200
+    for name, level in (("developer", 30), ("maintainer", 30), ("reporter", 20)):
+        add_members(make, groups[name], {user: level})
+    own = make_group(make, user)
+    query = """query Places($search: String, $scope: GroupPermission) { currentUser { id
+        groups(permissionScope: $scope, search: $search) { nodes { id fullPath name visibility webUrl } }
+        namespace { id fullPath } } }"""
+    places = graphql.data(query, user, scope="CREATE_PROJECTS")["currentUser"]
+    assert {each["fullPath"] for each in places["groups"]["nodes"]} == {own.path, groups["developer"].path}
+    assert places["namespace"]["fullPath"] == user.username
+    found = graphql.data(query, user, scope="CREATE_PROJECTS", search=own.path)["currentUser"]["groups"]["nodes"]
+    assert [each["fullPath"] for each in found] == [own.path]
+    moved = graphql.data(query, user, scope="TRANSFER_PROJECTS")["currentUser"]["groups"]["nodes"]
+    assert [each["fullPath"] for each in moved] == [own.path]
+
+
+def test_the_editor_extension_comments_on_lines(graphql: Graphql, project: Project, owner: User, api: Api) -> None:
+    merge = api.get(f"{project.url}/merge_requests/1", owner).json()
+    create = f"""mutation Comment($issuableId: NoteableID!, $body: String!, $position: DiffPositionInput!) {{
+        createDiffNote(input: {{ noteableId: $issuableId, body: $body, position: $position }}) {{
+        errors note {{ discussion {{ ...thread }} }} }} }} {DISCUSSION}"""
+    refs = {"baseSha": "base_sha", "headSha": "head_sha", "startSha": "start_sha"}
+    position = {name: merge["diff_refs"][key] for name, key in refs.items()}
+    position |= {"paths": {"newPath": "README.md", "oldPath": "README.md"}, "newLine": 2}
+    subject = {"issuableId": f"gid://gitlab/MergeRequest/{merge['id']}", "body": "on a line"}
+    created = graphql.data(create, owner, **subject, position=position)["createDiffNote"]
+    assert created["errors"] == []
+    (note,) = created["note"]["discussion"]["notes"]["nodes"]
+    assert (note["position"]["newLine"], note["position"]["filePath"]) == (2, "README.md")
+    reply = f"""mutation Reply($issuableId: NoteableID!, $body: String!, $replyId: DiscussionID,
+        $mergeRequestDiffHeadSha: String) {{ createNote(input: {{ noteableId: $issuableId, body: $body,
+        discussionId: $replyId, mergeRequestDiffHeadSha: $mergeRequestDiffHeadSha }}) {{
+        errors note {{ ...noteFields }} }} }} {NOTE}"""
+    sent = {"replyId": created["note"]["discussion"]["replyId"], "mergeRequestDiffHeadSha": merge["sha"]}
+    added = graphql.data(reply, owner, **subject, **sent)["createNote"]
+    assert (added["errors"], added["note"]["position"]["newLine"]) == ([], 2)
+
+
+def test_the_examples_of_glab_run(graphql: Graphql, project: Project, owner: User) -> None:
+    """``glab api graphql`` sends fields other than the query as variables."""
+    query = """query($path: ID!) { currentUser { username } project(fullPath: $path) { name forksCount
+        statistics { wikiSize } issuesEnabled boards { nodes { id name } } } }"""
+    shown = graphql.send({"query": query, "variables": {"path": project.path}}, owner).json()["data"]
+    assert shown["currentUser"] == {"username": owner.username}
+    assert (shown["project"]["forksCount"], shown["project"]["issuesEnabled"]) == (0, True)
+    assert shown["project"]["statistics"] == {"wikiSize": None}
 
 
 def test_pages_are_followed_by_cursors(graphql: Graphql, api: Api, make: Make, owner: User) -> None:

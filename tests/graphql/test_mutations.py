@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.ci.artifacts.files import upload, zip_of
+from tests.ci.pipelines.rows import PipelineRows
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
@@ -43,7 +45,7 @@ def project(instance: Instance, make: Make, owner: User) -> Project:
     project = make_project(make, owner)
     history = History()
     history.commit("master", {"README.md": "hello\n"})
-    for branch in ("topic", "other"):
+    for branch in ("topic", "other", "acted"):
         history.commit(branch, {branch: "text\n"}, parents=(1,))
     history.fill(instance, project)
     return project
@@ -114,6 +116,31 @@ def test_issues(run: Mutations, api: Api, make: Make, project: Project, owner: U
     assert api.get(f"{other.url}/issues", owner).json() == []
 
 
+def test_new_notes_report_their_quick_actions(run: Mutations, project: Project) -> None:
+    issue = run("createIssue", "issue { id iid }", projectPath=project.path, title="acted on")["id"]
+    merge = run("mergeRequestCreate", "mergeRequest { id }", projectPath=project.path, sourceBranch="acted",
+                targetBranch="master", title="acted on")["id"]  # fmt: skip
+    selected = "note { body } quickActionsStatus { commandNames commandsOnly messages errorMessages }"
+
+    def created(name: str, subject: str, body: str) -> tuple[Any, Any]:
+        payload = run.answer(name, selected, noteableId=subject, body=body)["data"][name]
+        assert payload["errors"] == []
+        return payload["note"], payload["quickActionsStatus"]
+
+    for name in ("createNote", "createDiscussion"):
+        for subject in (issue, merge):
+            assert created(name, subject, "text") == ({"body": "text"}, None)
+            closed = {"commandsOnly": True, "commandNames": ["close", "estimate"], "errorMessages": None}
+            note, status = created(name, subject, "/close\n/estimate 1h")
+            assert (note, status.pop("messages")) == (None, ["Closed this.", "Set time estimate to 1h."])
+            assert status == closed
+            note, status = created(name, subject, "again\n\n/reopen")
+            assert (note, status["commandNames"], status["commandsOnly"]) == ({"body": "again"}, ["reopen"], False)
+            assert len(status["messages"]) == 1
+    _, failed = created("createNote", issue, "/estimate nonsense")
+    assert (failed["messages"], failed["errorMessages"]) == (None, ["Failed to apply commands."])
+
+
 def test_notes_and_awards(run: Mutations, api: Api, project: Project, owner: User) -> None:
     issue = run("createIssue", "issue { id iid }", projectPath=project.path, title="discussed")
     selected = "note { id body discussion { id replyId } }"
@@ -179,10 +206,16 @@ def test_merge_requests(run: Mutations, api: Api, make: Make, project: Project, 
     run("mergeRequestRebase", "mergeRequest { iid }", **one)
     sha = api.get(f"{project.url}/merge_requests/{created['iid']}", owner).json()["sha"]
     refused = run.answer("mergeRequestAccept", "mergeRequest { state }", **one, sha="0" * 40)
-    assert refused["data"]["mergeRequestAccept"]["errors"]
+    assert refused["data"]["mergeRequestAccept"] == {
+        "errors": ["The merge-head is not at the anticipated SHA"],
+        "mergeRequest": {"state": "opened"},
+    }
     assert run("mergeRequestAccept", "mergeRequest { state }", **one, sha=sha) == {"state": "merged"}
     refused = run.answer("mergeRequestAccept", "mergeRequest { state }", **one, sha=sha)
-    assert refused["data"]["mergeRequestAccept"] == {"errors": ["406 Not Acceptable"], "mergeRequest": None}
+    assert refused["data"]["mergeRequestAccept"] == {
+        "errors": ["This branch cannot be merged"],
+        "mergeRequest": {"state": "merged"},
+    }
     other = {**path, "sourceBranch": "other", "targetBranch": "master", "title": "b"}
     second = run("mergeRequestCreate", "mergeRequest { iid }", **other)
     refused = run.answer("mergeRequestCreate", "mergeRequest { iid }", **other)
@@ -201,7 +234,8 @@ def test_approvals(graphql: Graphql, make: Make, project: Project, owner: User, 
         "message": "Add",
         "actions": [{"action": "CREATE", "filePath": "n", "content": "n"}],
     }
-    assert run("commitCreate", "commit { title sha }", **path, **commit)["title"] == "Add"
+    payload = run.answer("commitCreate", "commit { title } content", **path, **commit)["data"]["commitCreate"]
+    assert payload == {"errors": [], "commit": {"title": "Add"}, "content": ["n"]}
     created = run(
         "mergeRequestCreate", "mergeRequest { iid }", **path, sourceBranch="approved", targetBranch="master", title="a"
     )
@@ -305,6 +339,27 @@ def test_pipelines_and_jobs(run: Mutations, api: Api, make: Make, owner: User) -
     run("pipelineCancel", "clientMutationId", id=pipeline["id"])
     assert run("pipelineRetry", "pipeline { id }", id=pipeline["id"]) == {"id": pipeline["id"]}
     run("pipelineDestroy", "clientMutationId", id=pipeline["id"])
+
+
+def test_artifacts_of_a_job_are_destroyed(run: Mutations, graphql: Graphql, make: Make, owner: User) -> None:
+    developer = make.user()
+    project = make_project(make, owner, members={developer: 30})
+    rows = PipelineRows(make, "build 0", project=project)
+    rows.process()
+    token, job = rows.start("build"), rows.job("build").id
+    assert upload(make.api, job, token, zip_of({"a.txt": b"a"})).status_code == 201
+    rows.finish("build")
+    sent = {"id": f"gid://gitlab/Ci::Build/{job}"}
+    refused = Mutations(graphql, developer).answer("jobArtifactsDestroy", "destroyedArtifactsCount", **sent)
+    assert refused["data"] == {"jobArtifactsDestroy": None}
+    counts = []
+    for _ in range(2):
+        payload = run.answer(
+            "jobArtifactsDestroy", "destroyedArtifactsCount job { name artifacts { nodes { name } } }", **sent
+        )["data"]["jobArtifactsDestroy"]
+        assert payload["job"] == {"name": "build", "artifacts": {"nodes": []}}
+        counts.append(payload["destroyedArtifactsCount"])
+    assert (counts[0] > 0, counts[1]) == (True, 0)
 
 
 def test_refusals(run: Mutations, graphql: Graphql, make: Make, project: Project) -> None:

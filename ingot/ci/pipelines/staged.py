@@ -98,6 +98,17 @@ def described_variables(
 
     There are none if the configuration cannot be read or the user may not set variables.
     """
+    variables = config_variables(database, store, project, actor, ref)
+    return {key: variable for key, variable in variables.items() if variable.description}
+
+
+def config_variables(
+    database: Database, store: RepositoryStore, project: Project, actor: Actor, ref: str
+) -> dict[str, ConfigVariable]:
+    """Return the variables of the configuration of a branch or tag.
+
+    There are none if the configuration cannot be read or the user may not set variables.
+    """
     try:
         database.read(partial(require_variables_allowed, user_id=actor.user_id, project=project))
         repository = project_repository(store, project)
@@ -112,7 +123,7 @@ def described_variables(
         config = read_project_config(database, store, project, actor, repository, context, GivenConfiguration())
     except (ConfigError, Denied, Invalid, NotFound, PipelineRefused):
         return {}
-    return {key: variable for key, variable in config.variables.items() if variable.description}
+    return dict(config.variables)
 
 
 def merge_request_pipeline(

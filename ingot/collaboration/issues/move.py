@@ -24,6 +24,7 @@ from ingot.collaboration.labels.queries import labels_of, usable_labels
 from ingot.collaboration.labels.service import set_labels
 from ingot.collaboration.milestones.queries import milestones_by_ids, usable_milestone_by_title
 from ingot.collaboration.notes.copies import copy_notes, notes_on
+from ingot.collaboration.planning.timelogs.service import copy_timelogs
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.db.connection import Connection
@@ -118,6 +119,7 @@ def move_issue(
     set_labels(db, subject_of(copy), labels)
     copy_notes(db, subject_of(original), subject_of(copy), reword)
     copy_awards(db, subject_of(original), subject_of(copy))
+    copy_timelogs(db, subject_of(original), subject_of(copy))
     _close(db, actor, original, copy)
     emit_issue_changed(db, actor, copy, "opened", assignees=assignees, labels=labels)
     emit(db, IssueMoved(original.id, copy.id, actor.user_id))

@@ -196,7 +196,7 @@ def _write_time(db: Connection, actor: Actor, issue: Issue, column: str, seconds
     return changed
 
 
-TIME_TRACKING = TimeTracking(lock_issue_row, _write_time)
+TIME_TRACKING = TimeTracking(lock_issue_row, _write_time, subject_of)
 
 
 def write_issue(db: Connection, issue: Issue, columns: dict[str, Any], now: Timestamp) -> None:

@@ -1,5 +1,7 @@
 """Approvals of merge requests."""
 
+from collections.abc import Collection
+
 from sqlalchemy import bindparam, delete, select, text
 
 from ingot.collaboration.merge_requests.approval_rules.state import approval_state
@@ -10,12 +12,16 @@ from ingot.collaboration.merge_requests.tables import MergeRequest, merge_reques
 from ingot.core.access.actor import Actor
 from ingot.core.api.routes import Call
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
 from ingot.errors import NotFound, Unauthenticated
 
 _BY = (
     select(merge_request_approvals.c.user_id)
     .where(merge_request_approvals.c.merge_request_id == bindparam("merge_request"))
     .order_by(merge_request_approvals.c.id)
+)
+_BY_MERGE_REQUEST = select(merge_request_approvals.c.merge_request_id, merge_request_approvals.c.user_id).where(
+    in_list(merge_request_approvals.c.merge_request_id, "merge_requests")
 )
 _APPROVE = text(
     "INSERT INTO merge_request_approvals (merge_request_id, user_id, created_at) "
@@ -31,6 +37,12 @@ _RESET = delete(merge_request_approvals).where(merge_request_approvals.c.merge_r
 def approvers_of(db: Connection, merge_request_id: int) -> list[int]:
     """Return the ids of the approvers, in the order of their approvals."""
     return [user_id for (user_id,) in db.rows(_BY, merge_request=merge_request_id)]
+
+
+def approvers_by_merge_request(db: Connection, merge_request_ids: Collection[int]) -> set[tuple[int, int]]:
+    """Return the approvals of merge requests as pairs of a merge request and an approver, in one statement."""
+    rows = db.rows(_BY_MERGE_REQUEST, merge_requests=sorted(merge_request_ids))
+    return {(merge_request_id, user_id) for merge_request_id, user_id in rows}
 
 
 def approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:

@@ -14,6 +14,7 @@ from ingot.collaboration.notes.views import (
     CommentView,
     DiscussionView,
     NoteView,
+    add_command_result,
     comment_views,
     discussion_view,
     discussion_views,
@@ -111,7 +112,7 @@ def _write_and_execute(
     if not text:
         return AlternateResponse(202, CommandsView(*note_commands.execute(call, params, commands)))
     written = write(msgspec.structs.replace(params, body=text))
-    note_commands.execute(call, params, commands)
+    add_command_result(written, note_commands.execute(call, params, commands))
     return written
 
 

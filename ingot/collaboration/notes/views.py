@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
 from ingot.collaboration.notes.queries import SUGGESTION_MARK, comments_on_lines, suggestions_of
 from ingot.collaboration.notes.tables import Note, NoteSuggestion
+from ingot.collaboration.quick_actions.command_context import CommandResult
 from ingot.collaboration.subjects import Subject
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
@@ -66,6 +67,10 @@ class NoteView(View):
     resolved_at: Timestamp | UnsetType | None = UNSET
     position: dict[str, Any] | UnsetType = UNSET
     suggestions: list[SuggestionView] | UnsetType = UNSET
+    commands_changes: dict[str, Any] | UnsetType = UNSET
+    """Edits by the quick actions in the text; only in the response to the creation of a note with some."""
+    summary: list[str] | UnsetType = UNSET
+    """A sentence for each executed quick action, likewise."""
 
 
 class DiscussionView(View):
@@ -157,6 +162,12 @@ class CommandsView(View):
 
     commands_changes: dict[str, Any]
     summary: list[str]
+
+
+def add_command_result(view: NoteView | DiscussionView, result: CommandResult) -> None:
+    """Add the result of the quick actions in the text of a new note to its view."""
+    note = view.notes[0] if isinstance(view, DiscussionView) else view
+    note.commands_changes, note.summary = result
 
 
 def _resolution_and_position(note: Note, briefs: Mapping[int, UserBrief]) -> dict[str, Any]:

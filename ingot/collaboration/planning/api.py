@@ -136,7 +136,10 @@ def _time_tracking_routes(routes: Routes, issuable: IssuableEndpoints[F], paths:
     @routes.post(paths.add_spent_time, on=finder, may=may, returns=TimeStatsView)
     def add_spent_time(call: Call, lookup: F, params: TrackTime) -> TimeStatsView:
         """Add to the time spent, or subtract from it."""
-        return time_stats_view(tracking.add_spent_time(call.db, call.actor, record(lookup), _seconds(params)))
+        seconds = _seconds(params)
+        return time_stats_view(
+            tracking.add_spent_time(call.db, call.actor, record(lookup), seconds, params.summary or None)
+        )
 
     @routes.post(paths.reset_spent_time, on=finder, may=may, returns=TimeStatsView, status=200)
     def reset_spent_time(call: Call, lookup: F) -> TimeStatsView:

@@ -13,6 +13,7 @@ from ingot.collaboration.milestones.queries import usable_milestone
 from ingot.collaboration.notes.service import delete_notes
 from ingot.collaboration.participants.service import delete_mentioned_users
 from ingot.collaboration.planning.params import IssuableAttributes
+from ingot.collaboration.planning.timelogs.service import delete_timelogs
 from ingot.collaboration.resource_events.service import delete_resource_events
 from ingot.collaboration.subjects import Subject
 from ingot.collaboration.subscriptions.service import delete_subscriptions
@@ -98,7 +99,7 @@ def assignable_users(db: Connection, project: Project, user_ids: Sequence[int]) 
 
 
 def drop_subject(db: Connection, subject: Subject) -> None:
-    """Delete everything that belongs to a deleted subject: labels, notes, award emoji, events, todos, participants."""
+    """Delete everything that belongs to a deleted subject, such as labels, notes, award emoji, todos and timelogs."""
     subject_id = subject.id or 0
     delete_label_links(db, subject)
     delete_subscriptions(db, subject.kind, subject_id)
@@ -106,4 +107,5 @@ def drop_subject(db: Connection, subject: Subject) -> None:
     delete_awards(db, subject.kind, [subject_id])
     delete_resource_events(db, subject)
     delete_todos(db, subject)
+    delete_timelogs(db, subject)
     delete_mentioned_users(db, subject)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy import bindparam, delete, text, update
+from sqlalchemy import bindparam, delete, select, text, update
 
 from ingot.collaboration.subjects import Subject
-from ingot.collaboration.todos.tables import todos
+from ingot.collaboration.todos.tables import Todo, todos
 from ingot.core.db.connection import Connection
+from ingot.errors import Invalid
 
 # A user has at most one pending todo per subject; no row is returned when one already exists.
 _ADD = text(
@@ -25,6 +26,14 @@ _MARK_DONE_BY_ACTION = (
     .values(state="done", updated_at=bindparam("now"))
 )
 _MARK_ONE_DONE = _MARK_DONE.where(todos.c.id == bindparam("todo"))
+_RESTORE = (
+    update(todos)
+    .where(todos.c.id == bindparam("todo"), todos.c.state == "done")
+    .values(state="pending", updated_at=bindparam("now"))
+)
+_OTHER_PENDING = select(todos.c.id).where(
+    _ON_SUBJECT, todos.c.user_id == bindparam("user"), todos.c.state == "pending", todos.c.id != bindparam("todo")
+)
 _DELETE_TODOS = delete(todos).where(_ON_SUBJECT)
 
 
@@ -58,6 +67,14 @@ def mark_todos_done_by_action(db: Connection, subject: Subject, action: str) -> 
 def mark_todo_done(db: Connection, user_id: int, todo_id: int) -> None:
     """Mark a todo as done; a todo that is already done is not changed."""
     db.run(_MARK_ONE_DONE, user=user_id, todo=todo_id, now=db.now)
+
+
+def restore_todo(db: Connection, todo: Todo) -> None:
+    """Make a todo pending again; raise ``Invalid`` if another one of its subject is pending."""
+    values = {"user": todo.user_id, "kind": todo.subject_kind, "subject": todo.subject_id, "todo": todo.id}
+    if db.value(_OTHER_PENDING, **values) is not None:
+        raise Invalid("A pending to-do item for this already exists")
+    db.run(_RESTORE, todo=todo.id, now=db.now)
 
 
 def mark_all_todos_done(db: Connection, user_id: int) -> None:

@@ -1,5 +1,6 @@
 """Queries of the counts of the instance and of its job queue."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, bindparam, func, select
@@ -13,6 +14,7 @@ from ingot.collaboration.milestones.tables import milestones
 from ingot.collaboration.notes.tables import notes
 from ingot.collaboration.snippets.tables import snippets
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
 from ingot.core.db.times import to_datetime
 from ingot.core.jobs.tables import job_failures, jobs
 from ingot.projects.namespaces.tables import memberships, namespaces
@@ -48,6 +50,11 @@ _ASSOCIATIONS = select(
     _count(issues, issues.c.author_id == _USER, issues.c.deleted_at.is_(None)),
     _count(merge_requests, merge_requests.c.author_id == _USER),
 )
+_GROUP_COUNTS = (
+    select(memberships.c.user_id, func.count())
+    .where(in_list(memberships.c.user_id, "users"), memberships.c.source_kind == "group")
+    .group_by(memberships.c.user_id)
+)
 _BACKLOG = (
     select(jobs.c.kind, func.count(), func.min(jobs.c.run_at))
     .where(jobs.c.state == "waiting")
@@ -66,6 +73,11 @@ def associations_of_user(db: Connection, user_id: int) -> tuple[int, int, int, i
     """Count the groups and projects of a user, and the issues and merge requests that the user has created."""
     ((groups, joined, created_issues, created_merge_requests),) = db.rows(_ASSOCIATIONS, user=user_id)
     return groups, joined, created_issues, created_merge_requests
+
+
+def group_counts_of_users(db: Connection, user_ids: Collection[int]) -> dict[int, int]:
+    """Count the groups of each of several users; users without groups are left out."""
+    return dict(db.rows(_GROUP_COUNTS, users=sorted(user_ids)))
 
 
 class QueueBacklog(NamedTuple):

@@ -64,6 +64,14 @@ def read_blob(repository: Repository, oid: str) -> Blob:
     return Blob(repository, oid, size, odb.read(oid)[1])
 
 
+def read_small_blob(repository: Repository, oid: str, limit: int) -> bytes | None:
+    """Return the content of a blob, which must exist; None if it is longer than ``limit``."""
+    odb = open_repository(repository.path).odb
+    size: int = odb.read_header(oid)[1]
+    content: bytes | None = odb.read(oid)[1] if size <= limit else None
+    return content
+
+
 def stream_blob(blob: Blob, start: int, stop: int) -> Generator[bytes, None, None]:
     """Stream the bytes of a blob from ``start`` up to ``stop``."""
     if stop <= start:

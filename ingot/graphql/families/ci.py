@@ -1,4 +1,4 @@
-"""Pipelines, jobs and the check of CI files."""
+"""Pipelines and jobs."""
 
 from collections.abc import Sequence
 from html import escape
@@ -392,51 +392,3 @@ for _field, _permitted in {
     "JobPermissions.updateBuild": "POST /projects/:id/jobs/:job_id/retry",
 }.items():
     _permission(_field, _permitted)
-
-
-@resolvers.single("Query.ciConfig")
-def check_ci_config(context: QueryContext, _: Any, arguments: Arguments) -> dict[str, Any]:
-    """Return the result of checking the text of a CI file."""
-    params = {
-        "content": arguments["content"],
-        "dry_run": arguments.get("dryRun"),
-        "ref": arguments.get("sha"),
-        "include_jobs": True,
-    }
-    given = {name: value for name, value in params.items() if value is not None}
-    view = context.call("POST /projects/:id/ci/lint", given, id=arguments["projectPath"])
-    stages: dict[str, list[Any]] = {}
-    for job in view.jobs or []:
-        stages.setdefault(job.stage, []).append(job)
-    return {
-        "status": "VALID" if view.valid else "INVALID",
-        "errors": view.errors,
-        "warnings": view.warnings,
-        "merged_yaml": view.merged_yaml,
-        "includes": view.includes,
-        "stages": [{"name": name, "jobs": jobs} for name, jobs in stages.items()],
-    }
-
-
-@resolvers.batch("CiConfig.stages")
-def config_stages(_: QueryContext, configs: Sequence[dict[str, Any]], arguments: Arguments) -> list[ConnectionPage]:
-    """Return the stages that have jobs."""
-    return [connection_of(config["stages"], arguments) for config in configs]
-
-
-@resolvers.batch("CiConfigStage.groups")
-def config_groups(_: QueryContext, stages: Sequence[dict[str, Any]], arguments: Arguments) -> list[ConnectionPage]:
-    """Return the jobs of stages, each as a group of one."""
-    return [
-        connection_of([{"name": job.name, "size": 1, "jobs": [job]} for job in stage["jobs"]], arguments)
-        for stage in stages
-    ]
-
-
-@resolvers.batch("CiConfigGroup.jobs")
-def config_jobs(_: QueryContext, groups: Sequence[dict[str, Any]], arguments: Arguments) -> list[ConnectionPage]:
-    """Return the jobs of groups."""
-    return [connection_of(group["jobs"], arguments) for group in groups]
-
-
-resolvers.rename("CiConfigJob", groupName="name", tags="tag_list")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ingot.core.access.levels import Level
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, to_global_id
@@ -10,6 +11,7 @@ from ingot.graphql.loaders import load_groups, render_html
 from ingot.graphql.params import issue_filters, merge_request_filters, order
 from ingot.graphql.resolvers import Arguments, Resolvers
 from ingot.projects.groups.views import GroupView
+from ingot.projects.namespaces.queries import actor_levels_in
 
 resolvers = Resolvers()
 resolvers.types[GroupView] = "Group"
@@ -50,6 +52,15 @@ def group_id(_: QueryContext, group: Any) -> str:
 def description_html(context: QueryContext, groups: Sequence[Any], _: Arguments) -> list[str | None]:
     """Return the descriptions as HTML."""
     return render_html(context, groups, lambda group: getattr(group, "description", ""), lambda _: None)
+
+
+@resolvers.batch("Group.maxAccessLevel")
+def max_access_levels(context: QueryContext, groups: Sequence[Any], _: Arguments) -> list[int]:
+    """Return the caller's levels of access."""
+    if context.actor.admin:
+        return [int(Level.OWNER)] * len(groups)
+    levels = context.read(lambda db: actor_levels_in(db, context.actor, sorted({group.id for group in groups})))
+    return [levels.get(group.id, 0) for group in groups]
 
 
 @resolvers.batch("Group.parent")

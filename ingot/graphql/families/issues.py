@@ -10,7 +10,7 @@ from ingot.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, to_global_id
-from ingot.graphql.loaders import load_labels, load_projects, render_html
+from ingot.graphql.loaders import load_labels, load_projects, render_html, render_line_html
 from ingot.graphql.locators import issue_path
 from ingot.graphql.params import issue_filters
 from ingot.graphql.resolvers import Arguments, Resolvers
@@ -62,11 +62,7 @@ def description_html(context: QueryContext, subjects: Sequence[Any], _: Argument
 @resolvers.batch("Issue.titleHtml", "WorkItem.titleHtml", "MergeRequest.titleHtml")
 def title_html(context: QueryContext, subjects: Sequence[Any], _: Arguments) -> list[str | None]:
     """Return the titles as HTML, without a paragraph around them."""
-    rendered = render_html(context, subjects, lambda subject: subject.title, lambda subject: subject.project_id)
-    return [
-        (html or "").strip().removeprefix('<p dir="auto">').removeprefix("<p>").removesuffix("</p>")
-        for html in rendered
-    ]
+    return render_line_html(context, subjects, lambda subject: subject.title, lambda subject: subject.project_id)
 
 
 @resolvers.batch("Issue.labels")
@@ -81,10 +77,10 @@ def labels_of(context: QueryContext, kind: str, subjects: Sequence[Any], argumen
     return [connection_of(loaded[subject.id] or [], arguments) for subject in subjects]
 
 
-@resolvers.batch("Issue.assignees", "MergeRequest.assignees")
-def list_assignees(_: QueryContext, subjects: Sequence[Any], arguments: Arguments) -> list[ConnectionPage]:
-    """Return the assignees of issues or merge requests."""
-    return [connection_of(subject.assignees, arguments) for subject in subjects]
+@resolvers.batch("Issue.assignees")
+def list_assignees(_: QueryContext, issues: Sequence[Any], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the assignees of issues."""
+    return [connection_of(issue.assignees, arguments) for issue in issues]
 
 
 @resolvers.batch("Issue.reference", "WorkItem.reference", "MergeRequest.reference")
@@ -203,15 +199,9 @@ for _field, _route in {
     _permission(_field, _route)
 
 
-@resolvers.value("Timelog.id")
-def timelog_id(_: QueryContext, timelog: Any) -> str:
-    """Return the global id; entries have no id of their own, so it is that of the subject."""
-    return to_global_id("Timelog", timelog["id"])
-
-
 @resolvers.batch("Timelog.project", "WorkItem.project", "MergeRequest.project")
 def find_projects(context: QueryContext, subjects: Sequence[Any], _: Arguments) -> list[Any]:
     """Return the projects of subjects."""
-    numbers = [subject["project_id"] if isinstance(subject, dict) else subject.project_id for subject in subjects]
+    numbers = [subject.project_id for subject in subjects]
     found = load_projects(context, numbers)
     return [found[number] for number in numbers]

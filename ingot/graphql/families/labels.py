@@ -6,7 +6,7 @@ from typing import Any
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import to_global_id
-from ingot.graphql.loaders import render_html
+from ingot.graphql.loaders import render_line_html
 from ingot.graphql.resolvers import Arguments, Resolvers
 
 resolvers = Resolvers()
@@ -61,4 +61,4 @@ def label_id(_: QueryContext, label: Any) -> str:
 @resolvers.batch("Label.descriptionHtml")
 def description_html(context: QueryContext, labels: Sequence[Any], _: Arguments) -> list[str | None]:
     """Return the descriptions as HTML."""
-    return render_html(context, labels, lambda label: label.description, lambda _: None)
+    return render_line_html(context, labels, lambda label: label.description, lambda _: None)

@@ -107,18 +107,6 @@ def list_labels(context: QueryContext, subjects: Sequence[Any], arguments: Argum
     return labels_of(context, "merge_request", subjects, arguments)
 
 
-@resolvers.batch("MergeRequest.reviewers")
-def list_reviewers(_: QueryContext, subjects: Sequence[Any], arguments: Arguments) -> list[ConnectionPage]:
-    """Return the reviewers of merge requests."""
-    return [connection_of(subject.reviewers, arguments) for subject in subjects]
-
-
-@resolvers.single("MergeRequest.participants")
-def list_participants(context: QueryContext, subject: Any, arguments: Arguments) -> ConnectionPage:
-    """Return the participants of a merge request."""
-    return listed(context, f"GET {_ROUTE}/participants", arguments, **_path(subject))
-
-
 @resolvers.batch("MergeRequest.sourceProject")
 def find_projects(context: QueryContext, subjects: Sequence[Any], _: Arguments) -> list[Any]:
     """Return the source projects of merge requests; null if deleted or hidden."""

@@ -23,8 +23,8 @@ def list_feature_flags(_: QueryContext, __: Any, arguments: Arguments) -> list[d
 
 @resolvers.value("Query.queryComplexity")
 def find_complexity(context: QueryContext, _: Any) -> dict[str, Any]:
-    """Return the limit of the complexity."""
-    return {"limit": max_complexity(context.actor), "score": None}
+    """Return the complexity of the query and its limit."""
+    return {"limit": max_complexity(context.actor), "score": context.complexity}
 
 
 @resolvers.single("Query.echo")

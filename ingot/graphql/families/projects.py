@@ -11,12 +11,10 @@ from ingot.graphql.global_ids import number_of, to_global_id
 from ingot.graphql.loaders import load_groups, load_projects, render_html
 from ingot.graphql.params import issue_filters, merge_request_filters, order
 from ingot.graphql.resolvers import Arguments, Resolvers
-from ingot.projects.members.views import MemberView
 from ingot.projects.projects.views import ProjectView, SimpleProjectView
 
 resolvers = Resolvers()
 resolvers.types[SimpleProjectView] = "Project"
-resolvers.types[MemberView] = "ProjectMember"
 resolvers.rename("Project", fullPath="path_with_namespace")
 resolvers.rename("ProjectStatistics", buildArtifactsSize="job_artifacts_size")
 _LEVELS = {0: "NO_ACCESS", 10: "GUEST", 20: "REPORTER", 30: "DEVELOPER", 40: "MAINTAINER", 50: "OWNER"}
@@ -140,7 +138,7 @@ def list_languages(context: QueryContext, project: Any, _: Arguments) -> list[di
     return [{"name": name, "share": share} for name, share in shares.items()]
 
 
-@resolvers.value("Project.maxAccessLevel", "Group.maxAccessLevel")
+@resolvers.value("Project.maxAccessLevel")
 def max_access_level(context: QueryContext, project: Any) -> int:
     """Return the caller's level of access."""
     if context.actor.admin:
@@ -208,18 +206,6 @@ def list_members(context: QueryContext, project: Any, arguments: Arguments) -> C
     direct = arguments.get("relations") == ["DIRECT"]
     route = "GET /projects/:id/members" if direct else "GET /projects/:id/members/all"
     return listed(context, route, arguments, {"query": arguments.get("search")}, id=project.id)
-
-
-@resolvers.value("ProjectMember.id", "GroupMember.id")
-def member_id(_: QueryContext, member: Any) -> str:
-    """Return the global id; memberships are identified by their user."""
-    return to_global_id("Member", member.id)
-
-
-@resolvers.value("ProjectMember.user", "GroupMember.user")
-def member_user(_: QueryContext, member: Any) -> Any:
-    """Return the member as a user."""
-    return member
 
 
 def _permission(field: str, route: str) -> None:

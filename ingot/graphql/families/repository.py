@@ -12,12 +12,16 @@ from ingot.core.api.routes import RawResponse
 from ingot.core.db.paging import Listing
 from ingot.errors import Failure, NotFound
 from ingot.git.core.errors import GitError
+from ingot.git.trees.blobs import read_small_blob
 from ingot.graphql.connections import ConnectionPage, connection_of, listed, paged
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import to_global_id
 from ingot.graphql.loaders import load_users
 from ingot.graphql.resolvers import Arguments, Resolvers
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import projects_by_ids
 from ingot.repositories.commits.views import CommitView
+from ingot.repositories.lfs.pointers import MAX_POINTER_BYTES, parse_pointer, pointer_or_none
 
 resolvers = Resolvers()
 resolvers.types[CommitView] = "Commit"
@@ -165,6 +169,19 @@ def entry_path(context: QueryContext, entry: Entry) -> str:
     return urlsplit(entry_url(context, entry)).path
 
 
+@resolvers.batch("Blob.lfsOid")
+def entry_lfs_oids(context: QueryContext, entries: Sequence[Entry], _: Arguments) -> list[str | None]:
+    """Return the ids of the LFS objects that files stand for; null for other files."""
+    numbers = sorted({entry.project.id for entry in entries})
+    projects = context.read(lambda db: projects_by_ids(db, numbers))
+    store = repository_store(context.settings)
+    repositories = {number: store.open(project.repository_key) for number, project in projects.items()}
+    return [
+        parse_pointer(read_small_blob(repositories[entry.project.id], entry.entry.id, MAX_POINTER_BYTES))
+        for entry in entries
+    ]
+
+
 class ReadFile(msgspec.Struct):
     """A file of a repository with its content."""
 
@@ -212,10 +229,35 @@ def blob_name(_: QueryContext, file: ReadFile) -> str:
     return file.path.rpartition("/")[2]
 
 
-@resolvers.value("RepositoryBlob.rawSize", "RepositoryBlob.size")
+@resolvers.value("RepositoryBlob.size")
 def blob_size(_: QueryContext, file: ReadFile) -> int:
-    """Return the number of bytes."""
+    """Return the number of bytes in the repository."""
     return file.size
+
+
+@resolvers.value("RepositoryBlob.rawSize")
+def blob_raw_size(_: QueryContext, file: ReadFile) -> int:
+    """Return the number of bytes, for an LFS pointer those of its object."""
+    pointer = pointer_or_none(file.content)
+    return pointer.size if pointer else file.size
+
+
+@resolvers.value("RepositoryBlob.lfsOid")
+def blob_lfs_oid(_: QueryContext, file: ReadFile) -> str | None:
+    """Return the id of the LFS object that a file stands for."""
+    return parse_pointer(file.content)
+
+
+@resolvers.value("RepositoryBlob.storedExternally")
+def is_stored_externally(_: QueryContext, file: ReadFile) -> bool:
+    """Return whether the content is an LFS object."""
+    return parse_pointer(file.content) is not None
+
+
+@resolvers.value("RepositoryBlob.externalStorage")
+def blob_storage(_: QueryContext, file: ReadFile) -> str | None:
+    """Return where the content is, if not in the repository."""
+    return "lfs" if parse_pointer(file.content) else None
 
 
 @resolvers.value("RepositoryBlob.rawBlob", "RepositoryBlob.rawTextBlob", "RepositoryBlob.plainData")

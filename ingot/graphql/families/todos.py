@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.collaboration.todos.views import TodoView
-from ingot.errors import Invalid, NotFound
+from ingot.collaboration.todos.queries import find_todo as find_visible_todo
+from ingot.collaboration.todos.views import TodoView, todo_view
+from ingot.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.users import USER_TYPES
 from ingot.graphql.global_ids import number_of, to_global_id
 from ingot.graphql.loaders import load_projects
 from ingot.graphql.resolvers import Arguments, Resolvers
+from ingot.projects.projects.api import repository_store
 
 resolvers = Resolvers()
 resolvers.rename("Todo", action="action_name", targetEntity="target")
@@ -55,12 +57,9 @@ def find_todo(context: QueryContext, _: Any, arguments: Arguments) -> TodoView:
 
 
 def todo_by_id(context: QueryContext, todo_id: int) -> TodoView:
-    """Return a todo of the caller; the newest hundred of each state are searched."""
-    for state in ("pending", "done"):
-        for todo in context.call("GET /todos", {"state": state, "per_page": 100}).items:
-            if todo.id == todo_id:
-                return todo  # type: ignore[no-any-return] # The endpoint returns views of todos.
-    raise NotFound("Todo")
+    """Return a todo of the caller; raise ``NotFound`` if there is none."""
+    actor, base, store = context.actor, context.origin.base, repository_store(context.settings)
+    return context.read(lambda db: todo_view(db, actor, find_visible_todo(db, actor, todo_id), base, store))
 
 
 @resolvers.single("Issue.currentUserTodos", "MergeRequest.currentUserTodos")

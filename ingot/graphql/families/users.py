@@ -5,6 +5,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ingot.accounts.users.views import UserBrief
+from ingot.core.access.levels import Access, Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
 from ingot.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
@@ -12,6 +15,12 @@ from ingot.graphql.global_ids import number_of, to_global_id
 from ingot.graphql.loaders import load_users
 from ingot.graphql.params import merge_request_filters, order
 from ingot.graphql.resolvers import Arguments, Resolvers
+from ingot.projects.groups.params import ListGroups
+from ingot.projects.groups.policy import may_create_project_in
+from ingot.projects.groups.queries import list_groups as list_visible_groups
+from ingot.projects.groups.views import GroupView, group_view
+from ingot.projects.namespaces.queries import actor_levels_in
+from ingot.projects.namespaces.tables import Namespace
 
 resolvers = Resolvers()
 USER_TYPES = (
@@ -23,10 +32,12 @@ USER_TYPES = (
     "MergeRequestParticipant",
 )
 _PROFILE = ("bio", "createdAt", "linkedin", "location", "organization", "publicEmail", "twitter")
+_MAX_PERMITTED_GROUPS = 1_000
 resolvers.types[UserBrief] = "UserCore"
 
 
-def _of_all(field: str) -> list[str]:
+def fields_of_users(field: str) -> list[str]:
+    """Return a field of all types of users."""
     return [f"{kind}.{field}" for kind in USER_TYPES]
 
 
@@ -66,38 +77,38 @@ def _users_named(context: QueryContext, username: str) -> list[Any]:
     return list(context.call("GET /users", {"username": username}).items)
 
 
-@resolvers.value(*_of_all("id"))
+@resolvers.value(*fields_of_users("id"))
 def user_id(_: QueryContext, user: Any) -> str:
     """Return the global id."""
     return to_global_id("User", user.id)
 
 
-@resolvers.value(*_of_all("webPath"))
+@resolvers.value(*fields_of_users("webPath"))
 def user_path(_: QueryContext, user: Any) -> str:
     """Return the path of the user's page."""
     return urlsplit(str(user.web_url)).path
 
 
-@resolvers.value(*_of_all("active"))
+@resolvers.value(*fields_of_users("active"))
 def is_active(_: QueryContext, user: Any) -> bool:
     """Return whether the user may sign in."""
     return bool(user.state == "active")
 
 
-@resolvers.value(*_of_all("bot"))
+@resolvers.value(*fields_of_users("bot"))
 def is_bot(_: QueryContext, user: Any) -> bool:
     """Return whether the user is a bot."""
     return bool(getattr(user, "bot", False))
 
 
-@resolvers.value(*_of_all("human"))
+@resolvers.value(*fields_of_users("human"))
 def is_human(context: QueryContext, user: Any) -> bool:
     """Return whether the user is not a bot."""
     return not is_bot(context, user)
 
 
 def _profile_field(field: str, attribute: str) -> None:
-    @resolvers.batch(*_of_all(field))
+    @resolvers.batch(*fields_of_users(field))
     def profile_field(context: QueryContext, users: Sequence[Any], _: Arguments) -> list[Any]:
         """Return a field of the public profile."""
         unknown = [user.id for user in users if not hasattr(user, attribute)]
@@ -113,53 +124,85 @@ for _field, _attribute in zip(
     _profile_field(_field, _attribute)
 
 
-@resolvers.single(*_of_all("status"))
+@resolvers.single(*fields_of_users("status"))
 def find_status(context: QueryContext, user: Any, _: Arguments) -> Any:
     """Return the status that the user has set."""
     return context.call("GET /users/:id/status", id=user.id)
 
 
-@resolvers.value(*_of_all("userPermissions"))
+@resolvers.value(*fields_of_users("userPermissions"))
 def user_permissions(context: QueryContext, _: Any) -> dict[str, Any]:
     """Return what the caller may do with personal resources."""
     return {"create_snippet": context.actor.known and (not context.actor.external or context.actor.admin)}
 
 
-@resolvers.single(*_of_all("namespace"))
+@resolvers.single(*fields_of_users("namespace"))
 def find_namespace(context: QueryContext, user: Any, _: Arguments) -> Any:
     """Return the personal namespace."""
     return context.call("GET /namespaces/:id", id=user.username)
 
 
-@resolvers.single(*_of_all("groups"))
+@resolvers.single(*fields_of_users("groups"))
 def list_groups(context: QueryContext, user: Any, arguments: Arguments) -> ConnectionPage | None:
-    """Return the groups of the caller."""
+    """Return the groups of the caller, or those in which the caller has a permission."""
     if user.id != context.actor.user_id:
         return None
+    if arguments.get("permissionScope"):
+        return connection_of(_permitted_groups(context, arguments), arguments)
     params = {"search": arguments.get("search"), "min_access_level": 10}
     return listed(context, "GET /groups", arguments, params)
 
 
-@resolvers.single(*_of_all("starredProjects"))
+def _permitted_groups(context: QueryContext, arguments: Arguments) -> list[GroupView]:
+    """Return the groups, up to 1,000, into which the caller may create, import or transfer projects."""
+    creates = arguments["permissionScope"] == "CREATE_PROJECTS"
+    params = ListGroups(search=arguments.get("search") or "", min_access_level=30 if creates else 40)
+
+    def find(db: Connection) -> list[Namespace]:
+        groups = list_visible_groups(db, context.actor, params, Page(size=_MAX_PERMITTED_GROUPS)).items
+        if not creates:
+            return groups
+        levels = actor_levels_in(db, context.actor, [group.id for group in groups])
+        access = {group.id: Access(level=Level(levels.get(group.id, 0))) for group in groups}
+        return [group for group in groups if may_create_project_in(context.actor, access[group.id], group)]
+
+    return [group_view(group, context.origin.base) for group in context.read(find)]
+
+
+@resolvers.value(
+    "CurrentUser.duoChatAvailable", "CurrentUser.duoCodeSuggestionsAvailable", "Project.duoFeaturesEnabled"
+)
+def has_duo(_: QueryContext, __: Any) -> bool:
+    """Return that there are no AI features; editor extensions ask for them when they start."""
+    return False
+
+
+@resolvers.value("CurrentUser.ide")
+def find_ide_settings(_: QueryContext, __: Any) -> dict[str, bool]:
+    """Return the settings of editors."""
+    return {"code_suggestions_enabled": False}
+
+
+@resolvers.single(*fields_of_users("starredProjects"))
 def list_starred_projects(context: QueryContext, user: Any, arguments: Arguments) -> ConnectionPage:
     """Return the projects that the user has starred."""
     params = {"search": arguments.get("search")}
     return listed(context, "GET /users/:user_id/starred_projects", arguments, params, user_id=user.id)
 
 
-@resolvers.single(*_of_all("authoredMergeRequests"))
+@resolvers.single(*fields_of_users("authoredMergeRequests"))
 def list_authored_merge_requests(context: QueryContext, user: Any, arguments: Arguments) -> ConnectionPage:
     """Return the merge requests that the user has created."""
     return _merge_requests(context, arguments, author_id=user.id)
 
 
-@resolvers.single(*_of_all("assignedMergeRequests"))
+@resolvers.single(*fields_of_users("assignedMergeRequests"))
 def list_assigned_merge_requests(context: QueryContext, user: Any, arguments: Arguments) -> ConnectionPage:
     """Return the merge requests that are assigned to the user."""
     return _merge_requests(context, arguments, assignee_id=user.id)
 
 
-@resolvers.single(*_of_all("reviewRequestedMergeRequests"))
+@resolvers.single(*fields_of_users("reviewRequestedMergeRequests"))
 def list_requested_reviews(context: QueryContext, user: Any, arguments: Arguments) -> ConnectionPage:
     """Return the merge requests that the user is asked to review."""
     return _merge_requests(context, arguments, reviewer_id=user.id)

@@ -47,6 +47,10 @@ class NotesWidget(Widget):
     """The notes."""
 
 
+class HierarchyWidget(Widget):
+    """The parent and children; issues have none."""
+
+
 class DatesWidget(Widget):
     """The due date."""
 
@@ -57,6 +61,7 @@ _WIDGETS = {
     "LABELS": LabelsWidget,
     "MILESTONE": MilestoneWidget,
     "NOTES": NotesWidget,
+    "HIERARCHY": HierarchyWidget,
     "START_AND_DUE_DATE": DatesWidget,
 }
 resolvers.types |= {
@@ -65,6 +70,7 @@ resolvers.types |= {
     LabelsWidget: "WorkItemWidgetLabels",
     MilestoneWidget: "WorkItemWidgetMilestone",
     NotesWidget: "WorkItemWidgetNotes",
+    HierarchyWidget: "WorkItemWidgetHierarchy",
     DatesWidget: "WorkItemWidgetStartAndDueDate",
 }
 
@@ -175,6 +181,18 @@ def widget_discussions(context: QueryContext, widget: Widget, arguments: Argumen
 def widget_notes(context: QueryContext, widget: Widget, arguments: Arguments) -> ConnectionPage:
     """Return the notes."""
     return list_notes(context, widget.issue, arguments)
+
+
+@resolvers.batch("WorkItemWidgetHierarchy.ancestors", "WorkItemWidgetHierarchy.children")
+def widget_relatives(_: QueryContext, widgets: Sequence[Widget], arguments: Arguments) -> list[ConnectionPage]:
+    """Return no work items: all are issues, which cannot contain each other."""
+    return [connection_of([], arguments) for _ in widgets]
+
+
+@resolvers.value("WorkItemWidgetHierarchy.hasChildren", "WorkItemWidgetHierarchy.hasParent")
+def has_relatives(_: QueryContext, __: Widget) -> bool:
+    """Return that issues contain no other work items."""
+    return False
 
 
 @resolvers.value("WorkItemWidgetStartAndDueDate.dueDate")

@@ -1,8 +1,13 @@
 """Mutations of labels, milestones, boards and todos."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from ingot.errors import Invalid
+from ingot.collaboration.todos.queries import find_todo
+from ingot.collaboration.todos.service import restore_todo
+from ingot.collaboration.todos.views import TodoView
+from ingot.core.db.connection import Connection
+from ingot.errors import Conflict, Invalid, Unchanged
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.boards import ListedColumn, board_column
 from ingot.graphql.families.milestones import milestone_by_id
@@ -21,6 +26,7 @@ from ingot.graphql.mutations.notes import subject_of
 from ingot.graphql.resolvers import Resolvers
 
 resolvers = Resolvers()
+MAX_RESTORED_TODOS = 50
 
 
 def _parent(sent: Input) -> tuple[str, str]:
@@ -36,7 +42,10 @@ def create_label(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Create a label of a project or group."""
     route, path = _parent(sent)
     params = {"color": "#428BCA"} | renamed(sent, name="title", color="color", description="description")
-    return {"label": context.call(f"POST {route}/labels", params, id=path)}
+    try:
+        return {"label": context.call(f"POST {route}/labels", params, id=path)}
+    except Conflict:
+        raise Invalid(title=["has already been taken"]) from None
 
 
 @resolvers.mutation("labelUpdate")
@@ -45,7 +54,9 @@ def update_label(context: QueryContext, sent: Input) -> dict[str, Any]:
     number = row_number(sent["id"])
     parent = label_parent(context, number)
     params = renamed(sent, new_name="title", color="color", description="description")
-    return {"label": context.call(f"PUT {parent.route}/labels/:label_id", params, id=parent.id, label_id=number)}
+    # REST refuses a call without a change.
+    method = "PUT" if params else "GET"
+    return {"label": context.call(f"{method} {parent.route}/labels/:label_id", params, id=parent.id, label_id=number)}
 
 
 @resolvers.mutation("labelDelete")
@@ -184,7 +195,10 @@ def move_issue_on_board(context: QueryContext, sent: Input) -> dict[str, Any]:
 def create_todo(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Add a todo on an issue or merge request."""
     place = subject_of(context, sent["targetId"])
-    return {"todo": context.call(f"POST {place.route}/todo", **place.path)}
+    try:
+        return {"todo": context.call(f"POST {place.route}/todo", **place.path)}
+    except Unchanged:  # The caller has a pending one.
+        return {"todo": None}
 
 
 @resolvers.mutation("todoMarkDone")
@@ -195,6 +209,31 @@ def finish_todo(context: QueryContext, sent: Input) -> dict[str, Any]:
     if todo.state == "pending":
         todo = context.call("POST /todos/:id/mark_as_done", id=number)
     return {"todo": todo}
+
+
+def _restore(context: QueryContext, todo_ids: Sequence[int]) -> list[TodoView]:
+    """Make todos of the caller pending again, all or none."""
+
+    def restore(db: Connection) -> None:
+        for todo in [find_todo(db, context.actor, todo_id) for todo_id in todo_ids]:
+            restore_todo(db, todo)
+
+    context.database.write(restore)
+    return [todo_by_id(context, todo_id) for todo_id in todo_ids]
+
+
+@resolvers.mutation("todoRestore")
+def restore_one_todo(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Make a todo pending again."""
+    return {"todo": _restore(context, [number_of(sent["id"], "Todo")])[0]}
+
+
+@resolvers.mutation("todoRestoreMany")
+def restore_todos(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Make todos pending again."""
+    if len(sent["ids"]) > MAX_RESTORED_TODOS:
+        raise Invalid("Too many to-do items requested.")
+    return {"todos": _restore(context, [number_of(each, "Todo") for each in sent["ids"]])}
 
 
 @resolvers.mutation("todosMarkAllDone")

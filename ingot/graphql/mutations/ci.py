@@ -55,6 +55,17 @@ def _job_call(context: QueryContext, sent: Input, action: str, params: dict[str,
     return {"job": context.call(f"POST /projects/:id/jobs/:job_id/{action}", params, **path)}
 
 
+@resolvers.mutation("jobArtifactsDestroy")
+def destroy_job_artifacts(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Delete the artifacts of a job."""
+    number = number_of(sent["id"], *_JOB_IDS)
+    path = {"id": job_project(context, number), "job_id": number}
+    before = context.call("GET /projects/:id/jobs/:job_id", **path)
+    context.call("DELETE /projects/:id/jobs/:job_id/artifacts", **path)
+    job = context.call("GET /projects/:id/jobs/:job_id", **path)
+    return {"job": job, "destroyed_artifacts_count": len(before.artifacts) - len(job.artifacts)}
+
+
 @resolvers.mutation("jobCancel")
 def cancel_job(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Cancel a job."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ingot.accounts.users.queries import users_by_usernames
+from ingot.collaboration.planning.durations import parse_duration
 from ingot.errors import Invalid
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of
@@ -27,6 +28,13 @@ def optional_number(sent: Input, field: str) -> dict[str, int | None]:
         return {}
     name = field.removesuffix("Id") + "_id"
     return {name: None if sent[field] is None else row_number(sent[field])}
+
+
+def require_duration(sent: Input) -> None:
+    """Raise ``Invalid`` if the time estimate is no duration, before anything is changed."""
+    estimate = sent.get("timeEstimate")
+    if estimate is not None and parse_duration(estimate) is None:
+        raise Invalid("timeEstimate must be formatted correctly, for example `1h 30m`")
 
 
 def user_numbers(context: QueryContext, usernames: Iterable[str]) -> list[int]:

@@ -7,8 +7,15 @@ from ingot.graphql.context import QueryContext
 from ingot.graphql.families.issues import issue_by_id
 from ingot.graphql.global_ids import number_of
 from ingot.graphql.locators import issue_path, label_titles, merge_request_path
-from ingot.graphql.mutations.inputs import Input, combined, optional_number, renamed, row_number, user_numbers
-from ingot.graphql.mutations.notes import subject_of
+from ingot.graphql.mutations.inputs import (
+    Input,
+    combined,
+    optional_number,
+    renamed,
+    require_duration,
+    row_number,
+    user_numbers,
+)
 from ingot.graphql.resolvers import Resolvers
 
 resolvers = Resolvers()
@@ -55,6 +62,7 @@ def create_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
 @resolvers.mutation("updateIssue")
 def update_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Edit an issue."""
+    require_duration(sent)
     params = renamed(
         sent,
         title="title",
@@ -127,28 +135,6 @@ def delete_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
     issue = context.call(f"GET {_ROUTE}", **_path(sent))
     context.call(f"DELETE {_ROUTE}", **_path(sent))
     return {"issue": issue}
-
-
-@resolvers.mutation("timelogCreate")
-def create_timelog(context: QueryContext, sent: Input) -> dict[str, Any]:
-    """Add spent time to an issue or merge request."""
-    place = subject_of(context, sent["issuableId"])
-    before = context.call(f"GET {place.route}/time_stats", **place.path).total_time_spent
-    params = {"duration": sent["timeSpent"], "summary": sent["summary"]}
-    after = context.call(f"POST {place.route}/add_spent_time", params, **place.path).total_time_spent
-    subject = context.call(f"GET {place.route}", **place.path)
-    kind = "issue" if "issue_iid" in place.path else "merge_request"
-    return {
-        "timelog": {
-            "id": subject.id,
-            "time_spent": after - before,
-            "summary": sent["summary"],
-            "spent_at": context.database.clock(),
-            "user": context.call("GET /user"),
-            "project_id": subject.project_id,
-            kind: subject,
-        }
-    }
 
 
 @resolvers.mutation("workItemCreate")

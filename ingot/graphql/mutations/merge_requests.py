@@ -2,14 +2,27 @@
 
 from typing import Any
 
-from ingot.graphql.context import QueryContext
+from ingot.errors import Conflict, Denied
+from ingot.graphql.context import QueryContext, RefusedCall
 from ingot.graphql.locators import label_titles
-from ingot.graphql.mutations.inputs import Input, combined, optional_number, renamed, row_number, user_numbers
+from ingot.graphql.mutations.inputs import (
+    Input,
+    combined,
+    optional_number,
+    renamed,
+    require_duration,
+    row_number,
+    user_numbers,
+)
 from ingot.graphql.resolvers import Resolvers
 
 resolvers = Resolvers()
 _ROUTE = "/projects/:id/merge_requests/:merge_request_iid"
 _DRAFT_PREFIX = "Draft: "
+_ALREADY_SCHEDULED = "The merge request is already scheduled to be merged"
+_NOT_MERGEABLE = "This branch cannot be merged"
+_SHA_MISMATCH = "The merge-head is not at the anticipated SHA"
+_MERGE_FAILED = "The merge failed"
 
 
 def _path(sent: Input) -> dict[str, Any]:
@@ -41,6 +54,7 @@ def create_merge_request(context: QueryContext, sent: Input) -> dict[str, Any]:
 @resolvers.mutation("mergeRequestUpdate")
 def update_merge_request(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Edit a merge request."""
+    require_duration(sent)
     params = renamed(sent, title="title", description="description", target_branch="targetBranch")
     if sent.get("state"):
         params["state_event"] = "close" if sent["state"] == "CLOSED" else "reopen"
@@ -53,7 +67,12 @@ def update_merge_request(context: QueryContext, sent: Input) -> dict[str, Any]:
 
 @resolvers.mutation("mergeRequestAccept")
 def accept_merge_request(context: QueryContext, sent: Input) -> dict[str, Any]:
-    """Merge a merge request, or schedule the merge."""
+    """Merge a merge request, or schedule the merge; a refusal is one of GitLab's messages."""
+    subject = _find(context, sent)
+    if not context.allows(f"PUT {_ROUTE}/merge", **_path(sent)):
+        raise Denied
+    if subject.merge_when_pipeline_succeeds:
+        return {"merge_request": subject, "errors": [_ALREADY_SCHEDULED]}
     params = renamed(
         sent,
         sha="sha",
@@ -64,7 +83,12 @@ def accept_merge_request(context: QueryContext, sent: Input) -> dict[str, Any]:
     )
     if sent.get("strategy") == "MERGE_WHEN_CHECKS_PASS":
         params["auto_merge"] = True
-    return {"merge_request": context.call(f"PUT {_ROUTE}/merge", params, **_path(sent))}
+    try:
+        return {"merge_request": context.call(f"PUT {_ROUTE}/merge", params, **_path(sent))}
+    except RefusedCall:
+        return {"merge_request": subject, "errors": [_NOT_MERGEABLE]}
+    except Conflict:
+        return {"merge_request": subject, "errors": [_SHA_MISMATCH if sent["sha"] != subject.sha else _MERGE_FAILED]}
 
 
 @resolvers.mutation("mergeRequestSetAssignees")

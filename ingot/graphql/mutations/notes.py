@@ -2,6 +2,12 @@
 
 from typing import Any
 
+from ingot.collaboration.issues.quick_actions.definitions import ISSUE_COMMANDS
+from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
+from ingot.collaboration.notes.views import CommandsView, DiscussionView, NoteView
+from ingot.core.api.routes import AlternateResponse
+from ingot.core.markup.emoji import canonical_name
+from ingot.core.markup.quick_actions import extract_commands
 from ingot.errors import Invalid, NotFound
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.notes import NOTE_MODELS, note_by_id
@@ -19,6 +25,7 @@ from ingot.graphql.mutations.inputs import Input, renamed
 from ingot.graphql.resolvers import Resolvers
 
 resolvers = Resolvers()
+_NO_COMMAND_APPLIED = "Failed to apply commands."
 DISCUSSION_MODELS = ("Discussion", "DiffDiscussion", "IndividualNoteDiscussion")
 
 
@@ -39,7 +46,27 @@ def _commentable(context: QueryContext, global_id: str) -> SubjectPath:
 
 def _note(response: Any) -> dict[str, Any]:
     """Return the payload; a text with quick actions only creates no note."""
-    return {"note": response if hasattr(response, "noteable_type") else None}
+    return {"note": response if isinstance(response, NoteView) else None}
+
+
+def _created_note(place: SubjectPath, body: str, response: Any) -> dict[str, Any]:
+    """Return the payload of a new note, with the result of the quick actions in its text."""
+    created = response.notes[0] if isinstance(response, DiscussionView) else response
+    result = created.content if isinstance(created, AlternateResponse) else created
+    return {**_note(created), "quick_actions_status": _quick_actions_status(place, body, result)}
+
+
+def _quick_actions_status(place: SubjectPath, body: str, result: NoteView | CommandsView) -> dict[str, Any] | None:
+    """Return the executed quick actions; null for a text without any."""
+    if not isinstance(result.summary, list):
+        return None
+    registry = ISSUE_COMMANDS if "issue_iid" in place.path else MERGE_REQUEST_COMMANDS
+    return {
+        "command_names": [command.name for command in extract_commands(body, registry.names).commands],
+        "commands_only": isinstance(result, CommandsView),
+        "messages": result.summary or None,
+        "error_messages": None if result.summary else [_NO_COMMAND_APPLIED],
+    }
 
 
 @resolvers.mutation("createNote")
@@ -48,10 +75,12 @@ def create_note(context: QueryContext, sent: Input) -> dict[str, Any]:
     place = _commentable(context, sent["noteableId"])
     params = renamed(sent, body="body", internal="internal", merge_request_diff_head_sha="mergeRequestDiffHeadSha")
     if sent.get("discussionId") is None:
-        return _note(context.call(f"POST {place.route}/notes", params, **place.path))
+        created = context.call(f"POST {place.route}/notes", params, **place.path)
+        return _created_note(place, sent["body"], created)
     discussion = parse_global_id(sent["discussionId"], *DISCUSSION_MODELS).key
     route = f"POST {place.route}/discussions/:discussion_id/notes"
-    return _note(context.call(route, params, **place.path, discussion_id=discussion))
+    created = context.call(route, params, **place.path, discussion_id=discussion)
+    return _created_note(place, sent["body"], created)
 
 
 @resolvers.mutation("createDiscussion")
@@ -59,11 +88,8 @@ def create_discussion(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Start a discussion on a subject."""
     place = _commentable(context, sent["noteableId"])
     params = renamed(sent, body="body", internal="internal")
-    return _first_note(context.call(f"POST {place.route}/discussions", params, **place.path))
-
-
-def _first_note(response: Any) -> dict[str, Any]:
-    return {"note": response.notes[0] if hasattr(response, "notes") else None}
+    created = context.call(f"POST {place.route}/discussions", params, **place.path)
+    return _created_note(place, sent["body"], created)
 
 
 @resolvers.mutation("createDiffNote")
@@ -84,7 +110,8 @@ def create_diff_note(context: QueryContext, sent: Input) -> dict[str, Any]:
         "old_path": paths.get("oldPath") or paths.get("newPath"),
     }
     params = {**renamed(sent, body="body", internal="internal"), "position": position}
-    return _first_note(context.call(f"POST {place.route}/discussions", params, **place.path))
+    created = context.call(f"POST {place.route}/discussions", params, **place.path)
+    return _created_note(place, sent["body"], created)
 
 
 def _note_call(context: QueryContext, method: str, note_id: int, params: dict[str, Any] | None = None) -> Any:
@@ -133,7 +160,8 @@ def _awardable(context: QueryContext, global_id: str) -> tuple[str, dict[str, An
     return f"{place.route}/award_emoji", place.path
 
 
-def _own_award(context: QueryContext, route: str, path: dict[str, Any], name: str) -> Any:
+def _own_award(context: QueryContext, route: str, path: dict[str, Any], typed: str) -> Any:
+    name = canonical_name(typed)
     awards = context.call(f"GET {route}", {"per_page": 100}, **path).items
     return next((each for each in awards if each.name == name and each.user.id == context.actor.user_id), None)
 
@@ -142,6 +170,10 @@ def _own_award(context: QueryContext, route: str, path: dict[str, Any], name: st
 def add_award(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Add an award emoji."""
     route, path = _awardable(context, sent["awardableId"])
+    if _own_award(context, route, path, sent["name"]) is not None:
+        raise Invalid(name=["has already been taken"])
+    if canonical_name(sent["name"]) is None:
+        raise Invalid(name=["is not a valid emoji name"])
     return {"award_emoji": context.call(f"POST {route}", {"name": sent["name"]}, **path)}
 
 
@@ -151,7 +183,7 @@ def remove_award(context: QueryContext, sent: Input) -> dict[str, Any]:
     route, path = _awardable(context, sent["awardableId"])
     award = _own_award(context, route, path, sent["name"])
     if award is None:
-        raise Invalid(f"You have not awarded emoji of type {sent['name'][:100]} to this")
+        raise Invalid(f"User has not awarded emoji of type {sent['name'][:100]} on the awardable")
     context.call(f"DELETE {route}/:award_id", **path, award_id=award.id)
     return {"award_emoji": None}
 
@@ -161,4 +193,4 @@ def toggle_award(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Add an award emoji, or remove it if the caller has given it."""
     route, path = _awardable(context, sent["awardableId"])
     is_given = _own_award(context, route, path, sent["name"]) is not None
-    return (remove_award if is_given else add_award)(context, sent)
+    return (remove_award if is_given else add_award)(context, sent) | {"toggled_on": not is_given}

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from ingot.errors import Unchanged
+from ingot.errors import Invalid, Unchanged
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of
 from ingot.graphql.mutations.inputs import Input, renamed
 from ingot.graphql.resolvers import Resolvers
+from ingot.repositories.branches.staged import INVALID_REF
 
 resolvers = Resolvers()
 
@@ -91,7 +92,13 @@ def delete_group(context: QueryContext, sent: Input) -> dict[str, Any]:
 def create_branch(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Create a branch."""
     params = {"branch": sent["name"], "ref": sent["ref"]}
-    return {"branch": context.call("POST /projects/:id/repository/branches", params, id=sent["projectPath"])}
+    try:
+        return {"branch": context.call("POST /projects/:id/repository/branches", params, id=sent["projectPath"])}
+    except Invalid as error:
+        if str(error) != INVALID_REF:
+            raise
+        reason = f"invalid reference name '{sent['ref'][:100]}'"
+        raise Invalid(f"Failed to create branch '{sent['name'][:100]}': {reason}") from None
 
 
 @resolvers.mutation("branchDelete")
@@ -140,7 +147,8 @@ def create_commit(context: QueryContext, sent: Input) -> dict[str, Any]:
         **renamed(sent, branch="branch", commit_message="message", start_branch="startBranch"),
         "actions": actions,
     }
-    return {"commit": context.call("POST /projects/:id/repository/commits", params, id=sent["projectPath"])}
+    commit = context.call("POST /projects/:id/repository/commits", params, id=sent["projectPath"])
+    return {"commit": commit, "content": [action.get("content") for action in sent["actions"]]}
 
 
 @resolvers.mutation("userStatusUpdate")

@@ -126,6 +126,7 @@ class TimelogRecord(Transferred, frozen=True, kw_only=True):
     user: UserRecord
     seconds: int
     spent_at: str
+    summary: str | None = None
 
 
 class WorkItemRecord(Transferred, frozen=True, kw_only=True):

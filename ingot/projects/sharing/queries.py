@@ -14,7 +14,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.schema import Record
-from ingot.core.db.times import Timestamp, day_of
+from ingot.core.db.times import Date, Timestamp, day_of
 from ingot.projects.group_shares.shared_members import INVITED_GROUP_IDS, MEMBERS_BY_INVITATION, visible_group_ids
 from ingot.projects.members.params import ListMembers
 from ingot.projects.members.queries import InvitedMemberQueries, find_member, list_members, members_by_share
@@ -46,6 +46,8 @@ class MembershipWithSource(Record, frozen=True):
     source_id: int
     source_name: str
     access_level: int
+    expires_at: Date | None
+    created_at: Timestamp
 
 
 _SHARE = (
@@ -91,6 +93,8 @@ def _memberships(of_one_kind: bool) -> ListQuery:
             memberships.c.source_id,
             func.coalesce(projects.c.name, namespaces.c.name, ""),
             memberships.c.access_level,
+            memberships.c.expires_at,
+            memberships.c.created_at,
         )
         .outerjoin(namespaces, and_(group, namespaces.c.id == memberships.c.source_id))
         .outerjoin(projects, and_(project, projects.c.id == memberships.c.source_id))

@@ -20,6 +20,8 @@ from ingot.repositories.ref_changes.staged import change_refs
 _BATCH_SIZE = 500
 """Number of branches deleted in one change."""
 
+INVALID_REF = "Invalid reference name"
+
 
 def create_branch(database: Database, actor: Actor, context: RepositoryContext, name: str, ref: str) -> NamedRef:
     """Create a branch at a branch, tag or commit; raise Invalid if the name or the start is invalid.
@@ -35,7 +37,7 @@ def create_branch(database: Database, actor: Actor, context: RepositoryContext, 
         raise Invalid("Branch already exists")
     start = commit_id_or_none(context.repository, ref)
     if start is None:
-        raise Invalid("Invalid reference name")
+        raise Invalid(INVALID_REF)
     update = RefUpdate(f"refs/heads/{name}", NO_OID, start)
     try:
         change_refs(database, context.repository, actor, context.project, [update])

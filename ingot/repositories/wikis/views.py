@@ -69,7 +69,8 @@ def render_page(page: WikiPage, content: str, base: str, root: str, resolve: Ref
     if page.format != "markdown":
         return f"<pre>{escape(content, quote=False)}</pre>"
     require_blocking_allowed()
-    return render(content, LinkContext(base, root, directory=page.slug.rpartition("/")[0], wiki=True), resolve)
+    directory = page.slug.rpartition("/")[0]
+    return render(content, LinkContext(base, root, directory=directory, wiki=True, positions=True), resolve)
 
 
 def attachment_view(path: str, branch: str) -> AttachmentView:

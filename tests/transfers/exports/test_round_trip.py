@@ -10,6 +10,7 @@ from ingot.log import Log
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import by_path
+from tests.graphql.conftest import timelogs_of
 from tests.second_instance import serving
 from tests.transfers.exports.sample_project import SampleProject
 from tests.transfers.exports.snapshots import differences, snapshot
@@ -61,6 +62,9 @@ def test_import_on_the_same_instance(instance: Instance, make: Make, sample: Sam
     original = snapshot(make.api, sample.url, sample.project.path, make.root)
     found = differences(original, snapshot(make.api, url, path, make.root))
     assert [each for each in found if not each.startswith(SHARED + SAME_INSTANCE)] == []
+    entries = timelogs_of(instance.url, make.root, sample.project.path)
+    assert [entry["summary"] for entry in entries] == ["Work", None]
+    assert timelogs_of(instance.url, make.root, path) == entries
 
 
 def test_overrides_and_overwriting(instance: Instance, make: Make, sample: SampleProject, archive: bytes) -> None:

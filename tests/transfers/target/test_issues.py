@@ -18,6 +18,7 @@ from ingot.integrations.transfers.work_item_records import (
 from tests.client import Make
 from tests.conftest import Instance
 from tests.factories import make_project
+from tests.graphql.conftest import timelogs_of
 from tests.statements import recorded_statements
 from tests.transfers.target.harness import (
     ALICE,
@@ -133,6 +134,9 @@ def test_issue(instance: Instance, make: Make) -> None:
     assert {user["username"] for user in shown["assignees"]} == {person.username, shown["author"]["username"]}
     assert shown["time_stats"]["time_estimate"] == 3600
     assert shown["time_stats"]["total_time_spent"] == 60
+    (entry,) = timelogs_of(instance.url, make.root, imported.project.path)
+    assert (entry["timeSpent"], entry["spentAt"], entry["issue"]) == (60, CREATED, {"iid": "7"})
+    assert entry["user"]["username"] == person.username
     notes = imported.get("/issues/7/notes", sort="asc")
     assert [
         (each["body"], each["system"], each["internal"], each["created_at"], each["updated_at"]) for each in notes

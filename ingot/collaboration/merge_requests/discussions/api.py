@@ -29,7 +29,14 @@ from ingot.collaboration.notes.policy import may_edit_note, may_write_notes
 from ingot.collaboration.notes.queries import find_discussion, find_note_on
 from ingot.collaboration.notes.service import edit_note
 from ingot.collaboration.notes.tables import Note
-from ingot.collaboration.notes.views import CommandsView, DiscussionView, NoteView, discussion_view, note_view
+from ingot.collaboration.notes.views import (
+    CommandsView,
+    DiscussionView,
+    NoteView,
+    add_command_result,
+    discussion_view,
+    note_view,
+)
 from ingot.collaboration.quick_actions.command_context import CommandResult
 from ingot.collaboration.resource_events.api import ResourceEventPaths, resource_event_routes
 from ingot.collaboration.subjects import SubjectAccess
@@ -133,9 +140,18 @@ def create_discussion(
     if commands and not text:
         return AlternateResponse(202, CommandsView(*stage.database.write(execute)))
     _, project = stage.database.read(lambda db: find_project(db, stage.actor, subject_access.subject.project_id or 0))
-    repository, after_note = store.open(project.repository_key), execute if commands else None
+
+    def after_note(db: Connection, view: DiscussionView) -> None:
+        add_command_result(view, execute(db))
+
     return staged.create_discussion(
-        stage.database, repository, stage.actor, subject_access, note_params, show, after_note
+        stage.database,
+        store.open(project.repository_key),
+        stage.actor,
+        subject_access,
+        note_params,
+        show,
+        after_note if commands else None,
     )
 
 

@@ -42,11 +42,11 @@ def create_discussion(
     subject_access: SubjectAccess,
     params: CreateDiscussion,
     show: Callable[[Connection, Note], T],
-    after_note: Callable[[Connection], object] | None = None,
+    after_note: Callable[[Connection, T], object] | None = None,
 ) -> T:
     """Create a discussion, on a line of a version if the request names one; return the result of ``show``.
 
-    ``after_note`` runs in the same transaction; it executes the quick actions of the text.
+    ``after_note`` runs in the same transaction with that result; it executes the quick actions of the text.
     """
     validate_body(params.body)
     position: Mapping[str, object] | None = None
@@ -58,7 +58,7 @@ def create_discussion(
         type = DIFF_NOTE if position else IN_DISCUSSION
         view = show(db, write_note(db, actor, subject_access, params, type, position))
         if after_note is not None:
-            after_note(db)
+            after_note(db, view)
         return view
 
     return database.write(write)

@@ -171,4 +171,4 @@ def _write_time(db: Connection, actor: Actor, locked: MergeRequest, column: str,
     return written
 
 
-TIME_TRACKING = TimeTracking(lock_merge_request_row, _write_time)
+TIME_TRACKING = TimeTracking(lock_merge_request_row, _write_time, subject_of)

@@ -10,6 +10,7 @@ from ingot.collaboration.emoji.tables import award_emoji
 from ingot.collaboration.labels.tables import label_links, label_priorities, labels
 from ingot.collaboration.milestones.tables import milestones
 from ingot.collaboration.notes.tables import notes, suggestions
+from ingot.collaboration.planning.timelogs.tables import timelogs
 from ingot.collaboration.resource_events.tables import resource_events
 from ingot.collaboration.subscriptions.tables import follows
 from ingot.integrations.transfers.exports.rows import Row, RowReader
@@ -31,6 +32,7 @@ class SubjectParts:
         self._awards = reader.of_subjects(award_emoji, kind, ids)
         self._follows = reader.of_subjects(follows, kind, ids)
         self._links = reader.of_subjects(label_links, kind, ids)
+        self._timelogs = reader.of_subjects(timelogs, kind, ids)
         self._events = reader.of_subjects(resource_events, kind, ids)
         events = [event for group in self._events.values() for event in group]
         links = [link for group in self._links.values() for link in group]
@@ -59,7 +61,7 @@ class SubjectParts:
                 {"user_id": row["user_id"], "subscribed": row["following"], "created_at": row["created_at"]}
                 for row in self._follows[number]
             ],
-            "timelogs": _timelogs(subject),
+            "timelogs": _timelog_rows(subject, self._timelogs[number]),
             "resource_label_events": [
                 {**_event_row(event), "action": event["action"], "label": self._label(event["label_id"])}
                 for event in events
@@ -164,13 +166,16 @@ def _event_row(event: Row) -> Row:
     return {name: event[name] for name in ("id", "user_id", "created_at")}
 
 
-def _timelogs(subject: Row) -> list[Row]:
-    """Return the total of the time that was spent as one entry, because single entries are not stored."""
-    if not subject["total_time_spent"]:
-        return []
-    user_id, moment = subject["author_id"], subject["updated_at"]
-    columns = {"created_at": moment, "updated_at": moment, "summary": None}
-    return [{"time_spent": subject["total_time_spent"], "user_id": user_id, "spent_at": moment, **columns}]
+def _timelog_rows(subject: Row, entries: Sequence[Row]) -> list[Row]:
+    """Return the entries of the time that was spent; time without an entry becomes one of the author."""
+    names = ("time_spent", "user_id", "summary", "spent_at", "created_at")
+    rows = [{**{name: entry[name] for name in names}, "updated_at": entry["created_at"]} for entry in entries]
+    rest = subject["total_time_spent"] - sum(entry["time_spent"] for entry in entries)
+    if rest:
+        moment = subject["updated_at"]
+        columns = {"summary": None, "spent_at": moment, "created_at": moment, "updated_at": moment}
+        rows.append({"time_spent": rest, "user_id": subject["author_id"], **columns})
+    return rows
 
 
 def _document(text: str | None) -> Any:

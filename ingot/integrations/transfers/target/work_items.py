@@ -9,6 +9,9 @@ from ingot.collaboration.labels.tables import label_links
 from ingot.collaboration.notes.tables import notes
 from ingot.collaboration.participants.tables import mentioned_people
 from ingot.collaboration.planning.service import MAX_DESCRIPTION, MAX_TITLE
+from ingot.collaboration.planning.time_tracking import MAX_SECONDS
+from ingot.collaboration.planning.timelogs.service import MAX_SUMMARY_LENGTH
+from ingot.collaboration.planning.timelogs.tables import timelogs
 from ingot.collaboration.resource_events.tables import resource_events
 from ingot.collaboration.subscriptions.tables import follows
 from ingot.core.db.expressions import in_list
@@ -39,6 +42,7 @@ _NOTE_COUNTS = (
     .group_by(notes.c.subject_id)
 )
 _EVENT_KEY = ("subject_id", "kind", "user_id", "action", "label_id", "milestone_id", "created_at")
+_TIMELOG_KEY = ("subject_id", "user_id", "time_spent", "spent_at")
 _STATE_EVENTS = {"closed": "closed", "reopened": "reopened", "merged": "merged", "opened": "reopened"}
 
 
@@ -156,6 +160,21 @@ def store_relations(context: StoreContext, kind: str, items: Sequence[StoredItem
     ]
     relation = Relation(follows, "subject_id", ("subject_id", "user_id"), complete=False, subject_kind=kind)
     replace_rows(db, relation, existing, subscriptions)
+    entries = [
+        {
+            **subject,
+            "subject_id": item.id,
+            "user_id": context.user(entry.user),
+            "time_spent": max(-MAX_SECONDS, min(entry.seconds, MAX_SECONDS)),
+            "summary": limited(entry.summary or "", MAX_SUMMARY_LENGTH) or None,
+            "spent_at": moment(entry.spent_at, db.now),
+            "created_at": moment(entry.spent_at, db.now),
+        }
+        for item in items
+        for entry in item.record.timelogs
+    ]
+    relation = Relation(timelogs, "subject_id", _TIMELOG_KEY, complete=False, subject_kind=kind)
+    replace_rows(db, relation, existing, entries)
     mentions = [
         {"subject_kind": kind, "subject_id": item.id, "note_id": None, "user_id": user_id, "internal": False}
         for item in items

@@ -172,6 +172,10 @@ class TreeTimelog(TreeRow, frozen=True, kw_only=True):
     """Time that was spent, in seconds; negative if it was subtracted."""
 
     time_spent: Signed = 0
+    user_id: Number | None = None
+    spent_at: str | None = None
+    created_at: str | None = None
+    summary: str | None = None
 
 
 class TreeEvent(TreeRow, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ from ingot.integrations.transfers.work_item_records import (
     PositionRecord,
     StateEventRecord,
     SuggestionRecord,
+    TimelogRecord,
     VersionRecord,
 )
 
@@ -93,6 +94,20 @@ def merge_request_record(row: TreeMergeRequest, people: People) -> MergeRequestR
     )
 
 
+def _timelogs(row: TreeWorkItem, people: People, key: str) -> list[TimelogRecord]:
+    return [
+        TimelogRecord(
+            key=f"{key} timelog {number}",
+            user=people.find(log.user_id),
+            seconds=log.time_spent,
+            spent_at=log.spent_at or log.created_at or row.created_at or OLDEST,
+            summary=log.summary,
+        )
+        for number, log in enumerate(row.timelogs)
+        if log.time_spent
+    ]
+
+
 def _shared_fields(row: TreeWorkItem, people: People, key: str) -> dict[str, Any]:
     created_at = row.created_at or OLDEST
     return {
@@ -109,6 +124,7 @@ def _shared_fields(row: TreeWorkItem, people: People, key: str) -> dict[str, Any
         "discussion_locked": bool(row.discussion_locked),
         "time_estimate": row.time_estimate or 0,
         "total_time_spent": max(0, sum(log.time_spent for log in row.timelogs)),
+        "timelogs": _timelogs(row, people, key),
         "subscribers": people.find_all([link for link in row.subscriptions if link.subscribed]),
         "awards": award_records(row.award_emoji, people, key),
         "discussions": discussion_records(row.notes, people, key, resolvable=isinstance(row, TreeMergeRequest)),

@@ -1,0 +1,1 @@
+"""Timelogs: the entries of which the time spent on an issue or merge request consists."""
