@@ -19,6 +19,7 @@ from ingot.operations.demo.client import DemoClient
 from ingot.operations.demo.clock import DemoClock
 from ingot.operations.demo.group import add_demo_group, demo_actors, demo_group, demo_group_exists
 from ingot.operations.demo.loader import add_demo_users, count_other_users
+from ingot.operations.demo.signed_commits import SignedCommits
 from ingot.operations.demo.work_items import GROUP
 from ingot.operations.demo.year import add_demo_year
 from ingot.registry import endpoint_table
@@ -66,8 +67,11 @@ def run(arguments: argparse.Namespace) -> None:
         added = database.write(work)
         if created:
             inside = InternalClient(endpoint_table(), database, settings)
-            client = DemoClient(inside, database.read(demo_actors), settings.base_url)
-            add_demo_year(client, clock, database.read(demo_group).id, partial(database.write, _hold_off_search))
+            actors = database.read(demo_actors)
+            client = DemoClient(inside, actors, settings.base_url)
+            signed_commits = SignedCommits(client, database, settings, actors)
+            hold_off = partial(database.write, _hold_off_search)
+            add_demo_year(client, clock, database.read(demo_group).id, signed_commits, hold_off)
     except (Failure, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:

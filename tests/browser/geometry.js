@@ -95,6 +95,20 @@
     }
   }
 
+  /* A checkbox stands beside the first line of its text. */
+  function choices(found) {
+    for (const box of document.querySelectorAll("label > :is([type=checkbox], [type=radio])")) {
+      const text = [...box.parentElement.childNodes].find((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+      if (!text || !shown(box)) continue;
+      const range = document.createRange(), own = box.getBoundingClientRect();
+      range.selectNodeContents(text);
+      const line = [...range.getClientRects()].find((each) => each.width > 1);
+      if (!line || own.width <= 1) continue;
+      const distance = own.top + own.height / 2 - line.top - line.height / 2;
+      if (Math.abs(distance) > 2) found.push(`is ${Math.round(distance)} px below its text: ${name(box.parentElement)}`);
+    }
+  }
+
   /* The parts of a page follow each other without holes. */
   function holes(found) {
     const main = document.querySelector("main");
@@ -115,7 +129,8 @@
     tables(found);
     clipped(found);
     actions(found);
+    choices(found);
     holes(found);
-    return [...new Set(found)].slice(0, 8);
+    return [...new Set(found)].slice(0, 12);
   };
 })();

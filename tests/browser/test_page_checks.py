@@ -12,6 +12,7 @@ _BROKEN = """<!doctype html><html lang="en"><title>Broken</title><main><h1>Broke
 <p style="width: 2000px; margin: 0">Far too wide</p>
 <table><tr><td>1</td><td>2</td></tr><tr><td style="display: flex">3</td><td>4</td></tr></table>
 <p style="width: 50px; overflow: hidden; white-space: nowrap">Nobody can read the end of this</p>
+<label style="display: flex"><input type="checkbox" style="margin-top: 20px"> Choice</label>
 <p style="height: 20px; overflow: hidden">One<br>Two<br>Three</p>
 <div class="heading" style="overflow: auto; width: 300px"><div style="min-width: 3000px; text-align: right">
 <button>Save</button></div></div></main>"""
@@ -28,7 +29,7 @@ def test_faults_are_detected(open_window: Callable[..., BrowserWindow]) -> None:
     assert ["By day" in contrast[0], "By night" in contrast[-1]] == [True, True], faults
     assert [start for start in ("label:", "answered 418") if not any(fault.startswith(start) for fault in faults)] == []
     expected = ["leaves <div>", "leaves the window", "px wide", "is no table cell", "cuts off its content"]
-    expected += ["cuts off lines", "is out of view"]
+    expected += ["cuts off lines", "is out of view", "px below its text"]
     for width in ("1440: ", "390: "):
         seen = "\n".join(fault for fault in faults if fault.startswith(width))
         assert [fault for fault in expected if fault not in seen] == [], (width, faults)

@@ -120,3 +120,15 @@ def test_translations_keep_the_expressions() -> None:
     assert [text for text, translation in pairs if set('<>"') & set(translation)] == [], (
         "They become part of templates."
     )
+
+
+def test_german_texts_address_users_formally() -> None:
+    """Neither pronouns of the informal address nor its imperatives, such as "Wähle" besides "Wählen Sie"."""
+    texts = [text for text in load_catalogue("de").values() if " " in text]
+    formal = {verb for text in texts for verb in re.findall(r"\b(\w+en) Sie\b", text)}
+    imperatives = {verb[:-1].capitalize() for verb in formal} | {"Gib", "Lies", "Nimm"}
+    informal = re.compile(r"\b(du|dein\w*|dir|dich|hast|bist|kannst|musst|darfst|möchtest|willst)\b", re.IGNORECASE)
+    starts = re.compile(r"(?:^|[.:!?] )(\w+) \w")
+    commands = [text for text in texts if text.endswith(".") and imperatives & set(starts.findall(text))]
+    found = commands + [text for text in texts if informal.search(text)]
+    assert found == []

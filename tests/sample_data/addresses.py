@@ -40,6 +40,7 @@ FILES = {
     "/-/completions",
     "/:path/-/activity.atom",
     "/:path/-/issues.atom",
+    "/groups/:path/-/issues.atom",
     "/:path/-/raw/:rest",
     "/:path/-/badges/:ref/pipeline.svg",
     "/:path/-/badges/:ref/build.svg",

@@ -38,6 +38,19 @@ def _check_year(server: Server) -> None:
     assert (states.count("opened"), states.count("closed")) == (2, 6)
 
 
+def _check_signatures(server: Server, merge_request: int) -> None:
+    """Signed commits are on the main branch and in a merge request, by registered and other keys."""
+    here = "/projects/harbour-works%2Ftidewatch"
+    main, proposed = "repository/commits?per_page=100", f"merge_requests/{merge_request}/commits"
+    found = {}
+    for path in (main, proposed):
+        commits = server.call("GET", f"{here}/{path}").json()
+        answers = [server.call("GET", f"{here}/repository/commits/{commit['id']}/signature") for commit in commits]
+        assert all(answer.status_code in (200, 404) for answer in answers)
+        found[path] = [answer.json()["verification_status"] for answer in answers if answer.status_code == 200]
+    assert found == {main: ["verified", "verified"], proposed: ["unknown_key", "verified"]}
+
+
 def _check_jobs(server: Server) -> None:
     """Jobs have logs, coverage and deployments, at the times of their pipelines."""
     here = "/projects/harbour-works%2Ftidewatch"
@@ -59,7 +72,8 @@ def test_the_demo_fills_an_instance_once(server: Server) -> None:
     for username, token in tokens.items():
         me = server.call("GET", "/user", token).json()
         assert me["username"] == username
-        assert len(server.call("GET", "/user/keys", token).json()) == 1
+        signs = username in ("marlene.okafor", "suvi.rantala")
+        assert len(server.call("GET", "/user/keys", token).json()) == (2 if signs else 1)
         assert len(server.call("GET", "/user/emails", token).json()) >= 1
         assert server.call("GET", f"/namespaces/{username}", token).json()["kind"] == "user"
     marlene = server.call("GET", "/users?username=marlene.okafor").json()[0]
@@ -78,6 +92,7 @@ def test_the_demo_fills_an_instance_once(server: Server) -> None:
     assert conflicting["merge_status"] == "cannot_be_merged"
     threads = server.call("GET", f"{here}/merge_requests/{offered[0]['iid']}/discussions").json()
     assert any("suggestion" in note["body"] and note["position"] for thread in threads for note in thread["notes"])
+    _check_signatures(server, offered[0]["iid"])
     _check_jobs(server)
     _check_year(server)
     readme = "/projects/harbour-works%2Ftidewatch/repository/files/README.md/raw?ref=master"

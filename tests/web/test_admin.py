@@ -108,6 +108,7 @@ def test_life_cycle_of_a_system_hook(
 ) -> None:
     project = make_project(make, person, visibility="public")
     shelf = f"/{project.path}/-/hooks" if kind == "project" else "/admin/hooks"
+    title = "Webhooks" if kind == "project" else "System hooks"
     browser = open_browser().signed_in_as(person) if kind == "project" else admin
     typed = {"hook[url]": "https://ci.example.org/x", "hook[token]": "a secret", "hook[push_events]": "1"}
 
@@ -125,7 +126,13 @@ def test_life_cycle_of_a_system_hook(
     changed = {**typed, "_method": "put", "hook[url]": "https://other.example.org/"}
     token = browser.form(f"{there}/edit", f"{there}/test").fields["authenticity_token"]
     assert browser.post(there, data={**changed, "authenticity_token": token}).status_code == 302
-    assert "other.example.org" in browser.get(shelf).text
+    listed = browser.get(shelf).text
+    assert ("other.example.org" in listed, f"<h1>{title}</h1>" in listed) == (True, True)
+    if kind == "project":
+        make.api.put(f"{project.url}/hooks/{number}", person, url="https://other.example.org/", name="Build & test")
+        for address in (shelf, f"{there}/edit"):
+            named = browser.get(address).text
+            assert ("Build &amp; test" in named, "other.example.org" in named) == (True, True), address
     stranger = open_browser().signed_in_as(make.user(password=PASSWORD))
     assert stranger.get(shelf).status_code == 404
     assert stranger.get(f"{there}/edit").status_code == 404

@@ -1,4 +1,4 @@
-"""Atom feeds of projects, issues, commits and users, with feed tokens for private projects."""
+"""Atom feeds of projects, groups, issues, commits and users, with feed tokens for private projects."""
 
 import re
 from html import unescape
@@ -10,7 +10,7 @@ import pytest
 from ingot.accounts.users.tables import users
 from tests.client import Make, User
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, make_group, make_project
 from tests.web.browser import Browser
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -62,6 +62,30 @@ def test_feeds_with_a_token(browser: Browser, person: User, make: Make, project:
     instance.app.database.write(lambda db: db.update(users, person.id, state="blocked"))
     with Browser(browser.url) as reader:
         assert reader.get(f"/{project.path}.atom?feed_token={token}").status_code == 404
+
+
+def test_feeds_of_groups(browser: Browser, person: User, make: Make) -> None:
+    group = make_group(make, person, visibility="public")
+    subgroup = make_group(make, person, parent=group)
+    for parent, title, visibility in ((group, "Open", "public"), (subgroup, "Secret", "private")):
+        project = make_project(make, person, group=parent, visibility=visibility)
+        make.api.post(f"{project.url}/issues", person, title=title)
+    browser.signed_in_as(person)
+    head = r'<link rel="alternate" type="application/atom\+xml" href="([^"]+)"'
+    pages = (f"/groups/{group.path}", f"/groups/{group.path}/-/issues")
+    activity, issues = (unescape(re.findall(head, browser.get(page).text)[0]) for page in pages)
+    assert activity.startswith(f"/{group.path}.atom?feed_token=")
+    with Browser(browser.url) as reader:
+        for feed in (activity, activity.replace("/", "/groups/", 1), issues):
+            for address, seen in ((feed, (True, True)), (feed.partition("?")[0], (True, False))):
+                titles = _titles(reader.get(address))
+                assert tuple(any(word in title for title in titles) for word in ("Open", "Secret")) == seen, address
+        for path in (
+            f"/{subgroup.path}.atom",
+            f"/groups/{subgroup.path}.atom",
+            f"/groups/{subgroup.path}/-/issues.atom",
+        ):
+            assert reader.get(path).status_code == 404, path
 
 
 def test_a_token_ends_with_the_private_token(browser: Browser, person: User, project: Project) -> None:

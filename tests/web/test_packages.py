@@ -77,6 +77,30 @@ def test_packages_of_a_group_are_listed(instance: Instance, make: Make, sign_in:
     assert sign_in(stranger).get(address).status_code == 404
 
 
+def test_container_images_of_a_group_are_listed(instance: Instance, make: Make, sign_in: SignIn) -> None:
+    owner, member, stranger = (make.user(password=PASSWORD) for _ in range(3))
+    group = make_group(make, owner)
+    subgroup = make_group(make, owner, parent=group)
+    shared = make_project(make, owner, group=group, members={member: 20})
+    hidden = make_project(make, owner, group=subgroup)
+    browser, address = sign_in(owner), f"/groups/{group.path}/-/container_registries"
+    assert f'href="{address}"' in browser.get(f"/groups/{group.path}/-/packages").text
+    assert "No container images" in browser.get(address).text
+    client = RegistryClient(instance, owner.username, owner.token)
+    for project, tag in ((shared, "1.0"), (shared, "2.0"), (hidden, "1.0")):
+        client.push_image(f"{project.path}/web", tag, tag.encode())
+    client.close()
+    listed = make.api.get(f"{group.url}/registry/repositories", owner).json()
+    links = {each["project_id"]: f"/-/container_registry/{each['id']}" for each in listed}
+    page = browser.get(address).text
+    for project, tags in ((shared, "2 tags"), (hidden, "1 tag")):
+        assert f'href="/{project.path}{links[project.id]}"' in page
+        assert f'<a href="/{project.path}">{project.path}</a> · {tags} ·' in page
+    seen = sign_in(member).get(address).text
+    assert (f"/{shared.path}" in seen, hidden.path in seen) == (True, False)
+    assert sign_in(stranger).get(address).status_code == 404
+
+
 def test_visitors_see_the_packages_of_public_projects(make: Make, browser: Browser) -> None:
     owner = make.user()
     group = make_group(make, owner, visibility="public")
@@ -84,6 +108,7 @@ def test_visitors_see_the_packages_of_public_projects(make: Make, browser: Brows
     for address in (f"/{project.path}/-/packages", f"/{project.path}/-/container_registry"):
         assert browser.get(address).status_code == 200, address
     assert "No packages" in browser.get(f"/groups/{group.path}/-/packages").text
+    assert "No container images" in browser.get(f"/groups/{group.path}/-/container_registries").text
 
 
 def test_container_images_are_listed_shown_and_deleted(instance: Instance, make: Make, sign_in: SignIn) -> None:

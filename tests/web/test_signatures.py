@@ -62,16 +62,20 @@ def test_ssh_signature(
     config = ("gpg.format=ssh", f"user.signingkey={tmp_path / 'key'}")
     first = signer.commit(*config)
     assert _status(make, person, project, first) == "unknown_key"
+    browser.signed_in_as(person)
+    for address in (f"commit/{first}", "commits/master"):
+        page = browser.get(f"/{project.path}/-/{address}").text
+        assert ("Unverified" in page, "SSH signature by an unknown key" in page) == (True, True), address
     added = make.api.post("/user/keys", person, title="k", key=(tmp_path / "key.pub").read_text())
     assert added.status_code == 201
     assert _status(make, person, project, first) == "verified"
     tag = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={tmp_path / 'key'}", "-c", f"user.email={person.email}")
     _run("git", *tag, "-c", "user.name=Ada", "tag", "-s", "-m", "Signed tag", "v1", cwd=tmp_path)
     _run("git", "push", "-q", signer._push_to, "v1", cwd=tmp_path)
-    browser.signed_in_as(person)
     for address in (f"commit/{first}", "commits/master", "tags", "tags/v1"):
         page = browser.get(f"/{project.path}/-/{address}").text
         assert ("Verified" in page, "BEGIN SSH" in page) == (True, False), address
+        assert "Signed with SSH by a key of the committer" in page, address
 
     other = make.user()
     assert _status(make, person, project, signer.commit(*config, email=other.email)) == "unverified", "Another author."

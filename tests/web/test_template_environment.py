@@ -7,6 +7,7 @@ import pytest
 
 from ingot.core.db.times import Timestamp
 from ingot.web import template_environment as module
+from ingot.web.icons import icon_element
 from ingot.web.template_environment import CompiledTemplates, template_environment
 
 NAME = "message.html"
@@ -53,3 +54,14 @@ def test_nothing_is_written_where_python_writes_no_bytecode(folder: Path, monkey
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     template_environment(lambda: Timestamp("")).get_template(NAME)
     assert not folder.exists()
+
+
+def test_icons_with_constant_names_are_part_of_the_text() -> None:
+    environment = template_environment(lambda: Timestamp(""))
+    source = '<p>{{ icon("star") }} {{ ui.icon("fork", "Forks & copies") }} {{ icon(name) }}</p>'
+    prepared = environment.preprocess(source)
+    called = environment.from_string(source).render(icon=icon_element, name="lock", ui={"icon": icon_element})
+    assert prepared == f"<p>{icon_element('star')} {icon_element('fork', 'Forks & copies')} {{{{ icon(name) }}}}</p>"
+    assert called == prepared.replace("{{ icon(name) }}", icon_element("lock"))
+    german = template_environment(lambda: Timestamp(""), "de").preprocess('{{ icon("star", "Stars") }}')
+    assert 'aria-label="Sterne"' in german

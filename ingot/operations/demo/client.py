@@ -19,7 +19,7 @@ class DemoClient:
         self._actors = actors
         self._base_url = base_url
         self._origin = Origin(base_url, base_url, "127.0.0.1", "ingot demo")
-        self._project = project
+        self.project = project
 
     def of_project(self, path: str) -> "DemoClient":
         """Return a client for another project."""
@@ -36,6 +36,6 @@ class DemoClient:
 
     def ask(self, username: str, endpoint: Callable[..., V], sent: dict[str, Any], **path: object) -> V:
         """Call an endpoint of the project and return its response."""
-        path_params = {"id": self._project} | {name: str(value) for name, value in path.items()}
+        path_params = {"id": self.project} | {name: str(value) for name, value in path.items()}
         caller = InternalCaller(self._actors[username], self._origin)
         return self._inside.call(caller, endpoint, Target(path_params, "projects"), sent)

@@ -34,6 +34,7 @@ from ingot.operations.demo.repository import (
     DemoMergeRequest,
 )
 from ingot.operations.demo.runner import DemoRunner
+from ingot.operations.demo.signed_commits import SignedCommits
 from ingot.operations.demo.users import DEMO_USERS
 from ingot.operations.demo.work_items import DEMO_ISSUES, FURTHER_LABELS, MILESTONE, DemoComment, DemoIssue
 from ingot.repositories.commit_writing import api as commit_writing_api
@@ -47,9 +48,10 @@ _REFERENCE = re.compile(r"#(\d+)")
 class CurrentWork:
     """Plans the current work; its texts count issues from 1, after those that the project has already."""
 
-    def __init__(self, client: DemoClient, runner: DemoRunner) -> None:
+    def __init__(self, client: DemoClient, runner: DemoRunner, signed_commits: SignedCommits) -> None:
         self._client = client
         self._runner = runner
+        self._signed_commits = signed_commits
         self._existing_files = {"README.md"}
         self._earlier_issues = 0
         self._numbers: dict[str, int] = {}
@@ -95,20 +97,26 @@ class CurrentWork:
     def _commit(self, change: DemoCommit) -> None:
         # Commits to the protected branch are pushed by the owner, but name their author.
         committer = _OWNER if change.branch == MAIN else change.author
+        change = change._replace(message=self._local(change.message))
+        if change.signed:
+            self._signed_commits.push(self._client.project, committer, change, self._existing_files)
+        else:
+            self._commit_unsigned(committer, change)
+        if change.branch == MAIN:
+            self._existing_files.update(change.files)
+        self._runner.run(failing=change.fails)
+
+    def _commit_unsigned(self, committer: str, change: DemoCommit) -> None:
         author = next(person for person in DEMO_USERS if person.username == change.author)
         actions = [
             {"action": "update" if path in self._existing_files else "create", "file_path": path, "content": content}
             for path, content in change.files.items()
         ]
-        message = self._local(change.message)
-        sent: dict[str, Any] = {"branch": change.branch, "commit_message": message, "actions": actions}
+        sent: dict[str, Any] = {"branch": change.branch, "commit_message": change.message, "actions": actions}
         sent |= {"author_name": author.name, "author_email": author.email}
         if change.creates_branch:
             sent["start_branch"] = MAIN
         self._client.ask(committer, commit_writing_api.create_commit, sent)
-        if change.branch == MAIN:
-            self._existing_files.update(change.files)
-        self._runner.run(failing=change.fails)
 
     def _release(self, release: dict[str, str]) -> None:
         self._client.ask(_OWNER, tags_api.create_tag, release)

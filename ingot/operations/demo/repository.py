@@ -1,6 +1,6 @@
 """Content of the project Tidewatch: files, commits, merge requests, wiki pages, snippet and releases."""
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 README = """\
 # Tidewatch
@@ -101,11 +101,20 @@ class DemoCommit(NamedTuple):
     """Whether the commit creates the branch."""
     fails: bool = False
     """Whether its tests fail."""
+    signed: Literal["", "registered key", "other key"] = ""
+    """The key that signs the commit, if any."""
 
 
 MAIN = "master"
 DEMO_COMMITS = (
-    DemoCommit(358, "marlene.okafor", MAIN, "Say what it is for, and how to run it", {"README.md": README}),
+    DemoCommit(
+        358,
+        "marlene.okafor",
+        MAIN,
+        "Say what it is for, and how to run it",
+        {"README.md": README},
+        signed="registered key",
+    ),
     DemoCommit(
         355, "ines.calderon", MAIN, "Read the gauges", {"tidewatch/gauge.py": GAUGE, "tidewatch/__init__.py": ""}
     ),
@@ -118,6 +127,7 @@ DEMO_COMMITS = (
         "Draw the tide as a curve\n\nCloses #2",
         {"tidewatch/curve.py": CURVE},
         creates_branch=True,
+        signed="registered key",
     ),
     DemoCommit(
         11,
@@ -125,6 +135,7 @@ DEMO_COMMITS = (
         "curve",
         "Say in the README that it draws",
         {"README.md": README.replace("- [ ] draw the curve", "- [x] draw the curve")},
+        signed="other key",
     ),
     DemoCommit(
         9,
@@ -154,6 +165,7 @@ CONFLICTING_COMMIT = DemoCommit(
     MAIN,
     "Warn at 4.10 m, as the harbour master asked",
     {"tidewatch/gauge.py": GAUGE.replace("ALARM_METRES = 4.2", "ALARM_METRES = 4.1")},
+    signed="registered key",
 )
 REVIEWER, REVIEWED_FILE, REVIEWED_LINE = "marlene.okafor", "tidewatch/curve.py", 11
 REVIEW_DAYS_AGO = 4

@@ -21,6 +21,7 @@ from ingot.operations.demo.current_work import CurrentWork
 from ingot.operations.demo.group import REPORTERS
 from ingot.operations.demo.pipeline_content import CI_FILE
 from ingot.operations.demo.runner import DemoRunner
+from ingot.operations.demo.signed_commits import SignedCommits
 from ingot.operations.demo.users import DEMO_USERS
 from ingot.operations.demo.work_items import GROUP
 from ingot.operations.demo.year_content import DEMO_PROJECTS, LABELS, REVIEWS, DemoProject, DemoTopic
@@ -30,10 +31,16 @@ from ingot.repositories.commit_writing import api as commit_writing_api
 MAIN = "master"
 
 
-def add_demo_year(client: DemoClient, clock: DemoClock, namespace_id: int, before_step: Callable[[], object]) -> None:
+def add_demo_year(
+    client: DemoClient,
+    clock: DemoClock,
+    namespace_id: int,
+    signed_commits: SignedCommits,
+    before_step: Callable[[], object],
+) -> None:
     """Add the projects and let their teams work on them, in the order of time; ``before_step`` is called often."""
     runner = DemoRunner(client, clock, namespace_id)
-    steps: list[Step] = CurrentWork(client, runner).plan()
+    steps: list[Step] = CurrentWork(client, runner, signed_commits).plan()
     for number, content in enumerate(DEMO_PROJECTS):
         _create_project(client, content, namespace_id)
         steps += _DemoTeam(client, runner, content, random.Random(number)).plan()  # noqa: S311 - It only spreads the work.

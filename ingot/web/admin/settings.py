@@ -48,7 +48,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 _CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
-    "choice": tuple((level, level) for level in ("private", "internal", "public")),
+    "choice": tuple((level, level.capitalize()) for level in ("private", "internal", "public")),
     "protocol": (("", "SSH and HTTP"), ("ssh", "Only SSH"), ("http", "Only HTTP")),
 }
 _KINDS = {name: kind for group in FIELDS.values() for name, (_, kind) in group.items()}

@@ -101,11 +101,8 @@ class Discussable(msgspec.Struct, frozen=True):
     project_id: int
     project_path: str
     number: str
-
-    @property
-    def url(self) -> str:
-        """Return the path of its page."""
-        return f"/{self.project_path}/-/{self.kind.page}/{quote(self.number, safe='')}"
+    url: str
+    """Path of its page."""
 
     def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint whose path starts with this subject."""
@@ -135,7 +132,9 @@ class Discussable(msgspec.Struct, frozen=True):
 
 def discussable_in(parent: ProjectContext, kind: DiscussableKind, number: object) -> Discussable:
     """Return a subject of a project."""
-    return Discussable(parent.visit, kind, parent.project.id, parent.project.path_with_namespace, str(number))
+    path = parent.project.path_with_namespace
+    url = f"/{path}/-/{kind.page}/{quote(str(number), safe='')}"
+    return Discussable(parent.visit, kind, parent.project.id, path, str(number), url)
 
 
 def discussable_finder(kind: DiscussableKind) -> Callable[[Visit], Discussable]:

@@ -1,8 +1,8 @@
-"""Atom feeds: activity of projects and users, issues and commits."""
+"""Atom feeds: activity of projects, groups and users, issues and commits."""
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -17,10 +17,12 @@ from ingot.discovery.activity.views import EventView, newest_events
 from ingot.projects.projects.views import instance_urls
 from ingot.repositories.commits.views import CommitView
 from ingot.web.explore.event_lines import activity_lines
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Viewer, Visit, session_actor
 from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
+_ENDING = ".atom"
 _ENTRIES = 20
 _MAX_TEXT_LENGTH = 5_000
 _TYPE = "application/atom+xml; charset=utf-8"
@@ -49,10 +51,22 @@ def project_feed(visit: Visit) -> PageResponse:
 def issue_feed(visit: Visit) -> PageResponse:
     """Return the newest issues of a project."""
     parent = project_context(feed_visit(visit))
-    issues = parent.ask(issues_api.list_project_issues, {"per_page": str(_ENTRIES), "order_by": "created_at"})
+    return _issue_feed(parent, parent.project.name_with_namespace)
+
+
+@pages.get("/groups/:path/-/issues.atom", open=True)
+def group_issue_feed(visit: Visit) -> PageResponse:
+    """Return the newest issues of the projects of a group."""
+    parent = group_context(feed_visit(visit))
+    return _issue_feed(parent, parent.group.full_name)
+
+
+def _issue_feed(parent: ProjectOrGroupContext, name: str) -> PageResponse:
+    endpoint = parent.either(issues_api.list_project_issues, issues_api.list_group_issues)
+    issues = parent.ask(endpoint, {"per_page": str(_ENTRIES), "order_by": "created_at"})
     entries = [
         FeedEntry(
-            f"{parent.url}/-/issues/{issue.iid}",
+            issue.web_url.removeprefix(parent.visit.request.origin.base),
             issue.title,
             issue.updated_at,
             issue.author.name if issue.author else "",
@@ -60,7 +74,25 @@ def issue_feed(visit: Visit) -> PageResponse:
         )
         for issue in issues.items
     ]
-    return _feed(visit, f"{parent.project.name_with_namespace}: issues", f"{parent.url}/-/issues", entries)
+    return _feed(parent.visit, f"{name}: issues", f"{parent.url}/-/issues", entries)
+
+
+def is_feed_path(visit: Visit) -> bool:
+    """Return whether the path has the ending of feeds, which no project, group or user has."""
+    return visit.request.path["path"].endswith(_ENDING)
+
+
+def feed_visit_at_path(visit: Visit) -> Visit:
+    """Return the visit of a feed with the path of its project, group or user."""
+    path = {**visit.request.path, "path": visit.request.path["path"].removesuffix(_ENDING)}
+    return feed_visit(msgspec.structs.replace(visit, request=msgspec.structs.replace(visit.request, path=path)))
+
+
+def group_activity_feed(visit: Visit) -> PageResponse:
+    """Return the newest events of the group at the path of the visit that the reader may see."""
+    parent = group_context(visit)
+    entries = _event_entries(visit, _newest_events(visit, "group", parent.group.id))
+    return _feed(visit, f"{parent.group.full_name}: activity", parent.url, entries)
 
 
 def project_activity_feed(visit: Visit) -> PageResponse:
@@ -73,9 +105,13 @@ def project_activity_feed(visit: Visit) -> PageResponse:
 
 def user_activity_feed(visit: Visit, shown_user: UserView) -> PageResponse:
     """Return the newest events of a user that the reader may see."""
+    entries = _event_entries(visit, _newest_events(visit, "author", shown_user.id))
+    return _feed(visit, f"{shown_user.name}: activity", f"/{shown_user.username}", entries)
+
+
+def _newest_events(visit: Visit, whose: Literal["author", "group"], number: int) -> list[EventView]:
     actor, urls = visit.viewer.actor, instance_urls(visit.request.origin, visit.settings)
-    events = visit.database.read(lambda db: newest_events(db, actor, "author", shown_user.id, _ENTRIES, urls))
-    return _feed(visit, f"{shown_user.name}: activity", f"/{shown_user.username}", _event_entries(visit, events))
+    return visit.database.read(lambda db: newest_events(db, actor, whose, number, _ENTRIES, urls))
 
 
 def commit_feed(parent: ProjectContext, ref: str, commits: Sequence[CommitView]) -> PageResponse:

@@ -11,6 +11,7 @@ from ingot.projects.groups.views import group_offers, visible_group_views
 from ingot.projects.projects.views import instance_urls
 from ingot.web.explore.calendar import contribution_calendar
 from ingot.web.explore.event_lines import activity_lines
+from ingot.web.explore.feeds import feed_address, feed_visit_at_path, group_activity_feed, is_feed_path
 from ingot.web.groups.membership import membership_status
 from ingot.web.issues.group_context import GroupContext, group_context
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -37,7 +38,9 @@ def redirect_to_groups(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every pa
 
 @pages.get("/groups/:path", open=True)
 def show_group(visit: Visit, db: Connection) -> PageResponse:
-    """Show a group with its subgroups, projects and activity."""
+    """Show a group with its subgroups, projects and activity, or its feed for ``….atom``."""
+    if is_feed_path(visit):
+        return group_activity_feed(feed_visit_at_path(visit))
     parent = group_context(visit)
     group, search = parent.group, _text(visit, "search")
     params = {"order_by": "last_activity_at", "search": search, "page": visit.request.query.get("page", "1")}
@@ -50,6 +53,7 @@ def show_group(visit: Visit, db: Connection) -> PageResponse:
         "members": parent.ask(groups_api.list_all_group_members, {"per_page": 1}).total,
         "activity": activity_lines(visit, events),
         "calendar": contribution_calendar(db, visit.viewer.actor, "group", group.id),
+        "feed": feed_address(visit, f"/{group.full_path}.atom"),
         "search": search,
         "membership": membership_status(parent, db),
         **_allowed_actions(parent),

@@ -30,7 +30,9 @@ def list_issues(visit: Visit) -> PageResponse:
 def list_group_issues(visit: Visit) -> PageResponse:
     """List the issues of a group's projects."""
     parent = group_context(visit)
-    return parent.page("issues/group_list.html", "issues", _issue_list(parent, visit) | _choices(parent))
+    context = _issue_list(parent, visit) | _choices(parent)
+    context["feed"] = feed_address(visit, f"{parent.url}/-/issues.atom")
+    return parent.page("issues/group_list.html", "issues", context)
 
 
 @pages.get("/dashboard/issues")

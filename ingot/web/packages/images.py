@@ -1,15 +1,18 @@
-"""Pages of the container images of a project."""
+"""Pages of the container images of projects and groups."""
 
 from functools import partial
 from typing import get_args
 
 from ingot.ci.packages.containers import api as containers_api
+from ingot.ci.packages.containers.views import group_repositories
 from ingot.ci.pipelines.predefined_variables import registry_host
 from ingot.core.api.params import number_or_none
+from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.cleanup_policy import KeptTags, TagAge
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
+from ingot.web.issues.group_context import group_context
 from ingot.web.packages.sections import packages_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -34,6 +37,16 @@ _POLICY_FIELDS = ("cadence", "keep_n", "older_than", "name_regex", "name_regex_k
 def show_repositories(visit: Visit) -> PageResponse:
     """List the container repositories."""
     return _list_page(project_context(visit), FormsState())
+
+
+@pages.get("/groups/:path/-/container_registries", open=True)
+def show_group_repositories(visit: Visit, db: Connection) -> PageResponse:
+    """List the container repositories of the projects in a group and its subgroups."""
+    parent = group_context(visit)
+    params = {"page": visit.request.page, "per_page": 20}
+    listing = parent.ask(containers_api.list_group_container_repositories, params)
+    context = {"repositories": listing.of(group_repositories(db, listing.items))}
+    return packages_page(parent, "packages/group_repositories.html", "container_registries", context)
 
 
 @pages.put("/:path/-/container_registry", notice="Cleanup policy saved.")

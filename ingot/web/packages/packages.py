@@ -31,8 +31,8 @@ def show_packages(visit: Visit) -> PageResponse:
 def show_group_packages(visit: Visit) -> PageResponse:
     """List the packages of the projects in a group and its subgroups, newest first."""
     parent = group_context(visit)
-    context = _listed(parent, packages_api.list_group_packages) | {"layout": "issues/group.html", "sections": []}
-    return parent.page("packages/packages.html", "packages", context)
+    context = _listed(parent, packages_api.list_group_packages) | {"layout": "issues/group.html"}
+    return packages_page(parent, "packages/packages.html", "packages", context)
 
 
 def _listed(parent: ProjectOrGroupContext, endpoint: Callable[..., Listing[PackageView]]) -> dict[str, Any]:

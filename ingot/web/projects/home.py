@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from ingot.collaboration.releases import api as releases_api
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
@@ -27,7 +25,14 @@ from ingot.web.code.languages import repository_languages
 from ingot.web.code.location import CodeLocation, readable_code
 from ingot.web.code.tree_rows import entry_rows
 from ingot.web.code.trees import find_last_commit, find_readme
-from ingot.web.explore.feeds import feed_address, feed_visit, project_activity_feed, user_activity_feed
+from ingot.web.explore.feeds import (
+    feed_address,
+    feed_visit_at_path,
+    group_activity_feed,
+    is_feed_path,
+    project_activity_feed,
+    user_activity_feed,
+)
 from ingot.web.explore.users import show_user_page, visible_user_or_none
 from ingot.web.groups.membership import membership_status
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -39,7 +44,6 @@ from ingot.web.projects.recent_push import recent_push_or_none
 from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
-_FEED_ENDING = ".atom"
 _ENTRIES = 500
 _LICENSE_FILES = ("license", "licence", "copying", "unlicense")
 _IMPORTING = ("scheduled", "started")
@@ -48,7 +52,7 @@ _IMPORTING = ("scheduled", "started")
 @pages.get("/:path", open=True)
 def show_path(visit: Visit, db: Connection) -> PageResponse:
     """Show the project at a path; otherwise the user or group with this path, or the feed for ``….atom``."""
-    if visit.request.path["path"].endswith(_FEED_ENDING):
+    if is_feed_path(visit):
         return _feed_at_path(visit)
     try:
         parent = project_context(visit)
@@ -168,11 +172,15 @@ def _latest_release(parent: ProjectContext) -> Any:
 
 
 def _feed_at_path(visit: Visit) -> PageResponse:
-    """Return the activity of a project or user as a feed; no path of either ends in ``.atom``."""
-    path = {**visit.request.path, "path": visit.request.path["path"].removesuffix(_FEED_ENDING)}
-    visit = feed_visit(msgspec.structs.replace(visit, request=msgspec.structs.replace(visit.request, path=path)))
-    user = visible_user_or_none(visit, path["path"])
-    return user_activity_feed(visit, user) if user is not None else project_activity_feed(visit)
+    """Return the activity of a user, project or group as a feed."""
+    visit = feed_visit_at_path(visit)
+    user = visible_user_or_none(visit, visit.request.path["path"])
+    if user is not None:
+        return user_activity_feed(visit, user)
+    try:
+        return project_activity_feed(visit)
+    except NotFound:
+        return group_activity_feed(visit)
 
 
 def _project_by_git_url(visit: Visit) -> PageResponse | None:

@@ -79,7 +79,7 @@ class HookCollection(ResourceCollection, frozen=True):
     flags: dict[str, str]
     triggers: tuple[str, ...]
     parent: ProjectOrGroupContext | None = None
-    title: str = ""
+    title: str = "Webhooks"
 
     def event_label(self, trigger: str) -> str:
         """Return the label of a trigger of the delivery log."""
@@ -117,9 +117,8 @@ def group_hooks(visit: Visit) -> HookCollection:
     parent = group_context(visit)
     parent.find(webhooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
-    title = parent.group.full_name
     url, path = f"{parent.url}/-/hooks", {"id": parent.group.id}
-    return HookCollection(visit, url, "groups", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, parent, title)
+    return HookCollection(visit, url, "groups", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, parent)
 
 
 def system_hooks(visit: Visit) -> HookCollection:

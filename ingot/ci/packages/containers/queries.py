@@ -89,6 +89,13 @@ _TAG_COUNTS = (
     .where(in_list(_tags.c.repository_id, "repositories"))
     .group_by(_tags.c.repository_id)
 )
+_OVERVIEWS = (
+    select(_repositories.c.id, projects.c.full_path, func.count(_tags.c.id))
+    .join(projects, projects.c.id == _repositories.c.project_id)
+    .outerjoin(_tags, _tags.c.repository_id == _repositories.c.id)
+    .where(in_list(_repositories.c.id, "repositories"))
+    .group_by(_repositories.c.id, projects.c.full_path)
+)
 _TAGS_OF = (
     select(_tags).where(in_list(_tags.c.repository_id, "repositories")).order_by(_tags.c.repository_id, _tags.c.name)
 )
@@ -119,6 +126,13 @@ _RECORDED_BLOBS = (
     .order_by(container_blobs.c.id)
     .limit(500)
 )
+
+
+class RepositoryOverview(NamedTuple):
+    """Project of a repository and the number of its tags."""
+
+    project_path: str
+    tags_count: int
 
 
 class ImagePath(NamedTuple):
@@ -258,6 +272,12 @@ def tags_of(db: Connection, repository_ids: Sequence[int]) -> list[ContainerTag]
 def tag_counts(db: Connection, repository_ids: Sequence[int]) -> dict[int, int]:
     """Return the numbers of tags of repositories."""
     return dict(db.rows(_TAG_COUNTS, repositories=list(repository_ids))) if repository_ids else {}
+
+
+def repository_overviews(db: Connection, repository_ids: Sequence[int]) -> dict[int, RepositoryOverview]:
+    """Return the projects of repositories and the numbers of their tags."""
+    rows = db.rows(_OVERVIEWS, repositories=list(repository_ids)) if repository_ids else []
+    return {number: RepositoryOverview(path, count) for number, path, count in rows}
 
 
 def repository_size(db: Connection, repository_id: int) -> int:

@@ -1,10 +1,11 @@
 """Response structs of container repositories and their tags."""
 
 from collections import defaultdict
+from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from ingot.ci.packages.containers.queries import repository_path, tag_counts, tags_of
+from ingot.ci.packages.containers.queries import repository_overviews, repository_path, tag_counts, tags_of
 from ingot.ci.packages.containers.tables import (
     ContainerProtectionRule,
     ContainerRepository,
@@ -54,6 +55,14 @@ class ContainerRepositoryView(View):
     delete_api_path: str | UnsetType = UNSET
 
 
+class GroupRepository(NamedTuple):
+    """Repository on the page of a group."""
+
+    repository: ContainerRepositoryView
+    project_path: str
+    tags_count: int
+
+
 class ContainerRuleView(View):
     """Protection rule of container repositories."""
 
@@ -98,6 +107,12 @@ def repository_views(
             )
         )
     return views
+
+
+def group_repositories(db: Connection, repositories: list[ContainerRepositoryView]) -> list[GroupRepository]:
+    """Return repositories with their projects and numbers of tags; one statement for all."""
+    found = repository_overviews(db, [repository.id for repository in repositories])
+    return [GroupRepository(each, *found[each.id]) for each in repositories if each.id in found]
 
 
 def tag_view(tag: ContainerTag, path: str, host: str) -> ContainerTagView:
