@@ -45,8 +45,8 @@ for created, closed and reopened milestones of projects. A `custom_webhook_templ
 
 ## Approvals
 
-Approvals of committers (`merge_requests_disable_committers_approval`), passwords before approvals and removals of code
-owners are stored only.
+With `merge_requests_disable_committers_approval`, committers of a merge request cannot approve it, and a push removes
+the approval of its user. Passwords before approvals and removals of code owners are stored only.
 """
 _HEAD = "| Attribute | Type | Default | Effect |\n|---|---|---|---|"
 

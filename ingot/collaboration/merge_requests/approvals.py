@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from sqlalchemy import bindparam, delete, select, text
 
+from ingot.accounts.users.queries import user_by_email_or_none
 from ingot.collaboration.merge_requests.approval_rules.state import approval_state
 from ingot.collaboration.merge_requests.approval_rules.views import ApprovalsView, approvals_view
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
@@ -14,6 +15,12 @@ from ingot.core.api.routes import Call
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.errors import NotFound, Unauthenticated
+from ingot.git.history.commits import branch_tip, read_commits
+from ingot.git.history.log import commits_between
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.api import repository_store
+
+MAX_CHECKED_COMMITS = 1000
 
 _BY = (
     select(merge_request_approvals.c.user_id)
@@ -49,7 +56,20 @@ def approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     """Build the view of the approvals of a merge request for the caller."""
     state = approval_state(call.db, lookup.merge_request, lookup.project.options)
     may = may_approve(call.actor, lookup.access, lookup)
+    may = may and not is_excluded_committer(call.db, repository_store(call.settings), call.actor, lookup)
     return approvals_view(call.db, lookup.merge_request, state, call.actor.user_id, call.origin.base, may=may)
+
+
+def is_excluded_committer(db: Connection, store: RepositoryStore, actor: Actor, lookup: MergeRequestLookup) -> bool:
+    """Return whether the actor committed to the merge request, and the project excludes committers from approvals."""
+    if not lookup.project.options.merge_requests_disable_committers_approval:
+        return False
+    repository = store.open(lookup.project.repository_key)
+    tip = branch_tip(repository, lookup.merge_request.target_branch)
+    oids = commits_between(repository, tip, lookup.merge_request.head_oid, MAX_CHECKED_COMMITS)
+    commits = [commit for commit in read_commits(repository, oids) if len(commit.parents) < 2]
+    committers = (user_by_email_or_none(db, email) for email in {commit.committer.email.lower() for commit in commits})
+    return any(committer is not None and committer.id == actor.user_id for committer in committers)
 
 
 def approve(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
@@ -68,6 +88,11 @@ def unapprove(db: Connection, actor: Actor, merge_request: MergeRequest) -> None
     if db.run_counted(_UNAPPROVE, merge_request=locked.id, user=actor.user_id) == 0:
         raise NotFound
     emit_merge_request_changed(db, actor.user_id, locked, "unapproved")
+
+
+def remove_approval(db: Connection, merge_request: MergeRequest, user_id: int) -> None:
+    """Remove the approval of a user, if there is one."""
+    db.run(_UNAPPROVE, merge_request=merge_request.id, user=user_id)
 
 
 def reset_approvals(db: Connection, merge_request: MergeRequest) -> None:

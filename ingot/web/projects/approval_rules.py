@@ -17,6 +17,7 @@ pages = PageRoutes()
 FLAGS = {
     "reset_approvals_on_push": "A push removes all approvals",
     "merge_requests_author_approval": "Authors may approve their own merge requests",
+    "merge_requests_disable_committers_approval": "Users who add commits may not approve",
     "disable_overriding_approvers_per_merge_request": "Merge requests cannot have rules of their own",
 }
 _MAX_RULES = 100

@@ -168,3 +168,22 @@ def test_settings_of_approvals(api: Api, make: Make, sample: Sample) -> None:
     api.post(f"{project.url}/approvals", owner, merge_requests_author_approval=True)
     assert api.post(f"{url}/approve", first).json()["approved"] is True
     assert api.put(f"{url}/merge", owner).json()["state"] == "merged"
+
+
+def test_committers_cannot_approve_if_the_project_excludes_them(api: Api, make: Make, sample: Sample) -> None:
+    owner, first, second, project = sample
+    merge_request = make_merge_request(make, project, owner)
+    commit(make, project, merge_request["source_branch"], {"by-first": "x"}, first)
+    url = f"{project.url}/merge_requests/{merge_request['iid']}"
+    settings = f"{project.url}/approvals"
+    sent = {"merge_requests_disable_committers_approval": True}
+    assert api.post(settings, owner, **sent).json()["merge_requests_disable_committers_approval"] is True
+
+    assert api.get(f"{url}/approvals", first).json()["user_can_approve"] is False
+    assert api.post(f"{url}/approve", first).status_code == 401
+    assert api.post(f"{url}/notes", first, body="/approve").status_code in (202, 400)
+    assert api.post(f"{url}/approve", second).status_code == 201
+    commit(make, project, merge_request["source_branch"], {"by-second": "x"}, second)
+    assert api.get(f"{url}/approvals", owner).json()["approved_by"] == []
+    api.post(settings, owner, merge_requests_disable_committers_approval=False)
+    assert api.post(f"{url}/approve", first).status_code == 201

@@ -229,6 +229,7 @@ def approve_merge_request(call: Call, lookup: MergeRequestLookup, params: Approv
     """Approve a merge request."""
     if params.sha and params.sha.lower() != lookup.merge_request.head_oid:
         raise Conflict(f"SHA does not match HEAD of source branch: {lookup.merge_request.head_oid}")
+    require(not approvals.is_excluded_committer(call.db, repository_store(call.settings), call.actor, lookup))
     approvals.approve(call.db, call.actor, lookup.merge_request)
     return approvals.approvals_as_view(call, lookup)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ingot.collaboration.merge_requests.approvals import approve, approvers_of, unapprove
+from ingot.collaboration.merge_requests.approvals import approve, approvers_of, is_excluded_committer, unapprove
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, is_draft, remove_draft_prefix
 from ingot.collaboration.merge_requests.editing import service
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
@@ -127,6 +127,8 @@ def approve_merge_request(context: MergeRequestCommandContext, _: str) -> str | 
     ):
         return None
     if context.actor.user_id in approvers_of(context.db, lookup.merge_request.id):
+        return None
+    if context.store is None or is_excluded_committer(context.db, context.store, context.actor, lookup):
         return None
     context.effects.append(lambda db, _: _approve(db, context.actor, lookup))
     return "Approved this merge request."

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import bindparam, select
 
-from ingot.collaboration.merge_requests.approvals import reset_approvals
+from ingot.collaboration.merge_requests.approvals import remove_approval, reset_approvals
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.queries import latest_version, merge_request_by_id, open_merge_requests_from
 from ingot.collaboration.merge_requests.service import (
@@ -194,6 +194,8 @@ def move_head(db: Connection, merge_request: MergeRequest, head_oid: str, pusher
     target = project_or_none(db, locked.target_project_id)
     if target is not None and target.options.reset_approvals_on_push:
         reset_approvals(db, locked)
+    elif target is not None and target.options.merge_requests_disable_committers_approval and pusher_id is not None:
+        remove_approval(db, locked, pusher_id)
     emit_merge_request_changed(
         db, pusher_id or locked.author_id, written, "updated", {"head_oid": (locked.head_oid, head_oid)}
     )
