@@ -128,6 +128,18 @@ def test_entries_are_as_visible_as_their_subject(
     assert all(each["project"]["fullPath"] != project.path for each in shown["nodes"])
 
 
+def test_visitors_see_the_time_spent_on_public_issues(graphql: Graphql, api: Api, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner, visibility="public")
+    for number, confidential in enumerate((False, True), 1):
+        api.post(f"{project.url}/issues", owner, title="i", confidential=confidential)
+        _spend(api, owner, f"{project.url}/issues/{number}", f"{number}h")
+    for visitor in (None, make.user()):
+        page = _listed(graphql, project, visitor)
+        assert (page["totalSpentTime"], [each["issue"] for each in page["nodes"]]) == (str(HOUR), [{"iid": "1"}])
+    assert _listed(graphql, project, owner)["count"] == 2
+
+
 def test_entries_are_created_and_deleted(graphql: Graphql, api: Api, project: Project, people: dict[str, User]) -> None:
     run, by_developer = (Mutations(graphql, people[name]) for name in ("owner", "developer"))
     issue = f"gid://gitlab/Issue/{api.get(f'{project.url}/issues/1', people['owner']).json()['id']}"
