@@ -136,7 +136,7 @@ resource_groups = Table(
     text("process_mode"),
     text("created_at"),
     text("updated_at"),
-    UniqueConstraint("project_id", "key"),
+    UniqueConstraint("project_id", "key", name="uq_resource_groups_project_id"),
     sqlite_autoincrement=True,
 )
 

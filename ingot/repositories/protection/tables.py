@@ -31,7 +31,7 @@ group_protected_branches = Table(
     number("merge_level"),
     flag("allow_force_push"),
     text("created_at"),
-    UniqueConstraint("group_id", "name"),
+    UniqueConstraint("group_id", "name", name="uq_group_protected_branches_group_id"),
     sqlite_autoincrement=True,
 )
 
