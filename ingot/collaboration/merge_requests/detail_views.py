@@ -23,9 +23,9 @@ from ingot.errors import Failure
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
+from ingot.repositories.pipelines.policy import may_read_project_pipelines
 from ingot.repositories.pipelines.views import pipeline_brief
 from ingot.repositories.protection.queries import branch_rules
-from ingot.repositories.statuses.policy import may_read_project_pipelines
 
 
 def merge_request_as_view(

@@ -21,7 +21,7 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import paths_of_projects, visible_projects_by_path
 from ingot.projects.projects.tables import Project
-from ingot.repositories.statuses.policy import may_read_project_pipelines
+from ingot.repositories.pipelines.policy import may_read_project_pipelines
 
 
 def merge_request_list_views(

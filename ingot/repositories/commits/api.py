@@ -28,6 +28,7 @@ from ingot.repositories.commits.views import (
     signature_view,
 )
 from ingot.repositories.context import RepositoryContext, may_read_code, project_url, repository_in_path
+from ingot.repositories.pipelines.policy import may_read_project_pipelines
 from ingot.repositories.pipelines.queries import pipelines_of_commit
 from ingot.repositories.pipelines.views import pipeline_brief
 
@@ -49,7 +50,8 @@ def get_commit(call: Call, context: RepositoryContext, params: GetCommit) -> Com
     """Get a commit by its id, branch or tag."""
     commit = queries.find_commit(context.repository, call.path["sha"])
     stats = commit_stats(context.repository, [commit])[0] if params.stats else None
-    pipelines = pipelines_of_commit(call.db, context.project.id, commit.oid)
+    readable = may_read_project_pipelines(call.actor, context.access, context.project)
+    pipelines = pipelines_of_commit(call.db, context.project.id, commit.oid) if readable else []
     url = project_url(call, context.project)
     last_pipeline = pipeline_brief(pipelines[0], url) if pipelines else None
     return commit_detail_view(

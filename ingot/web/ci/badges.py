@@ -4,7 +4,7 @@ from ingot.ci.pipelines.badges import CiBadge, coverage_badge, pipeline_badge, r
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.projects.projects import api as projects_api
-from ingot.repositories.statuses.policy import may_read_project_pipelines
+from ingot.repositories.pipelines.policy import may_read_project_pipelines
 from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Visit, text_field
 from ingot.web.projects.context import project_context
 

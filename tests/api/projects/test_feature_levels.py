@@ -154,3 +154,14 @@ def test_disabled_features_of_operations_are_hidden(api: Api, make: Make, projec
     assert api.post(f"{project.url}/repository/tags", owner, **tag).status_code == 403
     assert api.get(f"{project.url}/repository/tags/v1", owner).json()["release"] is None
     assert api.get(f"{project.url}/repository/tags/v3", owner).status_code == 404
+
+
+def test_commits_do_not_reveal_private_pipelines(api: Api, make: Make, project: Project, owner: User) -> None:
+    head = api.get(f"{project.url}/repository/commits/master", owner).json()["id"]
+    assert api.post(f"{project.url}/statuses/{head}", owner, state="failed", ref="master").status_code == 201
+    api.put(project.url, owner, builds_access_level="private")
+    commit, statuses = f"{project.url}/repository/commits/{head}", f"{project.url}/repository/commits/{head}/statuses"
+    hidden, shown = (api.get(commit, caller).json() for caller in (make.user(), owner))
+    assert (hidden["status"], hidden["last_pipeline"]) == (None, None)
+    assert (shown["status"], shown["last_pipeline"]["status"]) == ("failed", "failed")
+    assert [api.get(statuses, caller).status_code for caller in (make.user(), owner)] == [403, 200]
