@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
+from markupsafe import Markup
+
 from ingot.core.db.times import Timestamp
 from ingot.web.cookies import ZONE_COOKIE
 from ingot.web.formats import exact_time, relative_time
@@ -76,8 +78,13 @@ def translate_label(text: str) -> str:
     return load_catalogue(_current.get()[1]).get(text, text)
 
 
+def ago_element(stamp: str | None, now: Timestamp) -> Markup:
+    """Return a relative time for templates; nothing without a time."""
+    return Markup(time_element(stamp, now)) if stamp else Markup()  # noqa: S704 - Contains only numbers and fixed words.
+
+
 def time_element(stamp: str, now: Timestamp) -> str:
-    """Return the HTML of a relative time like the macro ``ui.ago``, for rows that are rendered without templates."""
+    """Return the HTML of a relative time like ``ui.ago``, for rows that are rendered without templates."""
     zone, language = _current.get()
     pattern, number = relative_time(stamp, now)
     text = load_catalogue(language).get(pattern, pattern).format(number)

@@ -16,8 +16,9 @@ from jinja2.ext import Extension
 from ingot.core.db.times import Timestamp
 from ingot.repositories.commits.signature_lists import without_signature
 from ingot.web import formats
+from ingot.web.avatars import avatar_element, avatar_image
 from ingot.web.bidi import mark_bidi_in_text
-from ingot.web.display_zone import current_zone
+from ingot.web.display_zone import ago_element, current_zone
 from ingot.web.files.static import versioned_url
 from ingot.web.icons import icon_element
 from ingot.web.languages import DEFAULT_LANGUAGE, catalogue_version
@@ -138,8 +139,6 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
         "duration": formats.duration,
         "with_query": formats.with_query,
         "tone": formats.tone,
-        "initials": formats.initials,
-        "hue": formats.hue,
         "pretty": formats.pretty_json,
         "without_signature": without_signature,
         "local": formats.local_url,
@@ -148,5 +147,8 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
     environment.filters |= filters
     environment.globals["static"] = versioned_url
     environment.globals["icon_element"] = icon_element
+    environment.globals["ago_element"] = lambda stamp: ago_element(stamp, clock())
+    environment.globals["avatar_element"] = avatar_element
+    environment.globals["avatar_image"] = avatar_image
     environment.globals["language"] = language
     return environment
