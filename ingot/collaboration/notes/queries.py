@@ -98,11 +98,18 @@ def _mention_source_visible(*, external: bool) -> ColumnElement[bool]:
         projects.c.issues_enabled.is_(True),
         visible_projects(external=external, opened=is_open_to_all("issues")),
     )
-    from_issue = notes.c.source_kind == "issue"
+    visible_merge_requests = exists().where(
+        source_project,
+        projects.c.merge_requests_enabled.is_(True),
+        readable_projects(external=external, opened=is_open_to_all("merge_requests")),
+    )
+    from_issue, from_merge_request = (notes.c.source_kind == kind for kind in ("issue", "merge_request"))
+    from_other = not_(or_(from_issue, from_merge_request))
     return or_(
         notes.c.source_project_id.is_(None),
         and_(from_issue, or_(notes.c.source_project_id == notes.c.project_id, visible_issues)),
-        and_(not_(from_issue), exists().where(source_project, readable_projects(external=external))),
+        and_(from_merge_request, visible_merge_requests),
+        and_(from_other, exists().where(source_project, readable_projects(external=external))),
     )
 
 

@@ -149,9 +149,14 @@ def visible_projects(*, external: bool, opened: ColumnElement[bool] | None = Non
     return or_(without_membership, belongs_to_scanned_project())
 
 
-def readable_projects(*, external: bool) -> ColumnElement[bool]:
-    """Return ``may_download_code`` as an SQL condition for users without administrator rights."""
+def readable_projects(*, external: bool, opened: ColumnElement[bool] | None = None) -> ColumnElement[bool]:
+    """Return ``may_download_code`` as an SQL condition for users without administrator rights.
+
+    ``opened`` is a further condition for users who are not members.
+    """
     open_code = and_(_visible_without_membership(external), has_open_code())
+    if opened is not None:
+        open_code = and_(open_code, opened)
     return and_(or_(open_code, belongs_to_scanned_project(Level.REPORTER)), has_code())
 
 

@@ -165,3 +165,19 @@ def test_commits_do_not_reveal_private_pipelines(api: Api, make: Make, project: 
     assert (hidden["status"], hidden["last_pipeline"]) == (None, None)
     assert (shown["status"], shown["last_pipeline"]["status"]) == ("failed", "failed")
     assert [api.get(statuses, caller).status_code for caller in (make.user(), owner)] == [403, 200]
+
+
+@pytest.mark.parametrize("level", ["private", "disabled"])
+def test_cross_references_do_not_reveal_hidden_merge_requests(
+    api: Api, make: Make, project: Project, owner: User, level: str
+) -> None:
+    stranger = make.user()
+    other = filled_project(make, stranger, visibility="public")
+    issue = make_issue(make, other, stranger, title="Referenced")
+    notes = f"{other.url}/issues/{issue['iid']}/notes"
+    text = {"body": f"See {other.path}#{issue['iid']}"}
+    assert api.post(f"{project.url}/merge_requests/1/notes", owner, **text).status_code == 201
+    assert [note["system"] for note in api.get(notes, stranger).json()] == [True]
+    api.put(project.url, owner, merge_requests_access_level=level)
+    assert api.get(notes, stranger).json() == []
+    assert len(api.get(notes, owner).json()) == (level == "private")
