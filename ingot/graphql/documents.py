@@ -11,6 +11,7 @@ from graphql import (
     GraphQLError,
     OperationDefinitionNode,
     SelectionSetNode,
+    StringValueNode,
     execute_sync,
     parse,
     validate,
@@ -26,6 +27,7 @@ MAX_FIELDS = 600
 """Fields in the text of a query; the validation compares fields with each other."""
 MAX_INTROSPECTION_LISTS = 3
 """Lists within lists of an introspection query; each level multiplies the response by the number of fields."""
+NUL_ERROR = "Texts cannot contain the character NUL"
 _INTROSPECTION_LISTS = ("fields", "inputFields", "interfaces", "possibleTypes", "types", "args")
 
 
@@ -46,13 +48,17 @@ class InvalidDocument(Exception):
 
 
 class _FieldCounter(Visitor):
-    """Counts the fields of a document, and lists within lists of introspection fields."""
+    """Counts the fields of a document, and lists within lists of introspection fields; finds NUL in texts."""
 
     def __init__(self) -> None:
         super().__init__()
         self.fields = 0
         self.nested = 0
         self.most_nested = 0
+        self.has_nul = False
+
+    def enter_string_value(self, node: StringValueNode, *_: Any) -> None:
+        self.has_nul |= "\0" in node.value
 
     def enter_field(self, node: FieldNode, *_: Any) -> None:
         self.fields += 1
@@ -80,6 +86,8 @@ def _cached_document(text: str) -> Document:
         raise _invalid("Query is nested too deep") from error
     counter = _FieldCounter()
     visit(node, counter)
+    if counter.has_nul:
+        raise _invalid(NUL_ERROR)
     if counter.fields > MAX_FIELDS:
         raise _invalid(f"Query has {counter.fields} fields, which exceeds the maximum of {MAX_FIELDS}")
     errors = validate(load_schema().schema, node, max_errors=20)

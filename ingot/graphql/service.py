@@ -9,7 +9,7 @@ from graphql.execution.values import get_variable_values
 from ingot.core.access.scopes import WRITE_SCOPES, has_any_scope
 from ingot.errors import Denied, NotFound, Unauthenticated
 from ingot.graphql.context import QueryContext
-from ingot.graphql.documents import Document, InvalidDocument, find_document, introspect
+from ingot.graphql.documents import NUL_ERROR, Document, InvalidDocument, find_document, introspect
 from ingot.graphql.error_messages import error_messages
 from ingot.graphql.executor import Execution, TooManyObjects
 from ingot.graphql.limits import LimitExceeded, QueryCost
@@ -57,6 +57,8 @@ class GraphqlService:
         root = schema.get_root_type(operation.operation)
         if root is None or operation.operation is OperationType.SUBSCRIPTION:
             raise _Refused("Subscriptions are not supported")
+        if _has_nul(values):
+            raise _Refused(NUL_ERROR)
         variables = get_variable_values(schema, operation.variable_definitions or (), values)
         if isinstance(variables, list):
             return {"errors": [dict(error.formatted) for error in variables]}
@@ -118,6 +120,15 @@ class GraphqlService:
             return None
         except REFUSALS as error:
             return known | {"errors": error_messages(error)}
+
+
+def _has_nul(value: Any) -> bool:
+    """Return whether a variable contains NUL, which PostgreSQL refuses, elsewhere than in the content of a file."""
+    if isinstance(value, dict):
+        return any(_has_nul(each) for name, each in value.items() if name != "content")
+    if isinstance(value, list):
+        return any(map(_has_nul, value))
+    return isinstance(value, str) and "\0" in value
 
 
 def _operation(document: Document, name: str | None) -> OperationDefinitionNode:

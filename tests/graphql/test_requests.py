@@ -63,6 +63,19 @@ def test_expensive_queries_are_refused_before_execution(graphql: Graphql, make: 
     assert message.lower() in answer["errors"][0]["message"].lower()
 
 
+def test_texts_with_nul_are_refused(graphql: Graphql, make: Make) -> None:
+    """PostgreSQL cannot store or compare them."""
+    user = make.user()
+    refused = {"errors": [{"message": "Texts cannot contain the character NUL"}]}
+    literal = '{ project(fullPath: "a\\u0000b") { id } }'
+    assert graphql.answer(literal, user) == refused
+    query = "query($path: ID!) { project(fullPath: $path) { id } }"
+    assert graphql.answer(query, user, path="a\0b") == refused
+    nested = "mutation($input: TimelogCreateInput!) { timelogCreate(input: $input) { errors } }"
+    sent = {"issuableId": "gid://gitlab/Issue/1", "timeSpent": "1h", "summary": "a\0b"}
+    assert graphql.answer(nested, user, input=sent) == refused
+
+
 def test_fragments_cannot_multiply_the_work(graphql: Graphql, make: Make) -> None:
     """Each fragment uses the next one twice, so that the query would have a million fields."""
     fragments = "".join(
