@@ -128,6 +128,21 @@ def test_merge_messages_follow_the_templates(api: Api, make: Make) -> None:
     assert api.get(f"{commits}/{merged['squash_commit_sha']}", owner).json()["message"] == "S !1"
 
 
+def test_a_template_without_text_for_a_merge_request_is_not_used(api: Api, make: Make) -> None:
+    owner = make.user()
+    project = filled_project(make, owner)
+    api.put(project.url, owner, merge_commit_template="%{description}", squash_commit_template="%{description}")
+    made = make_merge_request(make, project, owner, branch="one", title="Change")
+    commit(make, project, "one", {"more": "x"}, owner)
+
+    merged = api.put(f"{project.url}/merge_requests/{made['iid']}/merge", owner, squash=True).json()
+
+    commits = f"{project.url}/repository/commits"
+    message = api.get(f"{commits}/{merged['merge_commit_sha']}", owner).json()["message"]
+    assert message.startswith("Merge branch 'one' into 'master'\n\nChange")
+    assert api.get(f"{commits}/{merged['squash_commit_sha']}", owner).json()["message"] == "Change"
+
+
 def test_templates_contain_commits_and_approvers(api: Api, instance: Instance, make: Make) -> None:
     owner, reviewer = make.user(name="Olga Owner"), make.user(name="Rita Reviewer")
     project = filled_project(make, owner, members={reviewer: Level.DEVELOPER})

@@ -45,14 +45,15 @@ class MessageContext(NamedTuple):
 
 
 def merge_message(context: MessageContext) -> str:
-    """Return the default message of a merge commit."""
-    return _fill(context.project.options.merge_commit_template or _DEFAULT_TEMPLATE, context)
+    """Return the default message of a merge commit; a template without any text for this one is not used."""
+    template = context.project.options.merge_commit_template
+    return (_fill(template, context) if template else "") or _fill(_DEFAULT_TEMPLATE, context)
 
 
 def squash_message(context: MessageContext) -> str:
-    """Return the default message of a squashed commit."""
+    """Return the default message of a squashed commit; a template without any text for this one is not used."""
     template = context.project.options.squash_commit_template
-    return _fill(template, context) if template else context.merge_request.title
+    return (_fill(template, context) if template else "") or context.merge_request.title
 
 
 def templates_use(project: Project, *variables: str) -> bool:
