@@ -1,8 +1,9 @@
 """Preview of a merge: a commit under ``refs/merge-requests`` that clients can fetch before merging."""
 
-from ingot.collaboration.merge_requests.merge.commit_messages import merge_message
-from ingot.collaboration.merge_requests.merge.message_people import message_context
+from ingot.collaboration.merge_requests.merge.commit_messages import MessageContext, merge_message
+from ingot.collaboration.merge_requests.merge.message_people import message_context, message_people
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import Invalid
 from ingot.git.history.ancestry import is_ancestor
@@ -26,8 +27,12 @@ def merge_ref_commit(database: Database, store: RepositoryStore, lookup: MergeRe
         return existing.oid
     if merge_request.state != "opened" or tip is None or is_ancestor(repository, head, tip):
         raise Invalid("Merge request is not mergeable")
-    author_id = merge_request.author_id
-    context = database.read(lambda db: message_context(db, lookup.project, merge_request, author_id, repository, tip))
+
+    def read(db: Connection) -> MessageContext:
+        people = message_people(db, lookup.project, merge_request, merge_request.author_id)
+        return message_context(db, lookup.project, merge_request, people, repository, tip)
+
+    context = database.read(read)
     metadata = CommitMetadata(merge_message(context), context.author, context.author)
     try:
         created = merge_commit(repository, tip, head, metadata).commit

@@ -24,6 +24,7 @@ _COMMENTERS = (
     .where(notes.c.subject_kind == KIND, notes.c.subject_id == bindparam("merge_request"), notes.c.system.is_(False))
     .distinct()
 )
+_VARIABLES_OF_PEOPLE = ("merge_request_author", "merged_by", "co_authored_by", "approved_by", "reviewed_by")
 
 
 class MessagePeople(NamedTuple):
@@ -46,16 +47,23 @@ def message_people(db: Connection, project: Project, merge_request: MergeRequest
     return MessagePeople(author, merged_by, _signatures(db, approvers), _signatures(db, reviewers))
 
 
+def proposed_people(db: Connection, project: Project, merge_request: MergeRequest, merged_by_id: int) -> MessagePeople:
+    """Return the users that a proposed message names, without a query if the templates name none."""
+    if templates_use(project, *_VARIABLES_OF_PEOPLE):
+        return message_people(db, project, merge_request, merged_by_id)
+    nobody = Signature("", "", 0, 0)
+    return MessagePeople(nobody, nobody)
+
+
 def message_context(
     db: Connection,
     project: Project,
     merge_request: MergeRequest,
-    merged_by_id: int,
+    people: MessagePeople,
     repository: Repository,
     tip: str | None,
 ) -> MessageContext:
     """Return the values for the messages of a merge into a commit."""
-    people = message_people(db, project, merge_request, merged_by_id)
     return MessageContext(
         project,
         merge_request,

@@ -15,7 +15,7 @@ from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
 from ingot.collaboration.merge_requests.merge.commit_messages import MessageContext, merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions, decode_merge_options
-from ingot.collaboration.merge_requests.merge.message_people import message_context
+from ingot.collaboration.merge_requests.merge.message_people import message_context, message_people
 from ingot.collaboration.merge_requests.merge.queries import merge_with_leftover_branch
 from ingot.collaboration.merge_requests.merge.service import (
     MergeOutdated,
@@ -198,6 +198,7 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
         repository = store.open(project.repository_key)
         pipeline = head_pipeline(db, merge_request)
         tip = branch_tip(repository, merge_request.target_branch)
+        people = message_people(db, project, merge_request, actor.user_id)
         return _MergeContext(
             access,
             project,
@@ -209,7 +210,7 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
             repository,
             source_repository(db, store, repository, merge_request),
             tip or NO_OID,
-            message_context(db, project, merge_request, actor.user_id, repository, tip),
+            message_context(db, project, merge_request, people, repository, tip),
         )
 
     return database.read(read)

@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
-from ingot.collaboration.merge_requests.merge.message_people import message_context
+from ingot.collaboration.merge_requests.merge.message_people import message_context, proposed_people
 from ingot.collaboration.merge_requests.merge_checks import MergeRequirements
 from ingot.collaboration.merge_requests.queries import merge_requirements
 from ingot.collaboration.merge_requests.tables import MergeRequest
@@ -57,5 +57,6 @@ def proposed_messages(
 ) -> ProposedMessages:
     """Return the default messages of the commits of a merge by the caller."""
     tip = branch_tip(repository, merge_request.target_branch)
-    context = message_context(db, project, merge_request, actor.user_id, repository, tip)
+    people = proposed_people(db, project, merge_request, actor.user_id)
+    context = message_context(db, project, merge_request, people, repository, tip)
     return ProposedMessages(merge_message(context), squash_message(context))
