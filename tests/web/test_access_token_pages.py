@@ -108,8 +108,10 @@ def test_mirrors_are_managed_on_a_page(api: Api, make: Make, browser: Browser, p
     assert "git.example.com/x.git" in shown and "hidden-password" not in shown
     (mirror,) = api.get(f"{project.url}/remote_mirrors", person).json()
     one = f"{page}/{mirror['id']}"
-    assert browser.submit(page, one, does="put", fields={"mirror[enabled]": "0"}).status_code == 302
+    assert f"{one}/sync" in shown
     assert browser.submit(page, f"{one}/sync").status_code == 302
+    assert browser.submit(page, one, does="put", fields={"mirror[enabled]": "0"}).status_code == 302
+    assert f"{one}/sync" not in browser.get(page).text
     refused = browser.submit(page, page, fields={"mirror[url]": "ftp://me:hidden-password@x"})
     assert refused.status_code == 422 and "hidden-password" not in refused.text
     assert browser.submit(page, one, does="delete").status_code == 302
