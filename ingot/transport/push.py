@@ -273,15 +273,10 @@ class Push:
         self._updates = read_updates(lines)
         applied = PushOptionResult()
         try:
-            if self._intent is not None:
-                intent, self._intent = self._intent, None
-                try:
-                    await self._run(
-                        partial(finish_pushed_updates, self._database, self._repository, intent, self._updates)
-                    )
-                except (Failure, Unavailable):
-                    self._intent = intent
-                    raise
+            intent = self._intent
+            if intent is not None:
+                await self._run(partial(finish_pushed_updates, self._database, self._repository, intent, self._updates))
+                self._intent = None
                 applied = await self._run(partial(self._apply_options, intent))
             messages = await self._database.read_async(partial(self._messages, applied=applied), self._pool)
         except (Failure, Unavailable) as error:  # Retried when git has ended.
