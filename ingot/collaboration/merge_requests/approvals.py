@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from sqlalchemy import bindparam, delete, select, text
 
-from ingot.accounts.users.queries import user_by_email_or_none
+from ingot.accounts.users.email_owners import user_ids_by_emails
 from ingot.collaboration.merge_requests.approval_rules.state import approval_state
 from ingot.collaboration.merge_requests.approval_rules.views import ApprovalsView, approvals_view
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
@@ -68,8 +68,8 @@ def is_excluded_committer(db: Connection, store: RepositoryStore, actor: Actor, 
     tip = branch_tip(repository, lookup.merge_request.target_branch)
     oids = commits_between(repository, tip, lookup.merge_request.head_oid, MAX_CHECKED_COMMITS)
     commits = [commit for commit in read_commits(repository, oids) if len(commit.parents) < 2]
-    committers = (user_by_email_or_none(db, email) for email in {commit.committer.email.lower() for commit in commits})
-    return any(committer is not None and committer.id == actor.user_id for committer in committers)
+    committers = user_ids_by_emails(db, {commit.committer.email for commit in commits})
+    return actor.user_id in committers.values()
 
 
 def approve(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
