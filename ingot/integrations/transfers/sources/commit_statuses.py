@@ -1,12 +1,13 @@
 """Statuses of the last commits of branches and pull requests, as GitHub and Gitea list them for each commit."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from ingot.integrations.transfers.records import StatusRecord
 from ingot.integrations.transfers.source import Batch
+from ingot.integrations.transfers.sources.times import changed_since
 from ingot.integrations.transfers.work_item_records import UserRecord
 
 BATCH_SIZE = 50
@@ -49,6 +50,26 @@ class HostedStatus(Struct, kw_only=True):
     target_url: str | None = None
     created_at: str | None = None
     updated_at: str | None = None
+
+
+def head_commits(
+    pulls: Iterable[Sequence[Any]],
+    branches: Callable[[], Sequence[ListedBranch]],
+    default: str | None,
+    since: str | None,
+) -> Iterator[HeadCommit]:
+    """Yield the last commits of all branches and pull requests; with ``since`` those that may have changed.
+
+    ``pulls`` yields pages of pull requests, those that were updated last first.
+    """
+    for page in pulls:
+        changed = [pull for pull in page if changed_since(pull.updated_at, since)]
+        yield from (HeadCommit(pull.head.sha, pull.head.ref) for pull in changed)
+        if len(changed) < len(page):
+            break
+    for branch in branches():
+        if since is None or branch.name == default:
+            yield branch.head
 
 
 def status_record(status: HostedStatus, head: HeadCommit, author: UserRecord | None) -> StatusRecord:

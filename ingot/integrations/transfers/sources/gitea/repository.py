@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import IO
 from urllib.parse import quote
 
@@ -21,7 +22,13 @@ from ingot.integrations.transfers.records import (
 )
 from ingot.integrations.transfers.source import Batch, KindCount
 from ingot.integrations.transfers.sources.client import SourceClient
-from ingot.integrations.transfers.sources.commit_statuses import HeadCommit, ListedBranch, status_batches, status_record
+from ingot.integrations.transfers.sources.commit_statuses import (
+    HeadCommit,
+    ListedBranch,
+    head_commits,
+    status_batches,
+    status_record,
+)
 from ingot.integrations.transfers.sources.gitea.attachments import file_path
 from ingot.integrations.transfers.sources.gitea.items import PAGE_SIZE, GiteaItems
 from ingot.integrations.transfers.sources.gitea.shapes import (
@@ -49,7 +56,6 @@ from ingot.integrations.transfers.sources.hosted_repository import (
     label_record,
     milestone_record,
 )
-from ingot.integrations.transfers.sources.times import changed_since
 
 _PAGE = {"limit": str(PAGE_SIZE)}
 _LEVELS = {"read": 20, "write": 30, "admin": 40, "owner": 50}
@@ -166,17 +172,10 @@ class GiteaProjectSource(HostedRepositorySource):
         return self.client.entries_or_none(f"/api/v1/orgs/{owner}/labels", GiteaLabel, _PAGE) or []
 
     def _heads(self, since: str | None) -> Iterator[HeadCommit]:
-        """Yield the last commits of all branches and pull requests; with ``since`` those that may have changed."""
         parameters = {**_PAGE, "state": "all", "sort": "recentupdate"}
-        for pulls in self.client.pages(f"{self.path}/pulls", GiteaPullRequest, parameters):
-            changed = [pull for pull in pulls if changed_since(pull.updated_at, since)]
-            yield from (HeadCommit(pull.head.sha, pull.head.ref) for pull in changed)
-            if len(changed) < len(pulls):
-                break
-        default = self._repository().default_branch
-        for branch in self.entries("branches", ListedBranch):
-            if since is None or branch.name == default:
-                yield branch.head
+        pulls = self.client.pages(f"{self.path}/pulls", GiteaPullRequest, parameters)
+        branches = partial(self.entries, "branches", ListedBranch)
+        return head_commits(pulls, branches, self._repository().default_branch, since)
 
     def _statuses(self, heads: Sequence[HeadCommit]) -> list[StatusRecord]:
         targets = [self.client.target(f"{self.path}/commits/{head.sha}/statuses", _PAGE) for head in heads]

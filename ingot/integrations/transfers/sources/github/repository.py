@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import IO
 from urllib.parse import quote, urlsplit
 
@@ -21,7 +22,13 @@ from ingot.integrations.transfers.records import (
 )
 from ingot.integrations.transfers.source import Batch, KindCount
 from ingot.integrations.transfers.sources.client import SourceClient
-from ingot.integrations.transfers.sources.commit_statuses import HeadCommit, ListedBranch, status_batches, status_record
+from ingot.integrations.transfers.sources.commit_statuses import (
+    HeadCommit,
+    ListedBranch,
+    head_commits,
+    status_batches,
+    status_record,
+)
 from ingot.integrations.transfers.sources.github.attachments import attachment_url
 from ingot.integrations.transfers.sources.github.check_runs import GitHubCheckRuns, GitHubStatus, check_run_record
 from ingot.integrations.transfers.sources.github.items import GitHubItems
@@ -51,7 +58,6 @@ from ingot.integrations.transfers.sources.hosted_repository import (
     label_record,
     milestone_record,
 )
-from ingot.integrations.transfers.sources.times import changed_since
 
 _PAGE = {"per_page": "100"}
 _VARIABLES_PER_PAGE = 30
@@ -181,17 +187,10 @@ class GitHubProjectSource(HostedRepositorySource):
         return self.entries("milestones", GitHubMilestone, state="all")
 
     def _heads(self, since: str | None) -> Iterator[HeadCommit]:
-        """Yield the last commits of all branches and pull requests; with ``since`` those that may have changed."""
         parameters = {**_PAGE, "state": "all", "sort": "updated", "direction": "desc"}
-        for pulls in self.client.pages(f"{self.path}/pulls", GitHubPullRequest, parameters):
-            changed = [pull for pull in pulls if changed_since(pull.updated_at, since)]
-            yield from (HeadCommit(pull.head.sha, pull.head.ref) for pull in changed)
-            if len(changed) < len(pulls):
-                break
-        default = self._repository().default_branch
-        for branch in self.entries("branches", ListedBranch):
-            if since is None or branch.name == default:
-                yield branch.head
+        pulls = self.client.pages(f"{self.path}/pulls", GitHubPullRequest, parameters)
+        branches = partial(self.entries, "branches", ListedBranch)
+        return head_commits(pulls, branches, self._repository().default_branch, since)
 
     def _statuses(self, heads: Sequence[HeadCommit]) -> list[StatusRecord]:
         """Return the statuses and the check runs of commits; only the first hundred check runs of each."""
