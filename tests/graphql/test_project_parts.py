@@ -85,6 +85,7 @@ def test_environments(graphql: Graphql, api: Api, project: Project, owner: User)
         assert [each["name"] for each in found] == names, arguments
     assert _field(graphql, project, owner, 'environment(name: "production") { name }') == {"name": "production"}
     assert _field(graphql, project, owner, 'environment(name: "none") { name }') is None
+    assert _field(graphql, project, owner, 'environment(name: "") { name }') is None
 
 
 def test_branch_rules(graphql: Graphql, api: Api, project: Project, group: Group, owner: User) -> None:

@@ -35,6 +35,8 @@ def _state(states: list[str]) -> str | None:
 @resolvers.single("Project.environment")
 def find_environment(context: QueryContext, project: Any, arguments: Arguments) -> Any:
     """Return an environment by its name."""
+    if not arguments["name"]:  # The list would take it for no filter.
+        return None
     found = context.call("GET /projects/:id/environments", {"name": arguments["name"]}, id=project.id).items
     return found[0] if found else None
 

@@ -51,6 +51,7 @@ def create_resource_token(
     if count_bots(db, source) >= MAX_BOTS:
         raise Invalid(f"400 (Bad request) a {source.kind} has {MAX_BOTS} active access tokens at most")
     expires_at = _midnight(params.expires_at) if params.expires_at else _latest_expiry(db, actor)
+    _require_future(db, expires_at)
     bot = _create_bot(db, source, params.name.strip())
     token, secret = issue_bot_token(db, actor, bot.id, params.name, params.scopes, expires_at)
     db.insert_row(
@@ -74,6 +75,8 @@ def rotate_resource_token(
     bot = _existing_bot(db, token.user_id)
     if token.id != actor.token_id:
         _require_level(actor, access, bot)
+    if expires_at is not None:
+        _require_future(db, expires_at)
     successor, secret = rotate_token(db, actor, token, expires_at, of_bot=True)
     return successor, bot, secret
 
@@ -130,6 +133,12 @@ def _existing_bot(db: Connection, user_id: int) -> TokenBot:
 def _require_level(actor: Actor, access: Access, bot: TokenBot) -> None:
     if not policy.may_use_level(actor, access, bot.access_level):
         raise Denied("The token has a higher access level than you")
+
+
+def _require_future(db: Connection, expires_at: Timestamp) -> None:
+    """Raise Invalid for a token whose bot would end at once."""
+    if expires_at <= db.now:
+        raise Invalid(expires_at=["cannot be a date in the past"])
 
 
 def _midnight(day: str) -> Timestamp:

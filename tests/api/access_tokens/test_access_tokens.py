@@ -191,6 +191,7 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
     ({**PARAMS, "access_level": 35}, {"access_level": ["is invalid"]}),
     ({**PARAMS, "access_level": "owner"}, {"access_level": ["is invalid"]}),
     ({**PARAMS, "expires_at": "soon"}, {"expires_at": ["is invalid"]}),
+    ({**PARAMS, "expires_at": "2001-01-01"}, {"expires_at": ["cannot be a date in the past"]}),
     (
         {**PARAMS, "description": "x" * 1_001},
         {"description": ["is too long (maximum is 1000 characters)"]},
@@ -236,6 +237,8 @@ def test_rotation_and_revocation(api: Api, make: Make, roles: UsersByRole, insta
     assert api.get(f"{parent.url}/access_tokens/self", roles.owner).status_code == 404
     assert api.get("/personal_access_tokens/self", bot(first)).json()["id"] == first["id"]
 
+    past = api.post(f"{parent.url}/access_tokens/self/rotate", bot(first), expires_at="2001-01-01")
+    assert (past.status_code, past.json()["message"]) == (400, {"expires_at": ["cannot be a date in the past"]})
     second = api.post(f"{parent.url}/access_tokens/self/rotate", bot(first), expires_at="2099-03-04").json()
     assert (second["user_id"], second["expires_at"]) == (first["user_id"], "2099-03-04")
     assert api.get(parent.url, bot(first)).status_code == 401
