@@ -39,8 +39,10 @@ test-sqlite: setup
 
 # Tests that hardly use the database run on SQLite only: those of git, of request bodies and of outgoing connections, and
 # those of clients, whose calls tests/api makes too. So do the fault tests and those of git's protocol, which take longest.
-# T=PATH runs any test on PostgreSQL too. POOLER=pgbouncer puts PgBouncer in transaction mode in front of the shared server.
+# T=PATH runs any test on PostgreSQL too. POOLER=pgbouncer puts PgBouncer in transaction mode in front of the shared server,
+# REPLICA=1 lets a standby serve its reads.
 POOLER ?=
+REPLICA ?=
 RUN_ONCE := tests/ci tests/deploy tests/testing tests/git tests/transport tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
 	tests/clients tests/api/lint tests/api/markdown tests/api/templates tests/api/notifications/test_mail_encryption.py \
 	$(addprefix tests/api/kernel/test_,bodies.py body_budget.py cors.py every_refused_credential.py every_scope.py large_bodies.py multipart.py openapi.py parameters.py secrets.py) \
@@ -50,7 +52,7 @@ RUN_ONCE := tests/ci tests/deploy tests/testing tests/git tests/transport tests/
 	$(addprefix tests/server/test_,backup_repositories.py commands.py demo.py documents.py drain.py http.py origin.py progress.py readme.py serve.py supervisor.py)
 
 test-postgresql: setup
-	INGOT_TEST_POOLER=$(POOLER) INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
+	INGOT_TEST_POOLER=$(POOLER) INGOT_TEST_REPLICA=$(REPLICA) INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
 
 # INGOT_TEST_SHARED_DIRECTORIES=/mnt/a:/mnt/b names two mount points of one shared file system.
 cluster-test: setup ## Run the tests of several nodes: PostgreSQL, PgBouncer, libfaketime and a shared file system

@@ -30,6 +30,7 @@ from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.engine_factory import engine_for
+from ingot.core.db.replicas import open_replicas
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
 from ingot.core.disk_probe import DiskProbe
@@ -79,13 +80,18 @@ _reconcile_all = DeferredFunction("ingot.repositories.ref_changes.staged:reconci
 
 
 def open_database(
-    settings: Settings, clock: Callable[[], Timestamp] = wall_clock, *, statement_seconds: float | None = None
+    settings: Settings,
+    clock: Callable[[], Timestamp] = wall_clock,
+    *,
+    statement_seconds: float | None = None,
+    uses_replicas: bool = False,
 ) -> Database:
     """Open the database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     subscribers = DeferredSubscribers(subscription_index())
     engine = engine_for(settings.database, statement_seconds, settings.database_direct_url, settings.node)
-    database = Database(engine, Vault(secret), subscribers, fill_ports(settings), clock)
+    replicas = open_replicas(settings.database_replicas, statement_seconds) if uses_replicas else None
+    database = Database(engine, Vault(secret), subscribers, fill_ports(settings), clock, replicas)
     subscribers.subscriptions = list_subscriptions(settings, database)
     return database
 
@@ -138,7 +144,8 @@ class App:
         self._disk_probe = DiskProbe([settings.data / name for name in _PROBED_FOLDERS])
         self._disks = DiskSpace(settings)
         figures = partial(database.read, lambda db: DatabaseFigures(queue_stats(db), list_nodes(db)))
-        self._metrics = Metrics(metrics_folder, figures, REGISTRY, self._disks)
+        replica_reads = database.replicas.outcomes if database.replicas is not None else None
+        self._metrics = Metrics(metrics_folder, figures, REGISTRY, self._disks, replica_reads)
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log)
 
     @cached_property
@@ -236,7 +243,7 @@ class App:
 
     async def health(self) -> dict[str, str]:
         """Return the current state of the database, of the disks and of each role, of this machine if it serves all."""
-        return await asyncio.to_thread(self._health) if self.database.engine.is_remote else self._health()
+        return await asyncio.to_thread(self._health) if self.database.is_remote else self._health()
 
     def _health(self) -> dict[str, str]:
         # The database comes first: if it does not answer, the roles are not looked up.

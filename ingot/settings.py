@@ -58,6 +58,9 @@ class Settings:
         "URL of the PostgreSQL server itself, where database_url is that of a connection pooler in transaction mode.",
         "",
     )
+    database_replica_urls: str = _setting(
+        "URLs of standbys of the PostgreSQL server, separated by spaces, which then serve reads of web workers.", ""
+    )
     repository_storages: str = _setting(
         "Further directories for repositories, as comma-separated pairs of a name and a path: fast=/mnt/fast.", ""
     )
@@ -154,6 +157,11 @@ class Settings:
     def direct_database(self) -> str:
         """Return the URL of the database, not through a connection pooler if that is possible."""
         return self.database_direct_url or self.database
+
+    @property
+    def database_replicas(self) -> list[str]:
+        """Return the URLs of the standbys that serve reads."""
+        return self.database_replica_urls.split()
 
     @property
     def embedded(self) -> bool:
@@ -274,12 +282,12 @@ def _validated(settings: Settings) -> Settings:
             raise InvalidSetting("external_url must look like https://forge.example.org")
     if settings.ssh_address:
         split_ssh_address(settings.ssh_address)
-    for name in ("database_url", "database_direct_url"):
-        url = getattr(settings, name)
-        if url and urlsplit(url).scheme not in ("postgresql", "postgres"):
+    for name in ("database_url", "database_direct_url", "database_replica_urls"):
+        urls: str = getattr(settings, name)
+        if any(urlsplit(url).scheme not in ("postgresql", "postgres") for url in urls.split()):
             raise InvalidSetting(f"{name} must look like postgresql://user:password@host/database")
-    if settings.database_direct_url and not settings.database_url:
-        raise InvalidSetting("database_direct_url needs database_url")
+        if urls and not settings.database_url:
+            raise InvalidSetting(f"{name} needs database_url")
     if settings.profile not in ("9.4", "current"):
         raise InvalidSetting("profile must be 9.4 or current")
     if settings.log_format not in ("auto", "json", "pretty"):

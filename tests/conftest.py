@@ -31,6 +31,7 @@ from tests.client import Api, Make, User
 from tests.connection_pooler import pooled_if_chosen
 from tests.http_transport import share_certificates
 from tests.leftovers import remove_leftovers
+from tests.postgresql_standby import replica_if_chosen
 from tests.roles import UsersByRole
 from tests.server.process import Server, fresh_database
 from tests.statements import count_statements
@@ -162,8 +163,19 @@ def pooled_url(database_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def replica_url(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the URL of the standby that serves the reads of the shared instance; empty if there is none."""
+    with replica_if_chosen(database_url, tmp_path_factory) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
 def instance(
-    tmp_path_factory: pytest.TempPathFactory, database_url: str, pooled_url: str, pytestconfig: pytest.Config
+    tmp_path_factory: pytest.TempPathFactory,
+    database_url: str,
+    pooled_url: str,
+    replica_url: str,
+    pytestconfig: pytest.Config,
 ) -> Iterator[Instance]:
     """Yield a running instance."""
     data: Path = tmp_path_factory.mktemp("data")
@@ -172,6 +184,7 @@ def instance(
         data=data,
         database_url=pooled_url,
         database_direct_url=database_url,
+        database_replica_urls=replica_url,
         root_token=ROOT_TOKEN,
         root_password=ROOT_PASSWORD,
         log_format="json",
@@ -184,7 +197,7 @@ def instance(
     patch.setattr(passwords, "_hasher", lambda: cheap)
     initialize_instance(settings)
     log = io.StringIO()
-    app = App(settings, count_statements(open_database(settings)), Log("json", log), None)
+    app = App(settings, count_statements(open_database(settings, uses_replicas=True)), Log("json", log), None)
     beacons = [app.database.engine.announce_role(role) for role in ("jobs", "ssh")]
     sessions = SshSessions(settings, app.database, Log("json", log))
     ssh = SshServer(settings, sessions, Log("json", log))

@@ -10,13 +10,14 @@ from weakref import WeakKeyDictionary
 
 from ingot.core.db.cache import ReadCache
 from ingot.core.db.database import Database
+from ingot.core.db.engines import Engine
 
 _SQLITE_VERSION = "PRAGMA data_version"
 _POLLS = (_SQLITE_VERSION, "SELECT 1")
 """Statements by which a watch polls for changes or checks its connection."""
 _QUERIES = re.compile(r"\s*(select|with|insert|update|delete)\b", re.IGNORECASE)
-_IDENTITY = "pg_current_xact_id"
-"""Part of the query that follows each BEGIN on PostgreSQL."""
+_UNCOUNTED = re.compile("pg_current_xact_id|pg_walfile_name|pg_last_wal_replay_lsn|pg_control_system|pg_snapshot_xmin")
+"""Part of the query that follows each BEGIN on PostgreSQL, and of those that choose a replica."""
 _MONITOR = "queue monitor"
 """Thread that follows all commits once a runner has polled; no request causes its statements."""
 _counters: "WeakKeyDictionary[Database, StatementCounter]" = WeakKeyDictionary()
@@ -38,7 +39,7 @@ class StatementCounter:
         self.polls += statement in _POLLS
         if statement == self.version_statement or "FROM row_changes" in statement:
             self.refreshes += statement != _SQLITE_VERSION
-        elif _QUERIES.match(statement) and _IDENTITY not in statement:
+        elif _QUERIES.match(statement) and not _UNCOUNTED.search(statement):
             self.executed += 1
             if self.texts is not None:
                 self.texts.append(statement)
@@ -69,13 +70,18 @@ class _CountedConnection:
 def count_statements(database: Database) -> Database:
     """Count the statements of all connections that the database opens from now on; return the database."""
     counter = _counters[database] = StatementCounter(database.engine.version_statement)
-    connect = database.engine.connect
+    for engine in (database.engine, *(database.replicas.engines if database.replicas is not None else ())):
+        _count_connections(engine, counter)
+    return database
+
+
+def _count_connections(engine: Engine, counter: StatementCounter) -> None:
+    connect = engine.connect
 
     def connect_counted(**options: Any) -> Any:
         return _CountedConnection(connect(**options), counter)
 
-    database.engine.connect = connect_counted  # type: ignore[method-assign] # The counter stands in for the driver.
-    return database
+    engine.connect = connect_counted  # type: ignore[method-assign] # The counter stands in for the driver.
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from ingot.operations.doctor.directory import check_directory
 from ingot.operations.doctor.files import check_files
 from ingot.operations.doctor.findings import DoctorFinding
 from ingot.operations.doctor.large_files import check_large_files
+from ingot.operations.doctor.replicas import check_replicas
 from ingot.operations.doctor.repositories import check_repositories
 from ingot.projects.projects.api import repository_store
 from ingot.repositories.lfs.files import lfs_files_of
@@ -78,6 +79,8 @@ def _find_problems(settings: Settings, *, contents: bool) -> Iterator[DoctorFind
         for finding in check_database(database):
             usable = usable and not finding.blocks_other_checks
             yield finding
+        if usable:
+            yield from check_replicas(settings, database)
         if usable and bucket_usable:
             yield from check_large_files(database, lfs_files_of(settings))
             yield from check_artifacts(database, artifact_store_of(settings))

@@ -63,7 +63,7 @@ def build_app(settings: Settings, *, whole_node: bool = False) -> App:
     """
     log = Log(settings.log_format)
     route_logging(log)
-    database = open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS)
+    database = open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS, uses_replicas=True)
     return App(settings, database, log, settings.metrics, whole_node=whole_node)
 
 

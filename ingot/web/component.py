@@ -254,7 +254,7 @@ class PagesComponent:
         After that, the next requests for the page go directly to the pool. Their number doubles with each blocked
         attempt, so that a page that blocked only because caches were empty returns to the event loop.
         """
-        if self._database.engine.is_remote:
+        if self._database.is_remote:
             return await self._run_in_pool(dispatch)
         left, _ = self._slow_pages.get(route.path, (0, 0))
         if left:

@@ -55,7 +55,7 @@ class InProcessServer:
 def serve_in_process(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Iterator[InProcessServer]:
     """Run a new instance for the duration of a block."""
     initialize_instance(settings)
-    database = open_database(settings, clock)
+    database = open_database(settings, clock, uses_replicas=True)
     app = App(settings, database, Log("json", io.StringIO()), None)
     beacons = [database.engine.announce_role(role) for role in ("jobs", "ssh")]
     listener = open_socket("127.0.0.1", 0)

@@ -295,7 +295,7 @@ class Kernel:
 
     async def _inline_if_short(self, reading: Callable[[], ApiResponse]) -> ApiResponse:
         """Run a read on the event loop; if it would block, start it again in a thread."""
-        if self._database.engine.is_remote:
+        if self._database.is_remote:
             return await self._run_in(self.pool, reading)
         try:
             with forbid_blocking():

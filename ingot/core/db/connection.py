@@ -78,10 +78,11 @@ class Connection:
         *,
         follow_redirects: bool = False,
         cache: ReadCache | None = None,
+        refreshed: bool = False,
     ) -> None:
         self._raw = raw
         self._cache = cache
-        self._refreshed = False
+        self._refreshed = refreshed
         self._read_subjects: set[str] | None = None
         """Subjects that were read for the result that is about to be cached."""
         self._statements = statements

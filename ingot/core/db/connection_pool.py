@@ -10,12 +10,14 @@ from ingot.errors import Unavailable
 class PooledConnection:
     """Connection of the driver and, if it only reads, the cache of its results."""
 
-    __slots__ = ("cache", "raw")
+    __slots__ = ("cache", "position", "raw")
 
     def __init__(self) -> None:
         self.raw: Any = None
         """None while the connection is closed."""
         self.cache: ReadCache | None = None
+        self.position: Any = None
+        """State of the primary that a replica had and its cache matched; None if it is not known."""
 
 
 class ConnectionPool:

@@ -14,6 +14,7 @@ from ingot.core.db.connection import Connection, Subscribers
 from ingot.core.db.connection_pool import ConnectionPool, PooledConnection, close_connection
 from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
 from ingot.core.db.ports import Ports
+from ingot.core.db.replicas import ReadReplicas
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
 from ingot.errors import CommitUncertain, Conflict, StorageFull, Unavailable
@@ -40,11 +41,14 @@ class Database:
         subscribers: Subscribers,
         ports: Ports,
         clock: Callable[[], Timestamp] = wall_clock,
+        replicas: ReadReplicas | None = None,
     ) -> None:
         self.engine = engine
         self.vault = vault
         self.subscribers = subscribers
         self.ports = ports
+        self.replicas = replicas
+        """Standbys that serve reads."""
         self.clock = engine.clock if clock is wall_clock else clock
         self._embedded = isinstance(engine, SqliteEngine)
         self.statements = StatementCache(engine.dialect, embedded=self._embedded)
@@ -57,9 +61,14 @@ class Database:
         """Return whether the database is a file, which one machine uses."""
         return self._embedded
 
+    @property
+    def is_remote(self) -> bool:
+        """Return whether a round trip takes so long that no event loop should wait for it."""
+        return self.engine.is_remote or (self.replicas is not None and self.replicas.is_remote)
+
     async def read_async(self, work: Callable[[Connection], T], executor: Executor) -> T:
         """Run ``work`` as ``read`` does: on the event loop, or in a thread if the server is far away."""
-        if self.engine.is_remote:
+        if self.is_remote:
             return await get_running_loop().run_in_executor(executor, self.read, work)
         return self.read(work)
 
@@ -68,19 +77,34 @@ class Database:
         outer = self._local.reading
         if outer is not None and not ahead_of_change:
             return work(outer)
+
+        def run(reader: PooledConnection) -> tuple[Connection, T]:
+            db = self._connection(reader, follow_redirects=not ahead_of_change)
+            return db, work(db) if ahead_of_change else self._read_nested(db, work)
+
+        db, result = self._read_replica(run) or self._read_primary(run)
+        if db.deferred_writes:
+            self._run_deferred_writes(db)
+        return result
+
+    def _read_replica(self, work: Callable[[PooledConnection], T]) -> T | None:
+        """Run ``work`` on a replica that has everything committed so far; return None if there is none."""
+        replicas = self.replicas
+        if replicas is None:
+            return None
+        position = self._read_primary(lambda reader: replicas.position(reader.raw))
+        return replicas.read(position, work)
+
+    def _read_primary(self, work: Callable[[PooledConnection], T]) -> T:
         for last in (False, True):
             reader = self._take(self._readers)
             try:
-                db = self._connection(reader, follow_redirects=not ahead_of_change)
-                result = work(db) if ahead_of_change else self._read_nested(db, work)
+                self._limit_waiting(reader)
+                return work(reader)
             except self.engine.errors as error:
                 self._classify(error, reader, may_retry=not last)
-                continue
             finally:
                 self._readers.give_back(reader)
-            if db.deferred_writes:
-                self._run_deferred_writes(db)
-            return result
         raise AssertionError("unreachable")
 
     def _read_nested(self, db: Connection, work: Callable[[Connection], T]) -> T:
@@ -126,11 +150,12 @@ class Database:
         try:
             self.engine.send_message(message)
             if not self._embedded:
-                self.read(lambda db: db.value(NOTIFY_LISTENERS, message=message))
+                self._read_primary(lambda reader: self._connection(reader).value(NOTIFY_LISTENERS, message=message))
         except Exception as error:  # noqa: BLE001 - What is announced has happened, so the request must not fail.
             log_failure("announcement failed", error)
 
     def _transact(self, writer: PooledConnection, work: Callable[[Connection], T]) -> tuple[Connection, T]:
+        self._limit_waiting(writer)
         db = self._connection(writer)
         raw, self._local.reading = writer.raw, None  # Nested reads must not use the old snapshot.
         transaction = self.engine.begin(raw)
@@ -176,6 +201,7 @@ class Database:
     def _replaced(self, writer: PooledConnection, db: Connection) -> Connection:
         try:
             self._writers.open(writer)
+            self._limit_waiting(writer)
             fresh = self._connection(writer)
         except Unavailable as error:  # The work after the commit fails, and is left to its job.
             log_failure("no connection after a commit", error)
@@ -232,9 +258,11 @@ class Database:
             self.engine.require_responsive()
         return pool.take()
 
-    def _connection(self, pooled: PooledConnection, *, follow_redirects: bool = False) -> Connection:
+    def _limit_waiting(self, pooled: PooledConnection) -> None:
         if not self._embedded:
             self.engine.limit_waiting(pooled.raw)
+
+    def _connection(self, pooled: PooledConnection, *, follow_redirects: bool = False) -> Connection:
         return Connection(
             pooled.raw,
             self.statements,
@@ -244,12 +272,15 @@ class Database:
             self.ports,
             follow_redirects=follow_redirects,
             cache=pooled.cache,
+            refreshed=pooled.position is not None,
         )
 
     def close(self) -> None:
         """Close all connections; none may be in use. Later work opens new ones."""
         self._readers.close()
         self._writers.close()
+        if self.replicas is not None:
+            self.replicas.close()
         self.engine.close()
 
 

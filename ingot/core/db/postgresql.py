@@ -189,6 +189,11 @@ class PostgresqlEngine:
             return True
         return True
 
+    @property
+    def is_responsive(self) -> bool:
+        """Return whether nothing indicates that the server is stalled."""
+        return self._monitor.responsive
+
     def require_responsive(self) -> None:
         self._monitor.require_responsive()
 
@@ -307,7 +312,7 @@ class PostgresqlEngine:
         self._monitor.close()
 
     def is_served(self, role: str, *, here: bool = False) -> bool:
-        if not self._monitor.responsive:
+        if not self.is_responsive:
             return False
         if self._role_reader is None or self._role_reader.closed:
             try:

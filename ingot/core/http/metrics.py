@@ -3,6 +3,7 @@
 import asyncio
 import os
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -39,6 +40,15 @@ class _WorkerFigures(msgspec.Struct, array_like=True):
 
     requests: list[tuple[str, str, int, list[float]]]
     caches: list[CacheStats]
+    replica_reads: dict[str, int] = {}
+
+
+class _Totals(NamedTuple):
+    """Figures of all workers."""
+
+    requests: _Counts
+    caches: _Caches
+    replica_reads: Counter[str]
 
 
 class DatabaseFigures(NamedTuple):
@@ -49,7 +59,7 @@ class DatabaseFigures(NamedTuple):
 
 
 class Metrics:
-    """Requests by route and duration, jobs of the queue, caches, and free disk space."""
+    """Requests by route and duration, jobs of the queue, caches, reads of replicas, and free disk space."""
 
     def __init__(
         self,
@@ -57,11 +67,13 @@ class Metrics:
         read_figures: Callable[[], DatabaseFigures] | None = None,
         caches: CacheRegistry | None = None,
         disks: DiskSpace | None = None,
+        replica_reads: Counter[str] | None = None,
     ) -> None:
         self._folder = folder
         self._read_figures = read_figures
         self._caches = caches
         self._disks = disks
+        self._replica_reads = Counter() if replica_reads is None else replica_reads
         self._counts: _Counts = {}
         self._write_scheduled = False
         # One thread, so that scrapes neither block the event loop nor occupy the threads of other requests.
@@ -95,7 +107,7 @@ class Metrics:
         from prometheus_client.core import HistogramMetricFamily
         from prometheus_client.registry import Collector
 
-        totals, caches = self._all()
+        totals = self._all()
         figures, disks = self._database_figures(), self._disks
 
         class Figures(Collector):
@@ -103,10 +115,12 @@ class Metrics:
                 family = HistogramMetricFamily(
                     "ingot_http_request_seconds", "Time to answer a request", labels=["method", "route", "status"]
                 )
-                for (method, route, status), counts in sorted(totals.items()):
+                for (method, route, status), counts in sorted(totals.requests.items()):
                     family.add_metric([method, route, str(status)], list(_buckets(counts)), counts[-1])
                 yield family
-                yield from _cache_families(caches)
+                yield from _cache_families(totals.caches)
+                if totals.replica_reads:
+                    yield _replica_metric(totals.replica_reads)
                 if disks is not None:
                     yield _disk_metric(disks)
                 if figures is not None:
@@ -128,21 +142,22 @@ class Metrics:
             # The other figures are needed most when the database does not answer; readiness and the log report that.
             return None
 
-    def _all(self) -> tuple[_Counts, _Caches]:
+    def _all(self) -> _Totals:
         if self._folder is None:
-            return dict(self._counts), {stats.name: stats for stats in self._own_caches()}
+            caches = {stats.name: stats for stats in self._own_caches()}
+            return _Totals(dict(self._counts), caches, self._replica_reads)
         self._write()
-        totals: _Counts = {}
-        caches: _Caches = {}
+        totals = _Totals({}, {}, Counter())
         for file in self._folder.glob("*.json"):
             figures = msgspec.json.decode(file.read_bytes(), type=_WorkerFigures)
             for method, route, status, counts in figures.requests:
-                sums = _counts_of(totals, (method, route, status))
+                sums = _counts_of(totals.requests, (method, route, status))
                 sums[:] = [a + b for a, b in zip(sums, counts, strict=True)]
             runs = _is_running(int(file.stem))
             for stats in figures.caches:
-                caches[stats.name] = _added(caches.get(stats.name), stats, holds_memory=runs)
-        return totals, caches
+                totals.caches[stats.name] = _added(totals.caches.get(stats.name), stats, holds_memory=runs)
+            totals.replica_reads.update(figures.replica_reads)
+        return totals
 
     def _own_caches(self) -> list[CacheStats]:
         return self._caches.stats() if self._caches is not None else []
@@ -152,7 +167,8 @@ class Metrics:
         if self._folder is None:
             return
         # The event loop may add entries meanwhile, so the dictionary is copied at once.
-        figures = _WorkerFigures([(*key, counts) for key, counts in list(self._counts.items())], self._own_caches())
+        requests = [(*key, counts) for key, counts in list(self._counts.items())]
+        figures = _WorkerFigures(requests, self._own_caches(), dict(self._replica_reads))
         fresh = self._folder / f"{os.getpid()}.fresh"
         try:
             fresh.write_bytes(msgspec.json.encode(figures))
@@ -208,6 +224,17 @@ def _cache_families(caches: _Caches) -> Iterator[Any]:
         ):
             family.add_metric([name], value)
     yield from (entries, size, hits, misses)
+
+
+def _replica_metric(reads: Counter[str]) -> Any:
+    from prometheus_client.core import CounterMetricFamily
+
+    family = CounterMetricFamily(
+        "ingot_replica_reads", "Reads that a replica has served, or why the primary had to", labels=["outcome"]
+    )
+    for outcome, number in sorted(reads.items()):
+        family.add_metric([outcome], number)
+    return family
 
 
 def _disk_metric(disks: DiskSpace) -> Any:

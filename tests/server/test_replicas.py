@@ -1,0 +1,212 @@
+"""Reads on standbys of PostgreSQL: as current as those of the primary, whatever happens to a standby."""
+
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from ingot.core.db import replicas
+from ingot.operations.doctor.replicas import check_replicas
+from tests.postgresql_proxy import PostgresqlProxy
+from tests.postgresql_standby import Standby, replicated_server
+from tests.server.in_process_server import InProcessServer, first_settings, serve_in_process
+from tests.server.process import until
+
+WRITES = 102
+"""With four reads each: 408."""
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[tuple[str, Standby]]:
+    """Yield the URL of a primary, and its standby."""
+    if not database_url:
+        pytest.skip("SQLite has no standby.")
+    with replicated_server(tmp_path_factory.mktemp("replicated")) as (primary, standby):
+        yield primary, standby
+
+
+@pytest.fixture(scope="module")
+def standby(servers: tuple[str, Standby]) -> Standby:
+    """Return the standby."""
+    return servers[1]
+
+
+@pytest.fixture(scope="module")
+def proxy(standby: Standby) -> Iterator[PostgresqlProxy]:
+    """Yield the connections between Ingot and the standby."""
+    proxy = PostgresqlProxy(standby.url)
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture(scope="module")
+def nodes(
+    servers: tuple[str, Standby], proxy: PostgresqlProxy, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[InProcessServer, InProcessServer]]:
+    """Yield two nodes that use the standby."""
+    settings = first_settings(tmp_path_factory.mktemp("nodes") / "data", servers[0])
+    settings = replace(settings, database_replica_urls=proxy.url)
+    with serve_in_process(settings) as first, serve_in_process(settings) as second:
+        yield first, second
+
+
+@pytest.fixture(autouse=True)
+def short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Return to a standby soon after an error."""
+    monkeypatch.setattr(replicas, "RETRY_SECONDS", 0.1)
+
+
+@pytest.fixture
+def node(nodes: tuple[InProcessServer, InProcessServer]) -> InProcessServer:
+    """Return a node whose next reads are served by the standby."""
+    until("the standby serves reads", lambda: _reads_replica(nodes[0]))
+    return nodes[0]
+
+
+def _outcomes(node: InProcessServer) -> Any:
+    assert node.database.replicas is not None
+    return node.database.replicas.outcomes
+
+
+def _reads_replica(node: InProcessServer) -> bool:
+    before = _outcomes(node)["read"]
+    assert node.call("GET", "/user").status_code == 200
+    return bool(_outcomes(node)["read"] > before)
+
+
+def _project(node: InProcessServer, name: str) -> dict[str, Any]:
+    made = node.call("POST", "/projects", json={"name": name})
+    assert made.status_code == 201, made.text
+    project: dict[str, Any] = made.json()
+    return project
+
+
+def test_each_node_reads_the_writes_of_the_other(nodes: tuple[InProcessServer, InProcessServer]) -> None:
+    """The standby applies the log a little later, but no read misses an acknowledged write."""
+    path = f"/projects/{_project(nodes[0], 'shared')['id']}"
+
+    def write_and_read(number: int) -> list[bool]:
+        writer, reader = nodes if number % 2 else nodes[::-1]
+        sent = {"title": f"issue {number}", "labels": f"label-{number}"}
+        iid = writer.call("POST", f"{path}/issues", json=sent).json()["iid"]
+        found = reader.call("GET", f"{path}/issues/{iid}").json()
+        listed = reader.call("GET", f"{path}/issues", params={"labels": sent["labels"]}).json()
+        writer.call("PUT", f"{path}/issues/{iid}", json={"title": f"changed {number}"})
+        changed = reader.call("GET", f"{path}/issues/{iid}").json()
+        writer.call("DELETE", f"{path}/issues/{iid}")
+        deleted = reader.call("GET", f"{path}/issues/{iid}")
+        return [
+            found.get("title") == sent["title"],
+            [each["iid"] for each in listed] == [iid],
+            changed.get("title") == f"changed {number}",
+            deleted.status_code == 404,
+        ]
+
+    with ThreadPoolExecutor(4) as pool:
+        checks = [check for results in pool.map(write_and_read, range(WRITES)) for check in results]
+    assert checks == [True] * 4 * WRITES
+    assert all(_outcomes(node)["read"] for node in nodes)
+
+
+def test_a_standby_that_lags_serves_nothing(node: InProcessServer, standby: Standby) -> None:
+    path = f"/projects/{_project(node, 'lagging')['id']}"
+    assert node.call("GET", path).json()["name"] == "lagging"
+    standby.query("SELECT pg_wal_replay_pause()")
+    try:
+        until("replay is paused", lambda: standby.query("SELECT pg_get_wal_replay_pause_state()") == "paused")
+        node.call("PUT", path, json={"name": "renamed"})
+        before = _outcomes(node)["behind"]
+        assert node.call("GET", path).json()["name"] == "renamed"
+        assert _outcomes(node)["behind"] > before
+        assert not _reads_replica(node)
+    finally:
+        standby.query("SELECT pg_wal_replay_resume()")
+    until("the standby serves reads", lambda: _reads_replica(node))
+    assert node.call("GET", path).json()["name"] == "renamed"
+
+
+def test_a_long_transaction_invalidates_caches_when_it_commits(
+    node: InProcessServer, servers: tuple[str, Standby]
+) -> None:
+    """Snapshots of a standby do not tell that it was still running when newer ones were seen."""
+    project = _project(node, "long")
+    path = f"/projects/{project['id']}"
+    with psycopg.connect(servers[0]) as slow:
+        slow.execute("UPDATE projects SET description = 'late' WHERE id = %s", (project["id"],))
+        for number in range(3):
+            _project(node, f"meanwhile {number}")
+            until("the standby serves reads", lambda: _reads_replica(node))
+            assert not node.call("GET", path).json()["description"]
+        slow.commit()
+    until("the standby serves reads", lambda: _reads_replica(node))
+    assert node.call("GET", path).json()["description"] == "late"
+
+
+def test_reads_survive_lost_connections_to_a_standby(node: InProcessServer, proxy: PostgresqlProxy) -> None:
+    proxy.refuses = True
+    try:
+        proxy.cut()
+        assert {node.call("GET", "/projects").status_code for _ in range(3)} == {200}
+        assert _outcomes(node)["unavailable"]
+        assert node.client.get("/-/readiness").status_code == 200
+    finally:
+        proxy.refuses = False
+    until("the standby serves reads", lambda: _reads_replica(node))
+
+
+def test_reads_leave_a_standby_that_is_stalled(node: InProcessServer, proxy: PostgresqlProxy) -> None:
+    with proxy.held():
+        assert {node.call("GET", "/projects").status_code for _ in range(3)} == {200}
+    until("the standby serves reads", lambda: _reads_replica(node))
+
+
+def test_metrics_count_the_reads(node: InProcessServer) -> None:
+    assert 'ingot_replica_reads_total{outcome="read"}' in node.client.get("/-/metrics").text
+
+
+def test_the_doctor_checks_standbys(node: InProcessServer, servers: tuple[str, Standby], database_url: str) -> None:
+    primary = servers[0]
+    assert not list(check_replicas(node.settings, node.database))
+    refused = "postgresql://ingot:secret@127.0.0.1:9/ingot"
+    wrong = replace(node.settings, database_replica_urls=f"{primary} {database_url} {refused}")
+    itself, unrelated, silent = (finding.text for finding in check_replicas(wrong, node.database))
+    assert "is not a standby" in itself
+    assert "is not a copy of the database" in unrelated
+    assert "127.0.0.1:9/ingot does not answer" in silent
+    assert "secret" not in silent
+
+
+def test_servers_that_are_not_standbys_serve_nothing(
+    servers: tuple[str, Standby], database_url: str, tmp_path: Path, nodes: tuple[InProcessServer, InProcessServer]
+) -> None:
+    """The primary itself, and another server; both answer, and one has other data."""
+    shutil.copytree(nodes[0].settings.data, tmp_path / "data")
+    settings = replace(nodes[0].settings, data=tmp_path / "data", database_replica_urls=f"{servers[0]} {database_url}")
+    with serve_in_process(settings) as node:
+        assert node.call("GET", "/projects").status_code == 200
+        assert _outcomes(node)["read"] == 0
+
+
+def test_a_promotion_separates_the_histories(tmp_path: Path, database_url: str) -> None:
+    """Neither the promoted standby nor, for nodes that use it, a standby of the old primary serves reads."""
+    if not database_url:
+        pytest.skip("SQLite has no standby.")
+    with replicated_server(tmp_path, copies=2) as (primary, promoted, other):
+        settings = replace(first_settings(tmp_path / "data", primary), database_replica_urls=promoted.url)
+        with serve_in_process(settings) as node:
+            until("the standby serves reads", lambda: _reads_replica(node))
+            promoted.promote()
+            _project(node, "after the promotion")
+            until("the other standby is ahead", lambda: other.query("SELECT count(*) FROM projects") == 1)
+            before = _outcomes(node)["read"]
+            assert len(node.call("GET", "/projects").json()) == 1
+            assert _outcomes(node)["read"] == before
+        settings = replace(settings, database_url=promoted.url, database_replica_urls=other.url)
+        with serve_in_process(settings) as node:
+            assert node.call("GET", "/projects").json() == []
+            assert _outcomes(node)["read"] == 0
