@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.free_ports import free_port
 from tests.postgresql_proxy import PostgresqlProxy
 from tests.server.process import until
 
@@ -30,8 +30,7 @@ def connection_pooler(proxy: PostgresqlProxy, connections: int = _POOL_CONNECTIO
     if program is None:
         pytest.skip("PgBouncer is not installed.")
     parts = conninfo_to_dict(proxy.url)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.NamedTemporaryFile("w", suffix=".ini") as configuration:
         configuration.write(
             f"[databases]\npooled = host=127.0.0.1 port={parts['port']} user={parts['user']} dbname={parts['dbname']}\n"

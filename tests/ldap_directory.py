@@ -1,8 +1,9 @@
 """Entries of an LDAP directory, and a real LDAP server that serves them."""
 
-import socket
 import subprocess
 import sys
+
+from tests.free_ports import free_port
 
 BASE = "ou=people,dc=example,dc=org"
 SECRET = "secret of the directory"
@@ -36,9 +37,7 @@ class LdapServerProcess:
     """LDAP server that can be stopped and restarted with other entries."""
 
     def __init__(self) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     def begin(self, *people: str, tls: tuple[str, ...] = ()) -> None:

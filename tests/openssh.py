@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.free_ports import free_port
+
 SSHD = shutil.which("sshd", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"]))
 USER = getpass.getuser()
 
@@ -23,9 +25,7 @@ def sshd(folder: Path, lines: Sequence[str]) -> Iterator[int]:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     host_key = folder / "host_key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", host_key], check=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    port = free_port()
     config = folder / "sshd_config"
     common = [
         f"Port {port}",

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.deploy.test_proxies import free_port
+from tests.free_ports import free_port
 from tests.server.process import ROOT, environment, until
 from tests.testing.test_wheel import link_source
 

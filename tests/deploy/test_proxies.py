@@ -11,25 +11,17 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from socket import socket
 
 import httpx
 import pytest
 
 from tests.certificates import certificate_for
+from tests.free_ports import free_port
 from tests.server.process import ROOT, TOKEN, environment, serving, until
 
 EXAMPLES = ROOT / "deploy" / "proxies"
 LARGE_BYTES = 20_000_000
 AUTHOR = {f"GIT_{role}_{field}": "a@localhost" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")}
-
-
-def free_port() -> int:
-    """Return a port that is free at the moment."""
-    with socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _nginx(folder: Path, port: int, upstream: str, certificate: str) -> list[str]:

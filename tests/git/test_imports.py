@@ -12,6 +12,7 @@ import pytest
 
 from ingot.git.maintenance.fetch import fetch_into
 from ingot.git.maintenance.store import RepositoryStore, new_key
+from tests.free_ports import closed_port
 from tests.git.conftest import Clone, git
 from tests.git.git_server import GitServer, serving
 
@@ -218,12 +219,11 @@ def test_failures_leave_nothing_and_can_be_retried(
     assert is_empty_but_valid(path)
     for file, content in kept.items():
         file.write_bytes(content)
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    assert (
-        fetch_into(path, f"http://127.0.0.1:{port}/x", FixedAddress("127.0.0.1", port))
-        == "The server cannot be reached"
-    )
+    with closed_port() as port:
+        assert (
+            fetch_into(path, f"http://127.0.0.1:{port}/x", FixedAddress("127.0.0.1", port))
+            == "The server cannot be reached"
+        )
     assert is_empty_but_valid(path)
     assert fetch_into(path, url, pin) is None
     assert store.open(key).commit_count() == 2

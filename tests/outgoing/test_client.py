@@ -11,6 +11,7 @@ import pytest
 
 from ingot.core.outgoing.client import HttpResponse, PinnedConnection, send
 from ingot.core.outgoing.errors import ConnectionLost, RequestFailed, ServerUnreachable
+from tests.free_ports import closed_port
 from tests.outgoing.raw_server import OK, answering, pinned, responding_with
 
 
@@ -109,9 +110,7 @@ def test_other_protocols_are_rejected(text: bytes) -> None:
 
 def test_a_closed_port() -> None:
     """The error contains no address."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    with pytest.raises(RequestFailed) as failure:
+    with closed_port() as port, pytest.raises(RequestFailed) as failure:
         send(pinned(port))
     assert failure.value.reason == "The server cannot be reached"
 
@@ -205,9 +204,7 @@ def test_malformed_responses_are_rejected(text: bytes) -> None:
 
 def test_a_refused_connection_is_reported() -> None:
     """With a readable error."""
-    with answering() as (port, _):
-        pass
-    with pytest.raises(RequestFailed, match="cannot be reached"):
+    with closed_port() as port, pytest.raises(RequestFailed, match="cannot be reached"):
         post(port)
 
 

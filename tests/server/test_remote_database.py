@@ -1,7 +1,6 @@
 """PostgreSQL at a distance, behind a connection pooler, and at one of several addresses."""
 
 import shutil
-import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from ingot.core.db.announcements import EVERYTHING, announce
 from ingot.core.db.postgresql import PostgresqlEngine
 from tests.connection_pooler import connection_pooler
+from tests.free_ports import closed_port
 from tests.postgresql_proxy import PostgresqlProxy
 from tests.server.conftest import database_name
 from tests.server.in_process_server import InProcessServer, first_settings, serve_in_process
@@ -70,17 +70,17 @@ def test_reads_of_a_distant_server_do_not_wait_for_each_other(data_folder: Path,
 def test_the_writable_one_of_several_addresses_is_used(data_folder: Path, database: str) -> None:
     """Migrations connect to it as well."""
     parts = conninfo_to_dict(database)
-    with socket.create_server(("127.0.0.1", 0)) as refusing:
-        port = refusing.getsockname()[1]
     proxy = PostgresqlProxy(database)
     address = proxy.url.partition("@")[2].partition("/")[0]
-    url = f"postgresql://{parts['user']}@127.0.0.1:{port},{address}/{parts['dbname']}?target_session_attrs=read-write"
+    target = f"{parts['dbname']}?target_session_attrs=read-write"
     try:
         with psycopg.connect(database, autocommit=True) as connection:
             connection.execute("DROP SCHEMA public CASCADE")
             connection.execute("CREATE SCHEMA public")
-        with serve_in_process(first_settings(data_folder, url)) as inside:
-            _use(inside)
+        with closed_port() as port:
+            url = f"postgresql://{parts['user']}@127.0.0.1:{port},{address}/{target}"
+            with serve_in_process(first_settings(data_folder, url)) as inside:
+                _use(inside)
     finally:
         proxy.close()
 

@@ -1,7 +1,6 @@
 """SeaweedFS, a real S3 server, as a separate process; it comes as a Python package."""
 
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from tests.free_ports import free_ports
 from tests.server.process import until
 
 PROGRAM = Path(sys.executable).parent / "weed"
@@ -48,7 +48,8 @@ def running_s3_server(folder: Path) -> Iterator[S3Server]:
     config = folder / "s3.json"
     config.write_text(json.dumps({"identities": [identity]}))
     (folder / "data").mkdir()
-    master, volume, filer, s3 = _free_ports(4)
+    # Each has a port for gRPC too, at a fixed distance.
+    master, volume, filer, s3 = free_ports(4, _GRPC_OFFSET)
     arguments = [
         *("-dir", folder / "data", "-ip", "127.0.0.1", "-ip.bind", "127.0.0.1"),
         *("-master.port", master, "-volume.port", volume, "-filer", "-filer.port", filer, "-s3", "-s3.port", s3),
@@ -81,20 +82,3 @@ def _accepts_files(server: S3Server) -> bool:
         return httpx.post(f"{server.filer_url}/ready/file", files={"file": b"x"}).is_success
     except httpx.TransportError:
         return False
-
-
-def _free_ports(count: int) -> list[int]:
-    """Return free ports for HTTP whose counterparts for gRPC, at a fixed distance, are free too."""
-    ports: list[int] = []
-    while len(ports) < count:
-        with socket.socket() as probe, socket.socket() as counterpart:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-            if port + _GRPC_OFFSET > 65535 or port in ports:
-                continue
-            try:
-                counterpart.bind(("127.0.0.1", port + _GRPC_OFFSET))
-            except OSError:
-                continue
-            ports.append(port)
-    return ports

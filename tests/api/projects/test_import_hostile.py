@@ -23,6 +23,7 @@ from ingot.git.maintenance import fetch
 from ingot.projects.imports.jobs import NOT_STORED, TRANSIENT_REASONS
 from ingot.projects.projects.tables import projects
 from tests.api.projects.import_server import Importer, SlowServer, filled, is_empty
+from tests.free_ports import closed_port
 from tests.git.conftest import git
 from tests.git.git_server import GitServer, serving
 
@@ -175,10 +176,9 @@ def _due_now(importer: Importer) -> None:
 
 def test_a_refused_connection_is_retried_and_reported(importer: Importer) -> None:
     """Tried again, then given up, with a sentence that tells what happened."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
-    importer.work()
+    with closed_port() as port:
+        project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
+        importer.work()
     assert importer.status(project_id)["import_error"] == "The server cannot be reached"
 
 

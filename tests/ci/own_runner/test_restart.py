@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from tests.ci.own_runner.flow_server import FlowServer
+from tests.free_ports import free_port
 from tests.server.process import INGOT, Server, environment, until
 
 CI_FILE = """
@@ -20,9 +21,9 @@ def test_a_job_survives_a_kill_of_the_server(tmp_path: Path) -> None:
     """The log has every line once and in order, and the job succeeds."""
     server = Server(tmp_path / "data")
     go = tmp_path / "go"
-    server.start()
+    port = free_port()
+    server.start("--port", port)
     flow = FlowServer(server)
-    port = server.url.rpartition(":")[2]
     token = flow.call("POST", "/runners/reset_registration_token", 201)["token"]
     runner = subprocess.Popen(
         [*INGOT, "runner", "--url", server.url, "--work", str(tmp_path / "work")],
