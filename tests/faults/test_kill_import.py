@@ -1,21 +1,16 @@
 """Killing all processes during an import: after a restart it finishes completely."""
 
 import os
-import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
-from ingot.app import open_database
-from ingot.core.db.connection import Connection
-from ingot.core.db.times import add_duration
-from ingot.core.jobs.tables import jobs
-from ingot.settings import Settings
 from tests.api.projects.import_server import SlowServer, filled
+from tests.faults.load_generator import expire_leases
+from tests.faults.push_remote import git_processes, kill_git
 from tests.git.conftest import git
 from tests.git.git_server import serving
 from tests.server.process import Server, until
@@ -63,30 +58,6 @@ def finished(server: Server, project_id: int) -> dict[str, Any]:
     return until("the import's end", read, SECONDS)
 
 
-def git_processes(server: Server) -> list[int]:
-    """Return the processes that work in the server's repositories."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            where = (process / "cwd").readlink()
-        except OSError:
-            continue
-        if where.is_relative_to(server.data / "repositories"):
-            found.append(int(process.name))
-    return found
-
-
-def expire_leases(server: Server) -> None:
-    """Expire the leases of a dead worker."""
-    database = open_database(Settings(data=server.data, database_url=server.database_url))
-
-    def expire(db: Connection) -> None:
-        db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=add_duration(db.now, seconds=-1)))
-
-    database.write(expire)
-    database.close()
-
-
 def _has_started(server: Server, project_id: int) -> bool:
     started: bool = status_of(server, project_id)["import_status"] == "started"
     return started
@@ -106,8 +77,7 @@ def test_a_killed_import_starts_over(stopped: Server, remote: SlowServer, with_g
 
         server.kill()
         if with_git:
-            for pid in git_processes(server):
-                os.kill(pid, signal.SIGKILL)
+            kill_git(server)
         remote.holds = False  # The interrupted transfer stays until the other one has ended.
         expire_leases(server)
         start(server)
