@@ -139,8 +139,9 @@ class Server:
         return self._out.read_text() if self._out.exists() else ""
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """Return the log lines of one kind."""
-        lines = [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
+        """Return the log lines of one kind; the last line may not be written to its end yet."""
+        whole = [line for line in self.log().splitlines(keepends=True) if line.endswith("\n")]
+        lines = [json.loads(line) for line in whole if line.startswith("{")]
         return [line for line in lines if line["event"] == name]
 
     def child(self, name: str) -> int:
