@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -54,7 +55,8 @@ class ForkedProcess:
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # Its end is reported a moment later.
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Send SIGTERM."""

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -68,13 +69,14 @@ def test_code_is_rendered_in_processes_of_the_supervisor(server: Server) -> None
         highlight(server)
         helpers = set(processes_below(server.process.pid)) - set(server.children())
         assert helpers
-        for helper in helpers:  # One that renders, and at the start those that run maintenance.
-            os.kill(helper, signal.SIGKILL)
+        for helper in helpers:  # One that renders, and at the start those that run maintenance, which may have ended.
+            with suppress(ProcessLookupError):
+                os.kill(helper, signal.SIGKILL)
             until("its end", partial(_has_ended, helper))
     assert server.events("ended") == []
     highlight(server)
     assert server.stop() == 0
-    assert processes_named(server) == []
+    until("the end of all helpers", lambda: not processes_named(server))
 
 
 def _has_ended(pid: int) -> bool:

@@ -41,7 +41,7 @@ def test_a_temporary_server_runs_jobs_in_its_only_process(tmp_path: Path) -> Non
         )
         until("the copy", lambda: server.api("GET", "/projects/root%2Fcopy").json()["import_status"] == "finished")
         children = Path(f"/proc/{server.report['pid']}/task/{server.report['pid']}/children")
-        assert children.read_text() == ""
+        until("the end of git", lambda: children.read_text() == "")
 
 
 def test_ssh_is_served_on_request(tmp_path: Path) -> None:
