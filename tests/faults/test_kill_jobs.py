@@ -2,7 +2,8 @@
 
 import json
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 from typing import Any
 
 import httpx
@@ -95,14 +96,10 @@ def test_a_waiting_runner_is_answered_when_the_server_stops(server: Server) -> N
     result = {"token": job["token"], "state": "failed"}
     assert server.call("PUT", f"/jobs/{job['id']}", json=result).status_code == 200
     answer = server.call("POST", "/jobs/request", json={"token": token})
-    sent = {"token": token, "last_update": answer.headers["x-gitlab-last-update"]}
-    answers: list[int] = []
-    thread = threading.Thread(
-        target=lambda: answers.append(server.call("POST", "/jobs/request", json=sent).status_code)
-    )
-    thread.start()
-    # Another poll shows that the first one does not occupy a thread or the event loop.
-    assert server.call("POST", "/jobs/request", json={"token": token}).status_code == 204
-    assert server.stop() == 0
-    thread.join()
-    assert answers == [204]
+    sent = json.dumps({"token": token, "last_update": answer.headers["x-gitlab-last-update"]})
+    with closing(HTTPConnection(server.url.removeprefix("http://"), timeout=60)) as waiting:
+        waiting.request("POST", "/api/v4/jobs/request", sent, {"Content-Type": "application/json"})
+        # Another poll shows that the first one does not occupy a thread or the event loop.
+        assert server.call("POST", "/jobs/request", json={"token": token}).status_code == 204
+        assert server.stop() == 0
+        assert waiting.getresponse().status == 204
