@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ EMPTY_PACK += hashlib.sha1(EMPTY_PACK).digest()
 MISSING = "The project you were looking for could not be found or you don't have permission to view it."
 Auth = tuple[str, str] | None
 _client = httpx.Client(timeout=60)
+_numbers = count()
 
 
 def auth_of(person: User | None) -> Auth:
@@ -121,7 +123,7 @@ class OpenConnection:
 def connected(instance: Instance, key: Path, folder: Path) -> Iterator[OpenConnection]:
     """Open a connection for the duration of a block."""
     command = ssh_command(key).split()
-    control = folder / f"c{abs(hash(key)) % 10_000}"
+    control = folder / f"c{next(_numbers)}"  # Short, because the path of a socket is limited.
     master = subprocess.Popen(
         [*command, "-M", "-N", "-S", str(control), "-p", str(instance.settings.ssh_port), "git@127.0.0.1"],
         stdin=subprocess.DEVNULL,
