@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from ingot.ci.runner_protocol import contacts
 from ingot.ci.runner_protocol.staged import return_job
 from tests.ci.runner_client import RunnerClient, RunnerJob, make_runner, project_runner
 from tests.ci.runner_protocol.projects import ci_project, commit_config
@@ -57,21 +58,31 @@ def synchronized(runner: RunnerClient) -> str:
 
 
 @pytest.fixture
-def quick(tmp_path: Path) -> Any:
-    """Yield an instance that answers polls at once."""
+def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Yield an instance that answers polls, and stores contacts, at once."""
+    monkeypatch.setattr(contacts, "FLUSH_DELAY_SECONDS", 0.0)
     with serving(tmp_path / "data", runner_poll_seconds=0) as second:
         yield second
+
+
+def is_online(second: SecondInstance, runner: RunnerClient) -> bool:
+    """Return whether a contact of the runner was stored, which happens in the background."""
+    status: str = second.api.get(f"/runners/{runner.id}", second.make.root).json()["status"]
+    return status == "online"
 
 
 def test_an_unchanged_poll_needs_no_statement(quick: SecondInstance) -> None:
     runner = make_runner(quick.make)
     runner.last_update = synchronized(runner)
+    eventually(lambda: is_online(quick, runner))
+    runner.last_update = synchronized(runner)
     eventually(lambda: _statements(quick, runner.poll) == 0)
     answer = runner.poll()
     assert (answer.status_code, answer.headers["x-gitlab-last-update"]) == (204, runner.last_update)
-    # A commit that has nothing to do with the queue changes nothing.
+    # A commit that has nothing to do with the queue changes nothing; a thread reads the version once more after it.
     assert quick.api.post("/projects", quick.make.root, name="other").status_code == 201
-    assert _statements(quick, runner.poll) == 0
+    eventually(lambda: _statements(quick, runner.poll) == 0)
+    assert runner.poll().headers["x-gitlab-last-update"] == runner.last_update
 
 
 def test_a_change_of_the_runner_is_noticed(quick: SecondInstance) -> None:
@@ -89,7 +100,7 @@ def test_contacts_are_stored_in_the_background(quick: SecondInstance) -> None:
     url = f"/runners/{runner.id}"
     assert quick.api.get(url, quick.make.root).json()["status"] == "never_contacted"
     runner.poll()
-    eventually(lambda: bool(quick.api.get(url, quick.make.root).json()["status"] == "online"))
+    eventually(lambda: is_online(quick, runner))
     details = quick.api.get(url, quick.make.root).json()
     assert (details["version"], details["platform"], details["ip_address"]) == ("17.9.3", "linux", "127.0.0.1")
     (manager,) = quick.api.get(f"{url}/managers", quick.make.root).json()
