@@ -2,7 +2,7 @@
 
 from contextlib import closing
 from itertools import count
-from time import monotonic, sleep
+from threading import Event
 
 import pytest
 
@@ -18,13 +18,6 @@ from tests.outgoing.raw_server import OK, answering, responding_with
 _users = count(10**9)
 GUARD = SsrfGuard(allow_local=True)
 FILE = responding_with(OK + b"Content-Length: 16\r\n\r\na: {script: [b]}")
-
-
-@pytest.fixture
-def short_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten all limits."""
-    monkeypatch.setattr(remote_files, "FILE_SECONDS", 0.2)
-    monkeypatch.setattr(remote_files, "TOTAL_SECONDS", 0.3)
 
 
 def test_few_configurations_are_read_at_a_time(api: Api, make: Make) -> None:
@@ -49,24 +42,31 @@ def test_few_configurations_are_read_at_a_time(api: Api, make: Make) -> None:
         assert "Requests to the local network are not allowed" in local.text
 
 
-@pytest.mark.usefixtures("short_time")
 def test_time_of_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attack: a push of several branches, each with many files of a slow server."""
+    """Attack: a push of several branches, each with many files of a slow server, which would never respond."""
     user = next(_users)
-    with answering(*[lambda _: sleep(0.3)] * 2) as (port, heard):
+    monkeypatch.setattr(remote_files, "FILE_SECONDS", 0.2)
+    ended = Event()
+
+    def wait(_: object) -> None:
+        ended.wait(60)
+
+    with answering(wait, wait) as (port, heard):
         url = f"http://127.0.0.1:{port}/a.yml"
-        begin = monotonic()
         with closing(RemoteFiles(GUARD, user)) as files:
             for _ in range(2):
                 with pytest.raises(ConfigError, match="took too long"):
                     files.fetch(url)
+            monkeypatch.setattr(remote_files, "TOTAL_SECONDS", 0.3)
             for _ in range(20):
                 with pytest.raises(ConfigError, match=TOO_SLOW):
                     files.fetch(url)
         with closing(RemoteFiles(GUARD, user)) as files, pytest.raises(ConfigError, match=TOO_SLOW):
             files.fetch(url)
-        assert monotonic() - begin < 1
+        ended.set()
     assert len(heard) == 2
+    monkeypatch.undo()  # The last file needs time on a busy machine.
+    remote_files._time_of_users.add(user, remote_files.TOTAL_SECONDS)
     monkeypatch.setattr(remote_files, "WINDOW_SECONDS", 0.0)
     with answering(FILE) as (port, _), closing(RemoteFiles(GUARD, user)) as files:
         assert files.fetch(f"http://127.0.0.1:{port}/a.yml") == "a: {script: [b]}"
