@@ -11,11 +11,13 @@ import pytest
 from sqlalchemy import update
 
 from ingot.app import open_database
-from ingot.core.jobs.queue import enqueue
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.queue import enqueue, wake_workers
 from ingot.core.jobs.tables import jobs
 from ingot.errors import Unavailable
 from tests import fork_server
 from tests.jobs.conftest import DEADLINE_SECONDS, JobQueue, until
+from tests.jobs.test_leases import LEASE
 
 Start = Callable[..., fork_server.ForkedProcess]
 
@@ -55,16 +57,24 @@ def add(job_queue: JobQueue, kind: str, *payloads: object) -> None:
     database.close()
 
 
+def expire_leases(db: Connection) -> None:
+    """End all leases, and wake the workers; the clock of the queue shows the time at which the test began."""
+    db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=db.now))
+    wake_workers(db)
+
+
 def test_the_job_of_a_killed_worker_is_taken_over(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
     add(job_queue, "hang", "done")
-    first = start(lease=1.5)
+    first = start(lease=LEASE)
     until((tmp_path / f"hanging-{first.pid}").exists)
-    second = start(lease=1.5)
+    second = start()
     # The first renews its lease while it lives, so the second gets nothing.
     held = job_queue.job("hang").leased_until
     until(lambda: job_queue.job("hang").leased_until != held)
     assert not (tmp_path / f"hanging-{second.pid}").exists()
     first.kill()
+    first.wait()
+    job_queue.database.write(expire_leases)
     until((tmp_path / f"hanging-{second.pid}").exists)
     (tmp_path / "go").touch()
     until(lambda: "done" in notes(tmp_path) and not job_queue.jobs())
@@ -82,7 +92,7 @@ def test_two_workers_share_the_jobs_and_run_each_once(job_queue: JobQueue, start
 
 
 def test_sigterm_lets_a_running_job_finish(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
-    worker = start()
+    worker = start(grace=DEADLINE_SECONDS)
     add(job_queue, "hang", "done")
     until((tmp_path / f"hanging-{worker.pid}").exists)
     until(lambda: [job.kind for job in job_queue.jobs()] == ["hang"])
@@ -113,11 +123,11 @@ def _states(pid: int) -> set[str]:
 
 
 def _stopped_without_lock(job_queue: JobQueue, pid: int) -> bool:
-    """Stop a process where it holds no lock that other workers wait for: of the database or of the job's row."""
+    """Stop a process where it holds no lock that other workers wait for, and end its leases."""
     os.kill(pid, signal.SIGSTOP)
     until(lambda: _states(pid) == {"T"})  # The signal takes effect a little later, for each thread by itself.
     try:
-        job_queue.database.write(lambda db: db.run(update(jobs).values(kind=jobs.c.kind)))
+        job_queue.database.write(expire_leases)
     except Unavailable:
         os.kill(pid, signal.SIGCONT)
         return False
@@ -126,11 +136,11 @@ def _stopped_without_lock(job_queue: JobQueue, pid: int) -> bool:
 
 def test_a_suspended_process_loses_its_job(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
     """SIGSTOP for longer than the lease: two run the job, and only one finishes it."""
-    first = start(lease=1.0)
+    first = start(lease=LEASE)
     add(job_queue, "hang", "done")
     until((tmp_path / f"hanging-{first.pid}").exists)
     until(lambda: _stopped_without_lock(job_queue, first.pid))
-    second = start(lease=1.0)
+    second = start()
     until((tmp_path / f"hanging-{second.pid}").exists)
     assert job_queue.job("hang").attempts == 2
     os.kill(first.pid, signal.SIGCONT)
