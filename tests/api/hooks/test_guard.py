@@ -10,6 +10,7 @@ import pytest
 
 from ingot.app import open_database
 from ingot.core.outgoing.guard import SsrfGuard
+from ingot.integrations.webhooks.delivery import hook_worker
 from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 from ingot.integrations.webhooks.payload_completion import PayloadCompletion
 from ingot.log import Log
@@ -99,8 +100,11 @@ def test_names_of_local_addresses_are_blocked(
     assert local_listener.got.empty()
 
 
-def test_dns_rebinding(api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver) -> None:
+def test_dns_rebinding(
+    api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Attack: the host name is public when checked and local a moment later. The first answer is used."""
+    monkeypatch.setattr(hook_worker, "IDLE_SECONDS", DEADLINE_SECONDS)
     host = f"{make.name('host')}.example"
     resolver.answers[host] = [["127.0.0.2"], ["127.0.0.1"]]
     hook = NamedHook(api, make, f"http://{host}:{local_listener.port}/x")
