@@ -27,16 +27,22 @@ def empty_database(database_url: str, request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def server(
+def initialized(
     data_folder: Path, database_url: str, initialized_instance: Server, request: pytest.FixtureRequest
 ) -> Iterator[Server]:
-    """Yield a running server."""
+    """Yield a server that has been started before, but is stopped."""
     shutil.copytree(initialized_instance.data, data_folder)
     server = Server(data_folder, fresh_database(database_url, database_name(request), template="initialized"))
     try:
-        yield server.start()
+        yield server
     finally:
         server.kill()
+
+
+@pytest.fixture
+def server(initialized: Server) -> Server:
+    """Return a running server."""
+    return initialized.start()
 
 
 @pytest.fixture

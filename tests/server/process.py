@@ -61,6 +61,8 @@ class Server:
         self.data = data
         self.database_url = database_url
         self.run_folder = data / "run"
+        self.module = "ingot"
+        """Module that ``start`` runs."""
         self.process: subprocess.Popen[bytes] | fork_server.ForkedProcess | None = None
         self.url = ""
         self._log = data.parent / f"{data.name}.log"
@@ -79,7 +81,7 @@ class Server:
         words, chosen = self._words(arguments), self._chosen(more)
         with self._log.open("ab") as log, self._out.open("ab") as out:
             self.process = fork_server.start(
-                "ingot", *words, stdout=out.fileno(), stderr=log.fileno(), env=chosen, new_session=True
+                self.module, *words, stdout=out.fileno(), stderr=log.fileno(), env=chosen, new_session=True
             )
         if wait:
             self.wait_until_ready()

@@ -54,7 +54,15 @@ def test_a_push_between_its_two_requests_succeeds(server: Server, tmp_path: Path
     assert branch["commit"]["id"] == git(work, "rev-parse", "HEAD").strip()
 
 
-def test_an_open_connection_is_served_once_more_and_then_closed(server: Server) -> None:
+@pytest.fixture
+def lingering(initialized: Server) -> Server:
+    """Return a running server that serves for a few seconds after SIGTERM."""
+    initialized.module = "tests.server.lingering"
+    return initialized.start()
+
+
+def test_an_open_connection_is_served_once_more_and_then_closed(lingering: Server) -> None:
+    server = lingering
     with httpx.Client(base_url=server.url, headers={"PRIVATE-TOKEN": TOKEN}, timeout=60) as client:
         assert "connection" not in client.get("/api/v4/user").headers
         terminate(server)
@@ -67,7 +75,8 @@ def test_an_open_connection_is_served_once_more_and_then_closed(server: Server) 
     assert server.call("GET", "/projects/root%2Flate").status_code == 200
 
 
-def test_readiness_fails_before_the_server_stops(server: Server) -> None:
+def test_readiness_fails_before_the_server_stops(lingering: Server) -> None:
+    server = lingering
     terminate(server)
     until("readiness to be over", lambda: server.ready() == 503)
     state = httpx.get(f"{server.url}/-/readiness").json()
