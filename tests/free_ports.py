@@ -19,8 +19,8 @@ def free_port() -> int:
 def free_ports(count: int, offset: int = 0) -> list[int]:
     """Return ports that are free on loopback, as are those at a distance from them.
 
-    The system gives ports of another range to everybody who asks for any port. One of those could be taken by another
-    test between this call and the start of the program.
+    The system gives ports of another range to each process that asks for any port. One of those could be taken by
+    another test between this call and the start of the program.
     """
     end = int(_RANGE.read_text().split()[0]) if _RANGE.exists() else _DEFAULT_END
     taken: set[int] = set()
