@@ -16,6 +16,7 @@ from ingot.core.http.metrics import Metrics
 from ingot.settings import InvalidSetting, Settings, load_settings
 from tests.client import Api, Make
 from tests.conftest import Instance
+from tests.conventions.source_files import source_files
 
 ROOT = Path(__file__).parents[2]
 _ROW = re.compile(r"^\| `([a-z-]+)` \| .+ \| .+ \| ([\d.]+) MiB \|$", re.MULTILINE)
@@ -34,10 +35,10 @@ def test_the_shares_add_up_to_the_budget() -> None:
 
 
 def _functions_with_parameters() -> Iterator[tuple[str, ast.FunctionDef]]:
-    for path in sorted((ROOT / "ingot").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef) and node.args.args:
-                yield str(path.relative_to(ROOT)), node
+    for file in source_files("ingot"):
+        for definition in file.definitions:
+            if isinstance(definition.node, ast.FunctionDef) and definition.node.args.args:
+                yield file.name, definition.node
 
 
 def test_functools_caches_are_bounded() -> None:

@@ -2,9 +2,9 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.conventions.source_files import source_files
+
 BROAD = {"Exception", "BaseException", "OSError", "ConnectionError", "RuntimeError"}
 COMPONENT_ERRORS = {
     "DamagedRepository",
@@ -24,12 +24,9 @@ COMPONENT_ERRORS = {
 
 
 def _handlers() -> Iterator[tuple[str, ast.ExceptHandler, list[str]]]:
-    for path in sorted((ROOT / "ingot").rglob("*.py")):
-        text = path.read_text()
-        lines = text.splitlines()
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.ExceptHandler):
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", node, lines[node.lineno - 1 : node.end_lineno]
+    for file in source_files("ingot"):
+        for handler, lines in file.handlers:
+            yield f"{file.name}:{handler.lineno}", handler, lines
 
 
 def _types(handler: ast.ExceptHandler) -> set[str]:

@@ -4,12 +4,12 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 from tests.conventions.labels import CATALOGUE, ROOT, template_labels
+from tests.conventions.source_files import SourceFile, source_files
 
 PACKAGE = ROOT / "ingot"
-TESTS = (ROOT / "tests", ROOT / "bench")
+TESTS = ("tests", "bench")
 # Public class names that may be defined in more than one module.
 SHARED_CLASS_NAMES: frozenset[str] = frozenset()
 # Module names that look like participles, each with the reason why it is a noun here.
@@ -52,46 +52,42 @@ _PRIVATE_TEST_NAMES = re.compile(
 _BAD_LABEL = re.compile(r"(What|Who|Whom|Whose|Whoever|Whatever|Where|How|Those|Somebody|Nobody)\b(?!.*\?$)")
 
 
-def _modules(*folders: Path) -> Iterator[tuple[Path, ast.Module]]:
-    for folder in folders or (PACKAGE,):
-        for path in sorted(folder.rglob("*.py")):
-            if not {"vendor", "versions"} & set(path.parts):
-                yield path, ast.parse(path.read_text())
+def _files(*folders: str) -> Iterator[SourceFile]:
+    for folder in folders:
+        yield from (file for file in source_files(folder) if not {"vendor", "versions"} & set(file.path.parts))
 
 
-def _docstrings(*folders: Path) -> Iterator[tuple[str, str]]:
-    for path, tree in _modules(*folders):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                text = ast.get_docstring(node)
-                if text:
-                    yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", text
+def _docstrings(*folders: str) -> Iterator[tuple[str, str]]:
+    for file in _files(*folders):
+        for definition in file.definitions:
+            if definition.docstring:
+                yield f"{file.name}:{definition.line}", definition.docstring
 
 
 def test_a_public_class_name_is_defined_once() -> None:
     """A search for a class name finds one definition."""
     defined = defaultdict(list)
-    for path, tree in _modules():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                defined[node.name].append(str(path.relative_to(ROOT)))
+    for file in _files("ingot"):
+        for definition in file.definitions:
+            if isinstance(definition.node, ast.ClassDef) and not definition.name.startswith("_"):
+                defined[definition.name].append(file.name)
     repeated = {name: places for name, places in defined.items() if len(places) > 1}
     assert {name: places for name, places in repeated.items() if name not in SHARED_CLASS_NAMES} == {}
 
 
 def test_module_names_are_nouns() -> None:
     """A module is named after what it contains, not after what is done there."""
-    participles = {path.stem: str(path.relative_to(ROOT)) for path, _ in _modules() if _PARTICIPLE.search(path.stem)}
+    participles = {file.path.stem: file.name for file in _files("ingot") if _PARTICIPLE.search(file.path.stem)}
     assert {stem: path for stem, path in participles.items() if stem not in NOUN_MODULES} == {}
 
 
 def test_docstrings_open_with_a_noun_phrase_or_a_verb() -> None:
-    docstrings = _docstrings(PACKAGE, *TESTS)
+    docstrings = _docstrings("ingot", *TESTS)
     assert [(place, text[:60]) for place, text in docstrings if _BAD_OPENING.match(text)] == []
 
 
 def test_docstrings_use_the_terms_of_the_field() -> None:
-    docstrings = _docstrings(PACKAGE, *TESTS)
+    docstrings = _docstrings("ingot", *TESTS)
     assert [(place, text[:60]) for place, text in docstrings if _PRIVATE_WORDS.search(text)] == []
 
 
@@ -106,10 +102,10 @@ def test_docstrings_of_test_packages_name_their_subject() -> None:
 def test_names_of_tests_state_subject_and_expectation() -> None:
     """A test is named in standard terms, so that a failure is understood from its name."""
     names = [
-        f"{path.relative_to(ROOT)}::{node.name}"
-        for path, tree in _modules(*TESTS)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+        f"{file.name}::{definition.name}"
+        for file in _files(*TESTS)
+        for definition in file.definitions
+        if definition.name.startswith("test_") and not isinstance(definition.node, ast.ClassDef)
     ]
     assert [name for name in names if _PRIVATE_TEST_NAMES.search(name.partition("::")[2])] == []
 

@@ -1,6 +1,5 @@
 """Project rules that can be checked automatically."""
 
-import ast
 import re
 from collections.abc import Iterable
 from dataclasses import fields
@@ -12,6 +11,7 @@ from ingot.cli.main import COMMANDS
 from ingot.cli.routes import access_text
 from ingot.registry import all_endpoints
 from ingot.settings import Settings
+from tests.conventions.source_files import source_files
 
 ROOT = Path(__file__).parents[2]
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "lib", "misc"}
@@ -34,11 +34,11 @@ def _named(paths: Iterable[Path]) -> list[str]:
 
 def test_modules_have_docstrings_and_specific_names() -> None:
     """Every module has a docstring, packages run no code at import, and no module has a generic name."""
-    trees = {path: ast.parse(path.read_text()) for path in _sources("ingot")}
-    assert _named(path for path, tree in trees.items() if not ast.get_docstring(tree)) == []
-    assert _named(path for path in trees if FORBIDDEN_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)) == []
-    packages = {path: tree for path, tree in trees.items() if path.name == "__init__.py" and path != PUBLIC_API}
-    assert _named(path for path, tree in packages.items() if len(tree.body) != 1) == [], (
+    modules = {file.path: file.definitions[0] for file in source_files("ingot") if "versions" not in file.path.parts}
+    assert _named(path for path, module in modules.items() if not module.docstring) == []
+    assert _named(path for path in modules if FORBIDDEN_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)) == []
+    packages = {path: module for path, module in modules.items() if path.name == "__init__.py" and path != PUBLIC_API}
+    assert _named(path for path, module in packages.items() if module.statements != 1) == [], (
         "only a docstring belongs there"
     )
 
