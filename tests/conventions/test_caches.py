@@ -9,15 +9,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-import ingot.app
-import ingot.web.component  # noqa: F401 - Together they import every module that declares a cache.
+import ingot.web.all_pages  # noqa: F401 - With the endpoints, it imports every module that declares a cache.
 from ingot.cache import DEFAULT_BUDGET_MB, REGISTRY, CacheRegistry
 from ingot.core.http.metrics import Metrics
+from ingot.registry import all_endpoints
 from ingot.settings import InvalidSetting, Settings, load_settings
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.conventions.source_files import source_files
 
+all_endpoints()
 ROOT = Path(__file__).parents[2]
 _ROW = re.compile(r"^\| `([a-z-]+)` \| .+ \| .+ \| ([\d.]+) MiB \|$", re.MULTILINE)
 _METRIC = re.compile(r'^ingot_cache_(\w+)\{cache="([a-z-]+)"\} ([\d.e+]+)$', re.MULTILINE)
