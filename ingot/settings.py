@@ -284,7 +284,7 @@ def _validated(settings: Settings) -> Settings:
         split_ssh_address(settings.ssh_address)
     for name in ("database_url", "database_direct_url", "database_replica_urls"):
         urls: str = getattr(settings, name)
-        if any(urlsplit(url).scheme not in ("postgresql", "postgres") for url in urls.split()):
+        if not all(_is_postgresql_url(url) for url in urls.split()):
             raise InvalidSetting(f"{name} must look like postgresql://user:password@host/database")
         if urls and not settings.database_url:
             raise InvalidSetting(f"{name} needs database_url")
@@ -316,6 +316,13 @@ def _validated(settings: Settings) -> Settings:
     if settings.root_token and len(settings.root_token) < 8:
         raise InvalidSetting("root_token must have at least 8 characters")
     return settings
+
+
+def _is_postgresql_url(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme in ("postgresql", "postgres") and url.count("://") == 1
+    except ValueError:  # Such as an incomplete IPv6 address.
+        return False
 
 
 def _validate_bucket(settings: Settings) -> None:

@@ -9,8 +9,11 @@ from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import func, select, text
 
+from ingot.app import open_database
 from ingot.core.db import replicas
+from ingot.core.db.replicas import ReplicaEngine
 from ingot.operations.doctor.replicas import check_replicas
 from tests.postgresql_proxy import PostgresqlProxy
 from tests.postgresql_standby import Standby, replicated_server
@@ -172,12 +175,13 @@ def test_metrics_count_the_reads(node: InProcessServer) -> None:
 def test_the_doctor_checks_standbys(node: InProcessServer, servers: tuple[str, Standby], database_url: str) -> None:
     primary = servers[0]
     assert not list(check_replicas(node.settings, node.database))
-    refused = "postgresql://ingot:secret@127.0.0.1:9/ingot"
-    wrong = replace(node.settings, database_replica_urls=f"{primary} {database_url} {refused}")
-    itself, unrelated, silent = (finding.text for finding in check_replicas(wrong, node.database))
-    assert "is not a standby" in itself
-    assert "is not a copy of the database" in unrelated
-    assert "127.0.0.1:9/ingot does not answer" in silent
+    refused, malformed = "postgresql://ingot:secret@127.0.0.1:9/ingot", "postgresql://ingot:%zzsecret@127.0.0.1/ingot"
+    wrong = replace(node.settings, database_replica_urls=f"{primary} {database_url} {refused} {malformed}")
+    itself, unrelated, silent, invalid = (finding.text for finding in check_replicas(wrong, node.database))
+    assert invalid == "The replica 127.0.0.1/ingot is not used: ProgrammingError"
+    assert "it is not a standby" in itself
+    assert "it has another database" in unrelated
+    assert silent.startswith("The replica 127.0.0.1:9/ingot is not used: connection failed")
     assert "secret" not in silent
 
 
@@ -188,8 +192,66 @@ def test_servers_that_are_not_standbys_serve_nothing(
     shutil.copytree(nodes[0].settings.data, tmp_path / "data")
     settings = replace(nodes[0].settings, data=tmp_path / "data", database_replica_urls=f"{servers[0]} {database_url}")
     with serve_in_process(settings) as node:
-        assert node.call("GET", "/projects").status_code == 200
+        for _ in range(3):
+            assert node.call("GET", "/projects").status_code == 200
+        until("they are known", lambda: node.call("GET", "/user") and _outcomes(node)["foreign"])
         assert _outcomes(node)["read"] == 0
+
+
+def test_another_database_of_a_standby_serves_nothing(
+    nodes: tuple[InProcessServer, InProcessServer], servers: tuple[str, Standby]
+) -> None:
+    """An old copy of the database, on the right server."""
+    primary, standby = servers
+    with psycopg.connect(primary, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE copied")
+    until("the copy", lambda: standby.query("SELECT count(*) FROM pg_database WHERE datname = 'copied'"))
+    copied = standby.url.replace("/postgres?", "/copied?")
+    (finding,) = check_replicas(replace(nodes[0].settings, database_replica_urls=copied), nodes[0].database)
+    assert "it has another database" in finding.text
+    with serve_in_process(replace(nodes[0].settings, database_replica_urls=copied)) as node:
+        until("it is known", lambda: node.call("GET", "/user") and _outcomes(node)["foreign"])
+        assert _outcomes(node)["read"] == 0
+
+
+def test_a_role_without_rights_reads_from_the_primary(node: InProcessServer, servers: tuple[str, Standby]) -> None:
+    with psycopg.connect(servers[0], autocommit=True) as connection:
+        connection.execute("CREATE ROLE ordinary LOGIN")
+        connection.execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO ordinary")
+        connection.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+    settings = replace(node.settings, database_url=servers[0].replace("postgres:@", "ordinary@"))
+    database = open_database(settings, uses_replicas=True)
+    try:
+        assert database.read(lambda db: db.value(select(func.current_user()))) == "ordinary"
+        (finding,) = check_replicas(settings, database)
+        assert "does not tell its position (permission denied" in finding.text
+    finally:
+        database.close()
+        with psycopg.connect(servers[0], autocommit=True) as connection:
+            connection.execute("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC")
+
+
+def test_a_read_that_a_standby_cannot_finish_is_left_to_the_primary(
+    node: InProcessServer, servers: tuple[str, Standby], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replay has taken a lock on the table, and stops before it is released; the read runs in a thread."""
+    primary, standby = servers
+    monkeypatch.setattr(ReplicaEngine, "is_remote", True)
+    monkeypatch.setattr(ReplicaEngine, "max_statement_seconds", 0.5)
+    with serve_in_process(node.settings) as other, psycopg.connect(primary) as changing:
+        until("the standby serves reads", lambda: _reads_replica(other))
+        changing.execute("LOCK TABLE labels IN ACCESS EXCLUSIVE MODE")
+        changing.execute("SELECT pg_switch_wal()")
+        locked = "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'labels'::regclass"
+        until("the standby has the lock", lambda: standby.query(locked))
+        standby.query("SELECT pg_wal_replay_pause()")
+        try:
+            until("replay is paused", lambda: standby.query("SELECT pg_get_wal_replay_pause_state()") == "paused")
+            changing.rollback()
+            assert other.database.read(lambda db: db.rows(text("SELECT count(*) FROM labels")))
+            assert other.call("GET", "/projects").status_code == 200
+        finally:
+            standby.query("SELECT pg_wal_replay_resume()")
 
 
 def test_a_promotion_separates_the_histories(tmp_path: Path, database_url: str) -> None:

@@ -1,23 +1,31 @@
 """Connections that the threads of a process share: each is used by one thread at a time."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ingot.core.db.cache import ReadCache
 from ingot.core.db.engines import Engine
+from ingot.core.db.log_positions import LogPosition
 from ingot.errors import Unavailable
+
+
+class CaughtUp(NamedTuple):
+    """State of the primary that a replica has reached."""
+
+    position: LogPosition
+    checked_at: float
 
 
 class PooledConnection:
     """Connection of the driver and, if it only reads, the cache of its results."""
 
-    __slots__ = ("cache", "position", "raw")
+    __slots__ = ("cache", "caught_up", "raw")
 
     def __init__(self) -> None:
         self.raw: Any = None
         """None while the connection is closed."""
         self.cache: ReadCache | None = None
-        self.position: Any = None
-        """State of the primary that a replica had and its cache matched; None if it is not known."""
+        self.caught_up: CaughtUp | None = None
+        """State that a replica and the cache had at the last read; None for a connection to the primary."""
 
 
 class ConnectionPool:
@@ -35,10 +43,20 @@ class ConnectionPool:
 
     def take(self) -> PooledConnection:
         """Return a connection for this thread alone, until it is given back."""
+        return self.take_idle() or self._open_new()
+
+    def take_idle(self) -> PooledConnection | None:
+        """Return an open connection for this thread alone, or None if all are in use."""
         try:
             return self._idle.pop()
         except IndexError:
-            pass
+            return None
+
+    def add(self) -> None:
+        """Open a connection for the next thread that takes one."""
+        self._idle.append(self._open_new())
+
+    def _open_new(self) -> PooledConnection:
         connection = PooledConnection()
         self.open(connection)
         self._opened.append(connection)
@@ -63,8 +81,7 @@ class ConnectionPool:
 
     def discard_idle(self) -> None:
         """Close the connections that are not in use: where one was lost, the others probably were too."""
-        while self._idle:
-            connection = self._idle.pop()
+        while (connection := self.take_idle()) is not None:
             close_connection(connection)
             self.give_back(connection)
 

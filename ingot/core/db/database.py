@@ -13,6 +13,7 @@ from ingot.core.db.compiled_statements import StatementCache
 from ingot.core.db.connection import Connection, Subscribers
 from ingot.core.db.connection_pool import ConnectionPool, PooledConnection, close_connection
 from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
+from ingot.core.db.log_positions import log_position
 from ingot.core.db.ports import Ports
 from ingot.core.db.replicas import ReadReplicas
 from ingot.core.db.times import Timestamp
@@ -90,9 +91,13 @@ class Database:
     def _read_replica(self, work: Callable[[PooledConnection], T]) -> T | None:
         """Run ``work`` on a replica that has everything committed so far; return None if there is none."""
         replicas = self.replicas
-        if replicas is None:
+        if replicas is None or not replicas.may_serve():
             return None
-        position = self._read_primary(lambda reader: replicas.position(reader.raw))
+        try:
+            position = self._read_primary(lambda reader: log_position(reader.raw))
+        except self.engine.errors as error:  # Such as missing rights.
+            replicas.leave_out_all(error)
+            return None
         return replicas.read(position, work)
 
     def _read_primary(self, work: Callable[[PooledConnection], T]) -> T:
@@ -272,7 +277,7 @@ class Database:
             self.ports,
             follow_redirects=follow_redirects,
             cache=pooled.cache,
-            refreshed=pooled.position is not None,
+            refreshed=pooled.caught_up is not None,
         )
 
     def close(self) -> None:

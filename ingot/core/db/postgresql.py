@@ -5,6 +5,7 @@ import time
 import zlib
 from collections.abc import Iterable
 from contextlib import closing
+from math import inf
 from typing import Any
 
 from sqlalchemy.engine import Dialect
@@ -86,6 +87,13 @@ class PostgresqlEngine:
     # arrive after the response to the client that committed.
     version_statement = "SELECT pg_current_snapshot()::text"
 
+    session_options = ""
+    """Further settings of a session."""
+    max_statement_seconds = inf
+    """Limit of a statement in a thread on this side, besides that of the server."""
+    server_kind = "database"
+    """Name of the server in the log."""
+
     def __init__(self, url: str, statement_seconds: float | None = None, direct_url: str = "", node: str = "") -> None:
         # Imported here, so that instances with SQLite do not load the driver.
         import psycopg
@@ -104,7 +112,7 @@ class PostgresqlEngine:
         self._server_clock = ServerClock()
         self.dialect: Dialect = PGDialect_psycopg()  # type: ignore[no-untyped-call] # Untyped in the library.
         self._statement_seconds = statement_seconds
-        self._monitor = StallMonitor(self._answers)
+        self._monitor = StallMonitor(self._answers, self.server_kind)
         self._role_reader: Any = None
 
     def connect(self, *, read_only: bool, typed: bool = True) -> Any:  # noqa: ARG002 - The server reports the types.
@@ -137,7 +145,7 @@ class PostgresqlEngine:
     def _connect(self, url: str, *, read_only: bool, pooled: bool | None) -> Any:
         inline = on_event_loop()
         raw = self._open(url, INLINE_CONNECT_SECONDS if inline else CONNECT_SECONDS)
-        connection = MonitoredConnection(raw, self._monitor)
+        connection = MonitoredConnection(raw, self._monitor, self.max_statement_seconds)
         connection.mark_inline(inline)
         try:
             if pooled is None:
@@ -145,7 +153,7 @@ class PostgresqlEngine:
             if pooled:
                 raw.prepare_threshold = None
             else:
-                options = _SERVER_KEEPALIVES + ("on" if read_only else "off")
+                options = _SERVER_KEEPALIVES + ("on" if read_only else "off") + self.session_options
                 connection.execute(options.format(**self._limits()), prepare=False)
         except BaseException:
             connection.close()

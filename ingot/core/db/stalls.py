@@ -12,6 +12,7 @@ import socket
 import threading
 from asyncio import get_running_loop
 from collections.abc import Callable, Iterable
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -44,8 +45,10 @@ def on_event_loop() -> bool:
 class MonitoredConnection:
     """Driver connection whose running statement a ``StallMonitor`` can end from another thread."""
 
-    def __init__(self, raw: Any, monitor: "StallMonitor") -> None:
+    def __init__(self, raw: Any, monitor: "StallMonitor", max_seconds: float = inf) -> None:
         self._raw = raw
+        self.max_seconds = max_seconds
+        """Limit of a statement in a thread."""
         self._monitor = monitor
         # A descriptor of its own, since the driver closes its descriptor at any time and the number is then reused.
         self._socket = socket.socket(fileno=os.dup(raw.fileno()))
@@ -127,8 +130,9 @@ class MonitoredConnection:
 class StallMonitor:
     """Thread that watches the running statements of a process, and sleeps while there are none."""
 
-    def __init__(self, answers: Callable[[], bool]) -> None:
+    def __init__(self, answers: Callable[[], bool], server_kind: str = "database") -> None:
         self._answers = answers
+        self._server_kind = server_kind
         self._lock = threading.Lock()
         self._connections: set[MonitoredConnection] = set()
         self._thread: threading.Thread | None = None
@@ -185,7 +189,8 @@ class StallMonitor:
         if thread is not None:
             thread.join()
         self._awake.clear()
-        self._parked = False
+        # Whoever connects next, such as a process that is forked now, finds out by itself.
+        self._parked = self._suspected = self._stalled = False
 
     def _start(self) -> None:
         with self._lock:
@@ -212,7 +217,7 @@ class StallMonitor:
         now = monotonic()
         running = [(connection, now - connection.started) for connection in self._all() if connection.started]
         for connection, seconds in running:
-            if connection.inline and seconds > INLINE_SECONDS:
+            if seconds > (INLINE_SECONDS if connection.inline else connection.max_seconds):
                 self._suspected, self._probed_at = True, 0.0
                 connection.end()
         doubtful = not self.responsive or any(seconds > SLOW_SECONDS for _, seconds in running)
@@ -225,7 +230,7 @@ class StallMonitor:
             self._stalled = self._suspected = False
         else:
             if not self._stalled:
-                logging.getLogger("ingot").warning("database stalled", extra={"fields": {}})
+                logging.getLogger("ingot").warning(f"{self._server_kind} stalled", extra={"fields": {}})
             self._stalled = True
             for connection in self._all():
                 started = connection.started

@@ -230,7 +230,7 @@ def _replica_metric(reads: Counter[str]) -> Any:
     from prometheus_client.core import CounterMetricFamily
 
     family = CounterMetricFamily(
-        "ingot_replica_reads", "Reads that a replica has served, or why the primary had to", labels=["outcome"]
+        "ingot_replica_reads", "Reads by outcome: served by a replica, or left to the primary", labels=["outcome"]
     )
     for outcome, number in sorted(reads.items()):
         family.add_metric([outcome], number)
