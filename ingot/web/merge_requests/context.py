@@ -49,9 +49,9 @@ class MergeRequestContext:
         return repository_store(self.visit.settings).open(self.lookup.project.repository_key)
 
     @cached_property
-    def has_target(self) -> bool:
-        """Return whether the target branch exists."""
-        return browser.has_branch(self.repository, self.view.target_branch)
+    def target_tip(self) -> str | None:
+        """Return the head of the target branch, or None if the branch does not exist."""
+        return browser.branch_head(self.repository, self.view.target_branch)
 
     @cached_property
     def version(self) -> PushedVersion | None:

@@ -11,7 +11,7 @@ from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.merge_requests.merge.views import merge_rules, proposed_messages
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
-from ingot.collaboration.merge_requests.mergeability_check import check_mergeability
+from ingot.collaboration.merge_requests.mergeability_check import check_mergeability_at
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commit_writing import api as commit_writing_api
@@ -77,8 +77,9 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
     if view.state != "opened":
         finished_box = MergeBox([], [], False, False, False, False, False, False, False, view.head_pipeline)
         return _after_merge(merge_request, finished_box) if view.state == "merged" else finished_box
+    record, tip = merge_request.lookup.merge_request, merge_request.target_tip
     mergeability = merge_request.visit.database.read(
-        lambda db: check_mergeability(db, merge_request.repository, merge_request.lookup.merge_request)
+        lambda db: check_mergeability_at(db, merge_request.repository, record, tip)
     )
     unchecked = mergeability is None
     allowed = view.user is not msgspec.UNSET and view.user.can_merge
@@ -111,7 +112,7 @@ def _branch_reasons(merge_request: MergeRequestContext, mergeability: Mergeabili
     if _is_source_gone(merge_request, mergeability):
         branch = merge_request.source.branch
         reasons = [f"The source branch {branch} does not exist. Push it again to continue."]
-    if not merge_request.has_target:
+    if merge_request.target_tip is None:
         reasons.append(f"The target branch {target} does not exist. Choose another one.")
     if reasons:
         return reasons
@@ -226,6 +227,6 @@ def _with_messages(merge_request: MergeRequestContext, box: MergeBox) -> MergeBo
     project, record = merge_request.lookup.project, merge_request.lookup.merge_request
     actor = merge_request.visit.viewer.actor
     messages = merge_request.visit.database.read(
-        lambda db: proposed_messages(db, actor, project, record, merge_request.repository)
+        lambda db: proposed_messages(db, actor, project, record, merge_request.repository, merge_request.target_tip)
     )
     return msgspec.structs.replace(box, message=messages.merge, squash_message=messages.squash)

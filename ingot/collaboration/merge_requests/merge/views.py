@@ -11,7 +11,6 @@ from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.git.core.repository import Repository
-from ingot.git.history.commits import branch_tip
 from ingot.projects.projects.tables import Project
 
 
@@ -53,10 +52,14 @@ class ProposedMessages(NamedTuple):
 
 
 def proposed_messages(
-    db: Connection, actor: Actor, project: Project, merge_request: MergeRequest, repository: Repository
+    db: Connection,
+    actor: Actor,
+    project: Project,
+    merge_request: MergeRequest,
+    repository: Repository,
+    tip: str | None,
 ) -> ProposedMessages:
-    """Return the default messages of the commits of a merge by the caller."""
-    tip = branch_tip(repository, merge_request.target_branch)
+    """Return the default messages of the commits of a merge by the caller; ``tip`` is that of the target branch."""
     people = proposed_people(db, project, merge_request, actor.user_id)
     context = message_context(db, project, merge_request, people, repository, tip)
     return ProposedMessages(merge_message(context), squash_message(context))
