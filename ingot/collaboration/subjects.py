@@ -42,3 +42,5 @@ class SubjectAccess(NamedTuple):
     """Whether the caller may read internal notes."""
     may_write_internal: bool = False
     """Whether the caller may write internal notes."""
+    may_resolve: bool = False
+    """Whether the caller may resolve discussions, where that is possible."""

@@ -118,8 +118,7 @@ class Discussable(msgspec.Struct, frozen=True):
 
     def may_resolve(self) -> bool:
         """Return whether the viewer may resolve discussions here."""
-        # The permission is the same for all discussions of the subject, so any id can be used.
-        return self.kind.resolve is not None and self.may(self.kind.resolve, discussion_id="0")
+        return self.subject_access().may_resolve
 
     def subject_access(self) -> SubjectAccess:
         """Return the subject of the discussions, with the viewer's access to it."""

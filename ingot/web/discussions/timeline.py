@@ -93,7 +93,7 @@ def discussion_thread(discussable: Discussable, *other_texts: str | None) -> Dis
         may_write=may_participate,
         may_write_internal=may_participate and subject_access.may_write_internal,
         may_award=may_participate and discussable.kind.awards is not None,
-        may_resolve=discussable.may_resolve(),
+        may_resolve=subject_access.may_resolve,
         page=page,
         more=more,
     )

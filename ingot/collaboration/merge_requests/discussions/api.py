@@ -185,8 +185,7 @@ def edit_discussion_note(call: Call, subject_access: SubjectAccess, params: Edit
         require(may_edit_note(call.actor, subject_access, note))
         edit_note(call.db, call.actor, note, params.body)
     if params.resolved is not UNSET:
-        access, _ = find_project(call.db, call.actor, call.path["id"])
-        require(policy.may_resolve(call.actor, access, subject_access))
+        require(subject_access.may_resolve)
         service.resolve_discussion_notes(call.db, call.actor, subject_access.subject, [note], resolved=params.resolved)
     edited = find_note_on(call.db, call.actor, subject_access, *ids)
     return note_view(call.db, subject_access.subject, edited, call.origin.base)

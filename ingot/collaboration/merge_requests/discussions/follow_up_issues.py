@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from ingot.collaboration.merge_requests.discussions.policy import may_resolve, merge_request_subject_access
+from ingot.collaboration.merge_requests.discussions.policy import merge_request_subject_access
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.policy import may_read_merge_requests
 from ingot.collaboration.merge_requests.queries import merge_request_or_none
@@ -58,8 +58,7 @@ def open_discussions_or_none(
     for note in db.all(Note, _OPEN, merge_request=lookup.merge_request.id):
         if discussion_id in (None, note.discussion_id):
             first_notes.setdefault(note.discussion_id, note)
-    resolvable = may_resolve(actor, access, subject_access)
-    return OpenDiscussions(lookup.merge_request, list(first_notes.values()), resolvable)
+    return OpenDiscussions(lookup.merge_request, list(first_notes.values()), subject_access.may_resolve)
 
 
 def follow_up_description(

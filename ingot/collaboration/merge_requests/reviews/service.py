@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 from sqlalchemy import bindparam, select, update
 
-from ingot.collaboration.merge_requests.discussions.policy import may_resolve
 from ingot.collaboration.merge_requests.discussions.service import resolve_discussion_notes
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
 from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
@@ -100,7 +99,7 @@ def publish_drafts(
             continue  # A concurrent request has published it.
         body, commands = extract_commands(draft.note, MERGE_REQUEST_COMMANDS.names)
         if body:
-            _publish(db, actor, lookup, subject_access, draft, WriteNote(body=body))
+            _publish(db, actor, subject_access, draft, WriteNote(body=body))
         if commands:
             execute_commands(db, store, actor, lookup, commands, None)
 
@@ -108,7 +107,6 @@ def publish_drafts(
 def _publish(
     db: Connection,
     actor: Actor,
-    lookup: MergeRequestLookup,
     subject_access: SubjectAccess,
     draft: DraftNote,
     params: WriteNote,
@@ -123,7 +121,7 @@ def _publish(
         write_note(db, actor, subject_access, params, DIFF_NOTE if placed else IN_DISCUSSION, placed)
         return
     reply_to_discussion(db, actor, subject_access, discussion, params)
-    if draft.resolve_discussion and may_resolve(actor, lookup.access, subject_access):
+    if draft.resolve_discussion and subject_access.may_resolve:
         replied = find_discussion(db, actor, subject_access, discussion[0].discussion_id)
         resolve_discussion_notes(db, actor, subject_access.subject, replied, resolved=True)
 
