@@ -14,18 +14,13 @@ from ingot.core.api.params import MissingParameter, given_fields, path_number
 from ingot.core.api.routes import Call, RawResponse, Routes
 from ingot.core.db.paging import Listing, Page
 from ingot.errors import NotFound
-from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.tables import Project
 from ingot.repositories.content import SANDBOX, content_disposition
 
 routes = Routes("snippets")
 # Snippets have no history; clients request the only version by one of these names.
 _FILE_REFS = frozenset({"main", "master", "HEAD"})
-
-
-def project_in_path(call: Call) -> tuple[Access, Project]:
-    """Find the project in the path."""
-    return find_project(call.db, call.actor, call.path["id"])
 
 
 def project_snippet_in_path(call: Call) -> tuple[Access, SnippetLookup]:
