@@ -280,7 +280,15 @@ class PagesComponent:
         self, route: PageRoute, path_params: dict[str, str], page_call: PageCall, trace: Trace
     ) -> RenderedResponse:
         """Identify the user, check access, run the page's handler and render its response."""
-        visit = page_call.visit = self._database.read(partial(self._visits.of_session, path_params, page_call))
+        find_visit = partial(self._visits.of_session, path_params, page_call)
+        if route.method != "GET":
+            return self._respond(route, self._database.read(find_visit), page_call, trace)
+        # One read for the user, the page and the layout, because each read first asks for new commits.
+        return self._database.read(lambda db: self._respond(route, find_visit(db), page_call, trace))
+
+    def _respond(self, route: PageRoute, visit: Visit, page_call: PageCall, trace: Trace) -> RenderedResponse:
+        """Check the access of an identified user, run the page's handler and render its response."""
+        page_call.visit = visit
         if visit.viewer.user is not None:
             trace.user = visit.viewer.user.username
         with page_locale(visit):
