@@ -2,7 +2,6 @@
 
 import asyncio
 import hmac
-import secrets
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
@@ -206,7 +205,6 @@ class PagesComponent:
         route, path_params = await self._match(method, path)
         trace.route = route.path
         page_call.cookies = read_cookies(request)
-        page_call.visitor = page_call.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
         dispatch = partial(self._dispatch, route, path_params, page_call, trace)
         if route.method == "GET":
             status, headers, body = await self._read_with_fallback(route, dispatch, page_call, trace)

@@ -1,5 +1,6 @@
 """Construction of visits: the session, user and parameters of one page request."""
 
+import secrets
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from ingot.core.http.body_budget import BodyCharge
 from ingot.core.http.request import Request
 from ingot.settings import Settings
 from ingot.web.client import PageClient
-from ingot.web.cookies import SESSION_COOKIE, read_cookies
+from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies
 from ingot.web.page_routes import PageHeaders, PageRequest, Viewer, Visit, session_actor
 
 
@@ -29,6 +30,7 @@ class PageCall(msgspec.Struct):
     form: dict[str, Any] = {}
     cookies: dict[str, str] = {}
     visitor: str = ""
+    """Value of the visitor cookie, sent or new; empty while a session identifies the user."""
     visit: Visit | None = None
     charge: BodyCharge | None = None
 
@@ -60,6 +62,8 @@ class VisitBuilder:
         user: User | None,
     ) -> Visit:
         request = page_call.request
+        if session is None and not page_call.visitor:
+            page_call.visitor = page_call.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
         query, actor = parse_query(request.query), session_actor(user)
         subject_cache: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(
