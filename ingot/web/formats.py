@@ -17,6 +17,7 @@ _STEPS = (
     (30 * _DAY, "month"),
     (365 * _DAY, "year"),
 )
+_STEPS_FROM_LONGEST = tuple(reversed(_STEPS))
 _HUES = 12
 _SHORT_COLOR_LENGTH = 3
 _MIDDLE_LUMINANCE = 0.179
@@ -36,7 +37,9 @@ def relative_time(stamp: str, now: Timestamp) -> tuple[str, int]:
     past, seconds = seconds >= 0, abs(seconds)
     if seconds < _STEPS[0][0]:
         return ("just now" if past else "in less than a minute"), 0
-    length, unit = next(step for step in reversed(_STEPS) if seconds >= step[0])
+    for length, unit in _STEPS_FROM_LONGEST:  # noqa: B007 - Used after the loop.
+        if seconds >= length:
+            break
     number = int(seconds // length)
     text = f"{{}} {unit}{'s' * (number != 1)}"
     return (f"{text} ago" if past else f"in {text}"), number

@@ -1,6 +1,6 @@
 """Element of a page that names its stream, with the script that opens it."""
 
-from urllib.parse import urlencode
+from urllib.parse import quote_plus
 
 from markupsafe import Markup, escape
 
@@ -24,7 +24,8 @@ def live_element(
 
     ``source`` is the URL of the changed parts; by default that of the page.
     """
-    query = {"kind": kind, "parent": parent, "number": number, "since": to_datetime(now).timestamp()}
-    stream, script = escape(f"{STREAM_PATH}?{urlencode(query)}"), escape(versioned_url("live.js"))
+    subject = f"kind={quote_plus(kind)}&parent={quote_plus(str(parent))}&number={quote_plus(str(number))}"
+    stream = escape(f"{STREAM_PATH}?{subject}&since={to_datetime(now).timestamp()}")
+    script = escape(versioned_url("live.js"))
     attributes = f'data-live="{stream}" data-live-poll="{poll_seconds}" data-live-source="{escape(source)}"'
     return Markup(f'<div hidden {attributes}></div><script src="{script}" defer></script>')  # noqa: S704 - All values are escaped.
