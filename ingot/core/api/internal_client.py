@@ -52,9 +52,18 @@ class EndpointIndex:
         self._indexed: set[str] = set()
         self._lock = Lock()
         self._endpoints: dict[tuple[Handler, str, frozenset[str]], list[Endpoint]] = {}
+        self._found: dict[tuple[Handler, str, tuple[str, ...]], Endpoint] = {}
+        """Results by the names in the order of the caller: a page makes 20 calls, and a set takes longer to compare."""
 
     def find(self, handler: Handler, target: Target) -> Endpoint:
         """Return the endpoint that the handler serves at this path; raise LookupError unless there is exactly one."""
+        names = handler, target.under, tuple(target.path)
+        found = self._found.get(names)
+        if found is None:
+            found = self._found[names] = self._find(handler, target)
+        return found
+
+    def _find(self, handler: Handler, target: Target) -> Endpoint:
         key = handler, target.under, frozenset(target.path)
         served = self._endpoints.get(key)
         if served is None:

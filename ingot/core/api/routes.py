@@ -166,8 +166,11 @@ class Endpoint:
     reader: ParamsReader | None = None
     paged: bool = False
     readers: dict[str, ParamsReader] = field(default_factory=dict)
+    checks_caller_only: bool = False
+    """Whether its permission depends on the caller only, so that it is checked before anything is read."""
 
     def __post_init__(self) -> None:
+        self.checks_caller_only = self.may in CALLER_RULES
         hints = typing.get_type_hints(self.handler)
         arguments = list(inspect.signature(self.handler).parameters)
         self.params = hints.get("params")
@@ -194,11 +197,6 @@ class Endpoint:
     def writes(self) -> bool:
         """Return whether it needs a transaction, and a CSRF token for session cookies."""
         return self.method != "GET"
-
-    @property
-    def checks_caller_only(self) -> bool:
-        """Return whether its permission depends on the caller only, so that it is checked before anything is read."""
-        return self.may in CALLER_RULES
 
     @property
     def summary(self) -> str:
