@@ -16,13 +16,18 @@ from jinja2.ext import Extension
 from ingot.core.db.times import Timestamp
 from ingot.repositories.commits.signature_lists import without_signature
 from ingot.web import formats
-from ingot.web.avatars import avatar_element, avatar_image
+from ingot.web.avatars import avatar_element
 from ingot.web.bidi import mark_bidi_in_text
+from ingot.web.discussions.note_elements import NoteElements
 from ingot.web.display_zone import ago_element, current_zone
 from ingot.web.files.static import versioned_url
+from ingot.web.form_fields import token_field
 from ingot.web.icons import icon_element
 from ingot.web.languages import DEFAULT_LANGUAGE, catalogue_version
 from ingot.web.live.page_element import live_element
+from ingot.web.people import own_avatar, person_element
+from ingot.web.states import state_element, state_icon, visibility_element
+from ingot.web.tabs import tab_elements
 from ingot.web.translation import PageLanguage
 
 if TYPE_CHECKING:
@@ -149,6 +154,13 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
     environment.globals["icon_element"] = icon_element
     environment.globals["ago_element"] = lambda stamp: ago_element(stamp, clock())
     environment.globals["avatar_element"] = avatar_element
-    environment.globals["avatar_image"] = avatar_image
+    environment.globals["person_element"] = person_element
+    environment.globals["own_avatar"] = own_avatar
+    environment.globals["state_icon_element"] = state_icon
+    environment.globals["state_element"] = state_element
+    environment.globals["visibility_element"] = visibility_element
+    environment.globals["tab_elements"] = tab_elements
+    environment.globals["token_field"] = token_field
+    environment.globals["note_elements"] = NoteElements
     environment.globals["language"] = language
     return environment
