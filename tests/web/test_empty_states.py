@@ -1,6 +1,7 @@
 """Empty pages show the next step."""
 
 from collections.abc import Callable
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -75,7 +76,7 @@ def test_a_board_without_lists_explains_how_to_add_one(
 
     assert "Lists are based on labels" in browser.get(page, follow_redirects=True).text
     label = api.post(f"{project.url}/labels", person, name="Doing", color="#123456").json()["id"]
-    assert "Add a list under “Edit board”" in browser.get(page, follow_redirects=True).text
+    assert "Add a list under “Edit board”" in unescape(browser.get(page, follow_redirects=True).text)
     assert "Edit board" not in open_browser().get(page, follow_redirects=True).text
     board = api.get(f"{project.url}/boards", person).json()[0]["id"]
     assert api.post(f"{project.url}/boards/{board}/lists", person, label_id=label).status_code == 201

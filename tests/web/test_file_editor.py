@@ -1,5 +1,6 @@
 """The diff that the file editor shows before a commit."""
 
+from html import unescape
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def test_preview_shows_the_diff_and_commits_nothing(
     browser.signed_in_as(person)
     before = make.api.get(f"{project.url}/repository/commits", person).json()
     page = preview(browser, project, "edit/master/notes.py", content="first = 1\r\nsecond = <3>\r\n")
-    assert '<span class="plus">+1</span> <span class="minus">−1</span>' in page, "Line endings are no change."
+    assert '<span class="plus">+1</span> <span class="minus">−1</span>' in unescape(page), "Line endings are no change."
     assert "&lt;" in page.partition('id="changes"')[2]
     assert "second = &lt;3&gt;" in page, "The text stays in the form."
     same = preview(browser, project, "edit/master/notes.py", content="first = 1\nsecond = 2\n")

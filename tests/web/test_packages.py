@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from html import unescape
 
 import pytest
 
@@ -92,7 +93,7 @@ def test_container_images_of_a_group_are_listed(instance: Instance, make: Make, 
     client.close()
     listed = make.api.get(f"{group.url}/registry/repositories", owner).json()
     links = {each["project_id"]: f"/-/container_registry/{each['id']}" for each in listed}
-    page = browser.get(address).text
+    page = unescape(browser.get(address).text)
     for project, tags in ((shared, "2 tags"), (hidden, "1 tag")):
         assert f'href="/{project.path}{links[project.id]}"' in page
         assert f'<a href="/{project.path}">{project.path}</a> · {tags} ·' in page

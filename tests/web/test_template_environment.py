@@ -65,3 +65,10 @@ def test_icons_with_constant_names_are_part_of_the_text() -> None:
     assert called == prepared.replace("{{ icon(name) }}", icon_element("lock"))
     german = template_environment(lambda: Timestamp(""), "de").preprocess('{{ icon("star", "Stars") }}')
     assert 'aria-label="Sterne"' in german
+
+
+def test_texts_of_templates_are_ascii_and_values_stay_as_they_are() -> None:
+    environment = template_environment(lambda: Timestamp(""))
+    template = environment.from_string('<title>{{ name }} · Ingot</title><p title="☺">{{ "a · b" }}</p>')
+    shown = '<title>Grün · Ingot</title><p title="&#9786;">a · b</p>'
+    assert template.render(name="Grün") == shown.replace(" · Ingot", " &#183; Ingot")
