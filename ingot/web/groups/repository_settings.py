@@ -1,7 +1,5 @@
 """Repository settings of a group: protected branches and deploy tokens."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -12,7 +10,7 @@ from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import GroupContext
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
-from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
+from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_repository_form
 from ingot.web.projects.repository_settings import PROTECTION_LEVELS, token_form_values, token_params
 
 pages = PageRoutes()
@@ -22,7 +20,7 @@ _RULE_FIELDS = ("name", "push_access_level", "merge_access_level")
 @pages.get("/groups/:path/-/settings/repository")
 def show_settings(visit: Visit) -> PageResponse:
     """Show the repository settings of a group."""
-    return _repository_settings_page(find_group_settings(visit), FormsState())
+    return _show(find_group_settings(visit), FormsState())
 
 
 @pages.post("/groups/:path/-/settings/protected_branches", notice="Branch protected.")
@@ -30,7 +28,9 @@ def protect_branch(visit: Visit) -> PageResponse:
     """Protect a branch or wildcard in all projects of a group."""
     typed = form_values(visit, "rule", _RULE_FIELDS, ("allow_force_push",))
     params = nonempty_values(typed)
-    return _submit(find_group_settings(visit), "rule", typed, group_protection_api.add_group_protected_branch, params)
+    return submit_repository_form(
+        find_group_settings(visit), _show, "rule", typed, group_protection_api.add_group_protected_branch, params
+    )
 
 
 @pages.put("/groups/:path/-/settings/protected_branches", notice="Branch protection saved.")
@@ -39,7 +39,7 @@ def change_rule(visit: Visit) -> PageResponse:
     typed = form_values(visit, "rule", _RULE_FIELDS, ("allow_force_push",))
     params = {name: value for name, value in nonempty_values(typed).items() if name != "name"}
     change = group_protection_api.edit_group_protected_branch
-    return _submit(find_group_settings(visit), "rules", typed, change, params, name=typed["name"])
+    return submit_repository_form(find_group_settings(visit), _show, "rules", typed, change, params, name=typed["name"])
 
 
 @pages.delete("/groups/:path/-/settings/protected_branches", notice="Branch protection removed.")
@@ -47,7 +47,7 @@ def unprotect_branch(visit: Visit) -> PageResponse:
     """Unprotect a branch."""
     name = form_values(visit, "rule", ("name",))["name"]
     remove = group_protection_api.remove_group_protected_branch
-    return _submit(find_group_settings(visit), "rules", {}, remove, name=name)
+    return submit_repository_form(find_group_settings(visit), _show, "rules", {}, remove, name=name)
 
 
 @pages.post("/groups/:path/-/settings/deploy_tokens")
@@ -58,32 +58,18 @@ def create_token(visit: Visit) -> PageResponse:
     try:
         created = parent.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
     except REQUEST_ERRORS as error:
-        return _repository_settings_page(parent, FormsState("token", typed, error_messages(error)))
-    return _repository_settings_page(parent, FormsState(), created)
+        return _show(parent, FormsState("token", typed, error_messages(error)))
+    return _show(parent, FormsState(), created)
 
 
 @pages.delete("/groups/:path/-/settings/deploy_tokens/:token", notice="Deploy token revoked.")
 def revoke_token(visit: Visit) -> PageResponse:
     """Revoke a deploy token."""
     revoke, token_id = deploy_tokens_api.delete_deploy_token, visit.request.path["token"]
-    return _submit(find_group_settings(visit), "tokens", {}, revoke, token_id=token_id)
+    return submit_repository_form(find_group_settings(visit), _show, "tokens", {}, revoke, token_id=token_id)
 
 
-def _submit(
-    parent: GroupContext,
-    form: str,
-    typed: dict[str, Any],
-    endpoint: Callable[..., object],
-    params: dict[str, Any] | None = None,
-    **path: object,
-) -> PageResponse:
-    url = f"{parent.url}/-/settings/repository"
-    return submit_form(
-        form, typed, lambda: parent.ask(endpoint, params, **path), partial(_repository_settings_page, parent), url
-    )
-
-
-def _repository_settings_page(parent: GroupContext, forms: FormsState, created: Any = None) -> TemplateResponse:
+def _show(parent: GroupContext, forms: FormsState, created: Any = None) -> TemplateResponse:
     every = {"per_page": 100}
     context = {
         "forms": forms,

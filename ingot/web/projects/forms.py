@@ -1,15 +1,17 @@
 """State and submission of pages with several forms; a rejected form is shown again with the submitted values."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from ingot.core.api.params import Upload
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
+from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse, Visit, form_field
 
 INITIAL = ""
+Parent = TypeVar("Parent", bound=ProjectOrGroupContext)
 
 
 class FormsState(msgspec.Struct, frozen=True):
@@ -57,6 +59,23 @@ def submit_form(
     except REQUEST_ERRORS as error:
         return show_errors(FormsState(form, typed, error_messages(error)))
     return LocalRedirect(url)
+
+
+def submit_repository_form(
+    parent: Parent,
+    show_page: Callable[[Parent, FormsState], TemplateResponse],
+    form: str,
+    typed: dict[str, Any],
+    endpoint: Callable[..., object],
+    params: dict[str, Any] | None = None,
+    /,
+    **path: object,
+) -> PageResponse:
+    """Call an endpoint with a form of the repository settings of a project or group, as ``submit_form`` does."""
+    url = f"{parent.url}/-/settings/repository"
+    return submit_form(
+        form, typed, lambda: parent.ask(endpoint, params, **path), lambda state: show_page(parent, state), url
+    )
 
 
 def uploaded_picture(visit: Visit) -> Upload | None:

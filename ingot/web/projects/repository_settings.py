@@ -1,7 +1,5 @@
 """Repository settings: default branch, protected branches and tags, deploy keys and deploy tokens."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -16,7 +14,7 @@ from ingot.repositories.protection import api as protection_api
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
-from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
+from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_repository_form
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
@@ -29,7 +27,7 @@ _TOKEN_FIELDS = ("name", "username", "expires_at")
 @pages.get("/:path/-/settings/repository")
 def show_settings(visit: Visit) -> PageResponse:
     """Show the repository settings."""
-    return _repository_settings_page(find_project_settings(visit), FormsState())
+    return _show(find_project_settings(visit), FormsState())
 
 
 @pages.put("/:path/-/settings/default_branch", notice="Default branch changed.")
@@ -37,7 +35,7 @@ def change_default_branch(visit: Visit) -> PageResponse:
     """Change the default branch."""
     parent = find_project_settings(visit)
     typed = form_values(visit, "branch", ("default_branch",))
-    return _submit(parent, "branch", typed, projects_api.edit_project, typed)
+    return submit_repository_form(parent, _show, "branch", typed, projects_api.edit_project, typed)
 
 
 @pages.post("/:path/-/settings/protected_branches", notice="Branch protected.")
@@ -45,7 +43,9 @@ def protect_branch(visit: Visit) -> PageResponse:
     """Protect a branch or wildcard."""
     parent = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
-    return _submit(parent, "rule", typed, protection_api.add_protected_branch, nonempty_values(typed))
+    return submit_repository_form(
+        parent, _show, "rule", typed, protection_api.add_protected_branch, nonempty_values(typed)
+    )
 
 
 @pages.put("/:path/-/settings/protected_branches", notice="Branch protection saved.")
@@ -58,7 +58,9 @@ def change_rule(visit: Visit) -> PageResponse:
     params = {name: value for name, value in nonempty_values(typed).items() if name not in ("name", "deploy_key")}
     if typed["deploy_key"]:
         params["allowed_to_push"] = [{"deploy_key_id": typed["deploy_key"]}]
-    return _submit(parent, "rules", typed, protection_api.edit_protected_branch, params, name=typed["name"])
+    return submit_repository_form(
+        parent, _show, "rules", typed, protection_api.edit_protected_branch, params, name=typed["name"]
+    )
 
 
 @pages.delete(
@@ -69,36 +71,44 @@ def disallow_key(visit: Visit) -> PageResponse:
     parent = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "deploy_key"))
     params = {"allowed_to_push": [{"deploy_key_id": typed["deploy_key"], "_destroy": True}]}
-    return _submit(parent, "rules", {}, protection_api.edit_protected_branch, params, name=typed["name"])
+    return submit_repository_form(
+        parent, _show, "rules", {}, protection_api.edit_protected_branch, params, name=typed["name"]
+    )
 
 
 @pages.delete("/:path/-/settings/protected_branches", notice="Branch protection removed.")
 def unprotect_branch(visit: Visit) -> PageResponse:
     """Unprotect a branch."""
     name = form_values(visit, "rule", ("name",))["name"]
-    return _submit(find_project_settings(visit), "rules", {}, protection_api.remove_protected_branch, name=name)
+    return submit_repository_form(
+        find_project_settings(visit), _show, "rules", {}, protection_api.remove_protected_branch, name=name
+    )
 
 
 @pages.post("/:path/-/settings/protected_tags", notice="Tag protected.")
 def protect_tag(visit: Visit) -> PageResponse:
     """Protect a tag or wildcard."""
     typed = form_values(visit, "tag", ("name", "create_access_level"))
-    return _submit(find_project_settings(visit), "tag", typed, protection_api.add_protected_tag, nonempty_values(typed))
+    return submit_repository_form(
+        find_project_settings(visit), _show, "tag", typed, protection_api.add_protected_tag, nonempty_values(typed)
+    )
 
 
 @pages.delete("/:path/-/settings/protected_tags", notice="Tag protection removed.")
 def unprotect_tag(visit: Visit) -> PageResponse:
     """Unprotect a tag."""
     name = form_values(visit, "tag", ("name",))["name"]
-    return _submit(find_project_settings(visit), "tags", {}, protection_api.remove_protected_tag, name=name)
+    return submit_repository_form(
+        find_project_settings(visit), _show, "tags", {}, protection_api.remove_protected_tag, name=name
+    )
 
 
 @pages.post("/:path/-/settings/deploy_keys", notice="Deploy key added.")
 def add_key(visit: Visit) -> PageResponse:
     """Add a deploy key."""
     typed = form_values(visit, "key", ("title", "key"), ("can_push",))
-    return _submit(
-        find_project_settings(visit), "key", typed, deploy_keys_api.create_deploy_key, nonempty_values(typed)
+    return submit_repository_form(
+        find_project_settings(visit), _show, "key", typed, deploy_keys_api.create_deploy_key, nonempty_values(typed)
     )
 
 
@@ -106,8 +116,9 @@ def add_key(visit: Visit) -> PageResponse:
 def change_key(visit: Visit) -> PageResponse:
     """Change whether a deploy key can push."""
     params = form_values(visit, "key", (), ("can_push",))
-    return _submit(
+    return submit_repository_form(
         find_project_settings(visit),
+        _show,
         "keys",
         {},
         deploy_keys_api.edit_deploy_key,
@@ -119,16 +130,26 @@ def change_key(visit: Visit) -> PageResponse:
 @pages.delete("/:path/-/settings/deploy_keys/:key", notice="Deploy key removed.")
 def remove_key(visit: Visit) -> PageResponse:
     """Remove a deploy key."""
-    return _submit(
-        find_project_settings(visit), "keys", {}, deploy_keys_api.delete_deploy_key, key_id=visit.request.path["key"]
+    return submit_repository_form(
+        find_project_settings(visit),
+        _show,
+        "keys",
+        {},
+        deploy_keys_api.delete_deploy_key,
+        key_id=visit.request.path["key"],
     )
 
 
 @pages.post("/:path/-/settings/deploy_keys/:key/enable", notice="Deploy key enabled.")
 def enable_key(visit: Visit) -> PageResponse:
     """Enable a deploy key of another project."""
-    return _submit(
-        find_project_settings(visit), "keys", {}, deploy_keys_api.enable_deploy_key, key_id=visit.request.path["key"]
+    return submit_repository_form(
+        find_project_settings(visit),
+        _show,
+        "keys",
+        {},
+        deploy_keys_api.enable_deploy_key,
+        key_id=visit.request.path["key"],
     )
 
 
@@ -140,15 +161,16 @@ def create_token(visit: Visit) -> PageResponse:
     try:
         created = parent.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
     except REQUEST_ERRORS as error:
-        return _repository_settings_page(parent, FormsState("token", typed, error_messages(error)))
-    return _repository_settings_page(parent, FormsState(), created)
+        return _show(parent, FormsState("token", typed, error_messages(error)))
+    return _show(parent, FormsState(), created)
 
 
 @pages.delete("/:path/-/settings/deploy_tokens/:token", notice="Deploy token revoked.")
 def revoke_token(visit: Visit) -> PageResponse:
     """Revoke a deploy token."""
-    return _submit(
+    return submit_repository_form(
         find_project_settings(visit),
+        _show,
         "tokens",
         {},
         deploy_tokens_api.delete_deploy_token,
@@ -166,21 +188,7 @@ def token_params(typed: dict[str, Any]) -> dict[str, Any]:
     return nonempty_values({name: typed[name] for name in _TOKEN_FIELDS}) | {"scopes": _DEPLOY_TOKEN_SCOPES}
 
 
-def _submit(
-    parent: ProjectContext,
-    form: str,
-    typed: dict[str, Any],
-    endpoint: Callable[..., object],
-    params: dict[str, Any] | None = None,
-    **path: object,
-) -> PageResponse:
-    url = f"{parent.url}/-/settings/repository"
-    return submit_form(
-        form, typed, lambda: parent.ask(endpoint, params, **path), partial(_repository_settings_page, parent), url
-    )
-
-
-def _repository_settings_page(parent: ProjectContext, forms: FormsState, created: Any = None) -> TemplateResponse:
+def _show(parent: ProjectContext, forms: FormsState, created: Any = None) -> TemplateResponse:
     every, visit = {"per_page": 100}, parent.visit
     keys = parent.ask(deploy_keys_api.list_deploy_keys, every).items
     context: dict[str, Any] = {
