@@ -7,7 +7,7 @@ from tests.browser.conftest import BrowserWindow
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
-from tests.git_history import History
+from tests.git_history import History, repository_of, run
 
 
 @pytest.fixture
@@ -51,3 +51,38 @@ def test_code_is_browsed_and_commented(window: BrowserWindow, person: User, proj
     expect(page.locator("tr.discussion").get_by_text("Is this in metres?")).to_be_visible()
     (comment,) = api.get(f"{project.url}/repository/commits/master/comments", person).json()
     assert (comment["path"], comment["line"]) == ("lib/tides.py", 50)
+
+
+def test_commit_page_at_full_width(
+    instance: Instance, window: BrowserWindow, person: User, project: Project, api: Api
+) -> None:
+    """The id is on one line, and the badge of the signature is as high as that of the pipeline."""
+    oid = _add_signed_commit(instance, project)
+    posted = api.post(f"{project.url}/statuses/{oid}", person, state="success", name="build", ref="signed")
+    assert posted.status_code == 201, posted.text
+
+    window.page.set_viewport_size({"width": 1440, "height": 900})
+    page = window.set_session(person).open(f"/{project.path}/-/commit/{oid}")
+
+    shown = page.locator(".properties dd.mono")
+    assert (shown.inner_text(), shown.evaluate(_LINES)) == (oid, 1)
+    heights = [badge.evaluate("each => each.getBoundingClientRect().height") for badge in page.locator(".state").all()]
+    assert (len(heights), len(set(heights))) == (2, 1), heights
+
+
+_LINES = """element => {
+    const content = document.createRange();
+    content.selectNodeContents(element);
+    return content.getClientRects().length;
+}"""
+_SIGNATURE = "gpgsig -----BEGIN SSH SIGNATURE-----\n U1NIU0lH\n -----END SSH SIGNATURE-----"
+
+
+def _add_signed_commit(instance: Instance, project: Project) -> str:
+    """Add a commit with a signature, which need not be valid, in a branch of its own; return its id."""
+    path = repository_of(instance, project).path
+    header, message = run(path, "cat-file", "commit", "master").split("\n\n", 1)
+    content = f"{header}\n{_SIGNATURE}\n\n{message}\n"
+    oid = run(path, "hash-object", "-t", "commit", "-w", "--stdin", input=content.encode())
+    run(path, "update-ref", "refs/heads/signed", oid)
+    return oid

@@ -72,10 +72,11 @@ def test_ssh_signature(
     tag = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={tmp_path / 'key'}", "-c", f"user.email={person.email}")
     _run("git", *tag, "-c", "user.name=Ada", "tag", "-s", "-m", "Signed tag", "v1", cwd=tmp_path)
     _run("git", "push", "-q", signer._push_to, "v1", cwd=tmp_path)
-    for address in (f"commit/{first}", "commits/master", "tags", "tags/v1"):
+    signers = {f"commit/{first}": "committer", "commits/master": "committer", "tags": "tagger", "tags/v1": "tagger"}
+    for address, signer_role in signers.items():
         page = browser.get(f"/{project.path}/-/{address}").text
         assert ("Verified" in page, "BEGIN SSH" in page) == (True, False), address
-        assert "Signed with SSH by a key of the committer" in page, address
+        assert f"Signed with SSH by a key of the {signer_role}, whose email address is verified" in page, address
 
     other = make.user()
     assert _status(make, person, project, signer.commit(*config, email=other.email)) == "unverified", "Another author."
