@@ -1,4 +1,4 @@
-"""Reads on standbys of PostgreSQL: as current as those of the primary, whatever happens to a standby."""
+"""Reads on standbys of PostgreSQL, which are as current as those of the primary while standbys lag, fail or change."""
 
 import shutil
 from collections.abc import Iterator
