@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import httpx
@@ -92,7 +93,7 @@ def _post(path: str, **content: Any) -> Write:
 
 
 def _create_file(server: Server, project: int) -> httpx.Response:
-    path = f"/projects/{project}/repository/files/{_text(6).replace('/', '-').replace('+', '-')}"
+    path = f"/projects/{project}/repository/files/{token_hex(6)}"
     content = {"branch": "master", "commit_message": "x", "content": _text(100_000)}
     return server.call("POST", path, json=content)
 
@@ -114,7 +115,7 @@ def _upload_large_file(server: Server, project: int) -> httpx.Response:
 
 
 def _create_wiki_page(server: Server, project: int) -> httpx.Response:
-    return server.call("POST", f"/projects/{project}/wikis", json={"title": _text(9), "content": _text(100_000)})
+    return server.call("POST", f"/projects/{project}/wikis", json={"title": token_hex(9), "content": _text(100_000)})
 
 
 def _create_snippet(server: Server, project: int) -> httpx.Response:
@@ -133,7 +134,7 @@ def _create_issue(server: Server, project: int) -> httpx.Response:
 
 
 def _create_project(server: Server, project: int) -> httpx.Response:
-    return server.call("POST", "/projects", json={"name": f"p{_text(9)}".replace("/", "-").replace("+", "-")})
+    return server.call("POST", "/projects", json={"name": f"p{token_hex(9)}"})
 
 
 WRITES: list[Write] = [
