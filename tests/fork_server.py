@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+HANGING_SECONDS = 600.0
+"""Time after which a command hangs; a busy machine needs more than a minute for the demo."""
 
 
 class ForkedProcess:
@@ -89,7 +91,7 @@ def start(
 
 
 def run(
-    module: str, *arguments: str, stdin: str = "", timeout: float = 60, env: dict[str, str] | None = None
+    module: str, *arguments: str, stdin: str = "", timeout: float = HANGING_SECONDS, env: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Run it to its end and return its output."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
