@@ -23,6 +23,13 @@ SCOPE_DESCRIPTIONS = {
     "profile": "Read your name, username and avatar",
     "email": "Read your email address",
 }
+DEPLOY_SCOPE_DESCRIPTIONS = {
+    "read_repository": "Read-only access to repositories",
+    "read_registry": "Read container images",
+    "write_registry": "Read and write container images",
+    "read_package_registry": "Read packages",
+    "write_package_registry": "Write packages",
+}
 
 
 def offered_scopes(scopes: Iterable[str]) -> list[tuple[str, str]]:

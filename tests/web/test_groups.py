@@ -113,7 +113,7 @@ def test_variables_and_tokens_of_a_group(owner: Browser, api: Api, make: Make, p
     assert _send(owner, f"{settings}/variables", **{"variable[key]": "K", "variable[value]": "hush"}).status_code == 302
     assert api.get(f"{group.url}/variables/K", person).json()["value"] == "hush"
     assert "hush" not in owner.get(f"{settings}/ci_cd").text
-    made = _send(owner, f"{settings}/deploy_tokens", **{"token[name]": "robot"})
+    made = _send(owner, f"{settings}/deploy_tokens", **{"token[name]": "robot", "token[scopes][]": "read_repository"})
     secret_label = 'aria-label="New deploy token"'
     assert secret_label in made.text
     later = owner.get(f"{settings}/repository").text

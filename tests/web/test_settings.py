@@ -146,13 +146,17 @@ def test_repository_settings(owner: Browser, api: Api, person: User, project: Pr
 
 def test_a_deploy_token_is_shown_once(owner: Browser, project: Project) -> None:
     settings = f"/{project.path}/-/settings"
-    typed = {"token[name]": "robot", "token[expires_at]": ""}
+    typed = {"token[name]": "robot", "token[expires_at]": "", "token[scopes][]": "write_package_registry"}
 
     refused = _send(owner, f"{settings}/deploy_tokens", **typed | {"token[expires_at]": "soon"})
+    without = _send(owner, f"{settings}/deploy_tokens", **typed | {"token[scopes][]": ""})
     made = _send(owner, f"{settings}/deploy_tokens", **typed)
 
-    assert refused.status_code == 422
+    assert (refused.status_code, without.status_code) == (422, 422)
     assert 'value="robot"' in refused.text
+    assert 'value="write_package_registry" checked' in refused.text
+    assert 'value="read_repository" checked' not in refused.text
+    assert '<span class="badge">write_package_registry</span>' in made.text
     secret = made.text.split('aria-label="New deploy token"')[0].rpartition('value="')[2].split('"')[0]
     assert len(secret) > 10
     later = owner.get(f"{settings}/repository").text

@@ -13,7 +13,7 @@ from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
-from ingot.web.projects.forms import FormsState, form_values, nonempty_values
+from ingot.web.projects.forms import FormsState, form_list, form_values, nonempty_values
 from ingot.web.projects.settings import find_project_settings
 from ingot.web.scope_labels import offered_scopes
 
@@ -42,9 +42,7 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
 
 def _create(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "access_token", _FIELDS)
-    fields = parent.visit.request.form.get("access_token")
-    values = fields.get("scopes") if isinstance(fields, dict) else None
-    typed["scopes"] = [scope for scope in values if isinstance(scope, str)] if isinstance(values, list) else []
+    typed["scopes"] = form_list(parent.visit, "access_token", "scopes")
     return _show_secret(parent, "token", typed, access_tokens_api.create_access_token, nonempty_values(typed))
 
 

@@ -11,7 +11,8 @@ from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import GroupContext
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_repository_form
-from ingot.web.projects.repository_settings import PROTECTION_LEVELS, token_form_values, token_params
+from ingot.web.projects.repository_settings import PROTECTION_LEVELS, token_form_values
+from ingot.web.scope_labels import DEPLOY_SCOPE_DESCRIPTIONS
 
 pages = PageRoutes()
 _RULE_FIELDS = ("name", "push_access_level", "merge_access_level")
@@ -56,7 +57,7 @@ def create_token(visit: Visit) -> PageResponse:
     parent = find_group_settings(visit)
     typed = token_form_values(visit)
     try:
-        created = parent.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
+        created = parent.ask(deploy_tokens_api.create_deploy_token, nonempty_values(typed))
     except REQUEST_ERRORS as error:
         return _show(parent, FormsState("token", typed, error_messages(error)))
     return _show(parent, FormsState(), created)
@@ -76,6 +77,7 @@ def _show(parent: GroupContext, forms: FormsState, created: Any = None) -> Templ
         "levels": PROTECTION_LEVELS,
         "rules": parent.ask(group_protection_api.list_group_protected_branches, every).items,
         "tokens": parent.ask(deploy_tokens_api.list_deploy_tokens, every).items,
+        "scopes": DEPLOY_SCOPE_DESCRIPTIONS,
         "created": created,
         "secret": created.token if created is not None and created.token is not UNSET else "",
     }

@@ -41,6 +41,13 @@ def form_values(visit: Visit, form: str, fields: Sequence[str], flags: Sequence[
     return typed | {name: form_field(visit.request.form, form, name) == "1" for name in flags}
 
 
+def form_list(visit: Visit, form: str, name: str) -> list[str]:
+    """Return the texts of a field with several values, such as checkboxes."""
+    fields = visit.request.form.get(form)
+    values = fields.get(name) if isinstance(fields, dict) else None
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
 def nonempty_values(typed: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that are not empty."""
     return {name: value for name, value in typed.items() if value != ""}

@@ -14,13 +14,12 @@ from ingot.repositories.protection import api as protection_api
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
-from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_repository_form
+from ingot.web.projects.forms import FormsState, form_list, form_values, nonempty_values, submit_repository_form
 from ingot.web.projects.settings import find_project_settings
+from ingot.web.scope_labels import DEPLOY_SCOPE_DESCRIPTIONS
 
 pages = PageRoutes()
 PROTECTION_LEVELS = {"40": "Maintainers", "30": "Developers and maintainers", "60": "Administrators", "0": "No one"}
-# The other scopes concern registries, which this server does not have.
-_DEPLOY_TOKEN_SCOPES = ["read_repository"]
 _TOKEN_FIELDS = ("name", "username", "expires_at")
 
 
@@ -159,7 +158,7 @@ def create_token(visit: Visit) -> PageResponse:
     parent = find_project_settings(visit)
     typed = token_form_values(visit)
     try:
-        created = parent.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
+        created = parent.ask(deploy_tokens_api.create_deploy_token, nonempty_values(typed))
     except REQUEST_ERRORS as error:
         return _show(parent, FormsState("token", typed, error_messages(error)))
     return _show(parent, FormsState(), created)
@@ -180,12 +179,7 @@ def revoke_token(visit: Visit) -> PageResponse:
 
 def token_form_values(visit: Visit) -> dict[str, Any]:
     """Return the values of the deploy token form."""
-    return form_values(visit, "token", _TOKEN_FIELDS)
-
-
-def token_params(typed: dict[str, Any]) -> dict[str, Any]:
-    """Convert the values of the deploy token form to API parameters."""
-    return nonempty_values({name: typed[name] for name in _TOKEN_FIELDS}) | {"scopes": _DEPLOY_TOKEN_SCOPES}
+    return form_values(visit, "token", _TOKEN_FIELDS) | {"scopes": form_list(visit, "token", "scopes")}
 
 
 def _show(parent: ProjectContext, forms: FormsState, created: Any = None) -> TemplateResponse:
@@ -202,6 +196,7 @@ def _show(parent: ProjectContext, forms: FormsState, created: Any = None) -> Tem
         "pushing_keys": [key for key in keys if key.can_push],
         "other_keys": visit.database.read(lambda db: keys_of_other_projects(db, visit.viewer.actor, parent.project.id)),
         "tokens": parent.ask(deploy_tokens_api.list_deploy_tokens, every).items,
+        "scopes": DEPLOY_SCOPE_DESCRIPTIONS,
         "secret": created.token if created is not None and created.token is not UNSET else "",
         "created": created,
         "may_change": parent.may(projects_api.edit_project),
