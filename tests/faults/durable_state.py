@@ -72,7 +72,8 @@ class DurableState:
             folder = waiting.pop()
             try:
                 inode = folder.stat().st_ino
-                entries = {entry.name: entry.stat(follow_symlinks=False) for entry in os.scandir(folder)}
+                with os.scandir(folder) as listing:
+                    entries = {entry.name: entry.stat(follow_symlinks=False) for entry in listing}
             except FileNotFoundError:  # Removed by another process at this moment.
                 continue
             self._folders[inode] = {name: Entry(each.st_ino, each.st_mode) for name, each in entries.items()}
