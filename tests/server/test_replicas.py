@@ -175,7 +175,10 @@ def test_metrics_count_the_reads(node: InProcessServer) -> None:
 def test_the_doctor_checks_standbys(node: InProcessServer, servers: tuple[str, Standby], database_url: str) -> None:
     primary = servers[0]
     assert not list(check_replicas(node.settings, node.database))
-    refused, malformed = "postgresql://ingot:secret@127.0.0.1:9/ingot", "postgresql://ingot:%zzsecret@127.0.0.1/ingot"
+    refused, malformed = (
+        "postgresql://ingot:secret@127.0.0.1:9/ingot",
+        "postgresql://ingot:%zzconnection@127.0.0.1/ingot",
+    )
     wrong = replace(node.settings, database_replica_urls=f"{primary} {database_url} {refused} {malformed}")
     itself, unrelated, silent, invalid = (finding.text for finding in check_replicas(wrong, node.database))
     assert invalid == "The replica 127.0.0.1/ingot is not used: ProgrammingError"

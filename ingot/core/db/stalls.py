@@ -189,7 +189,7 @@ class StallMonitor:
         if thread is not None:
             thread.join()
         self._awake.clear()
-        # Whoever connects next, such as a process that is forked now, finds out by itself.
+        # The next connection, perhaps of a process that is forked now, determines the state anew.
         self._parked = self._suspected = self._stalled = False
 
     def _start(self) -> None:

@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import Any
 
 from ingot.core.db.database import Database
+from ingot.core.db.engines import DatabaseErrorKind, Engine
 from ingot.core.db.log_positions import REPLAYED, LogPosition, Replayed, log_origin, log_position
 from ingot.core.db.replicas import ReplicaEngine
 from ingot.operations.doctor.findings import DoctorFinding
@@ -21,7 +22,9 @@ def check_replicas(settings: Settings, database: Database) -> Iterator[DoctorFin
         try:
             log_position(primary)
         except database.engine.errors as error:
-            yield DoctorFinding(f"Replicas are not used: the primary does not tell its position ({_reason(error)})")
+            yield DoctorFinding(
+                f"Replicas are not used: the primary does not tell its position ({_reason(database.engine, error)})"
+            )
             return
         for url in settings.database_replicas:
             engine = ReplicaEngine(url)
@@ -36,7 +39,7 @@ def _problem(engine: ReplicaEngine, position: Callable[[], LogPosition]) -> str:
         with closing(engine.connect(read_only=True)) as raw:
             return _difference(raw, position)
     except engine.errors as error:
-        return _reason(error)
+        return _reason(engine, error)
     finally:
         engine.close()
 
@@ -56,7 +59,8 @@ def _difference(raw: Any, position: Callable[[], LogPosition]) -> str:
     return ""
 
 
-def _reason(error: Exception) -> str:
-    """Return the first line of an error of the server; errors of the driver may quote the password."""
-    text = str(error).strip() if getattr(error, "sqlstate", None) or "connection" in str(error) else ""
+def _reason(engine: Engine, error: Exception) -> str:
+    """Return the first line of an error of the server or connection; that of a malformed URL quotes the password."""
+    is_quotable = getattr(error, "sqlstate", None) or engine.classify_error(error) is DatabaseErrorKind.LOST
+    text = str(error).strip() if is_quotable else ""
     return text.splitlines()[0] if text else type(error).__name__
