@@ -3,7 +3,7 @@
 from ingot.cli import main as cli
 from ingot.core.http import server
 
-LINGER_SECONDS = 4.0
+LINGER_SECONDS = 6.0
 
 
 def main() -> None:
