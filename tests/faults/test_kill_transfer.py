@@ -19,10 +19,11 @@ from tests.faults.test_kill_import import start
 from tests.server.process import Server, until
 
 KILLS = min(int(os.environ.get("INGOT_SOAK_ROUNDS", "3")), 20)
-REQUESTS_BETWEEN_KILLS = 7 if KILLS < 20 else 45
-MORE_ISSUES = 0 if KILLS < 20 else 900
+REQUESTS_BETWEEN_KILLS = 7 if KILLS < 20 else 20
+"""More than a page of issues takes: without progress, an import is given up after some restarts."""
+MORE_ISSUES = 0 if KILLS < 20 else 3500
 """Issues besides those of the sample, so that the import takes long enough to be killed twenty times."""
-SECONDS = 60.0 if KILLS < 20 else 600.0
+SECONDS = 60.0 if KILLS < 20 else 120.0
 _OWN_NAMES = re.compile(r"id|.*_(id|ids|url)|_links")
 """Fields whose values belong to one project."""
 
@@ -163,7 +164,9 @@ def test_a_killed_import_equals_an_uninterrupted_one(
     for number in range(20):
         source.post("/issues/1/notes", body=f"Comment {number}")
     for number in range(MORE_ISSUES):
-        source.post("/issues", title=f"Issue {number}")
+        issue = source.post("/issues", title=f"Issue {number}")
+        if number % 10 == 0:
+            source.post(f"/issues/{issue['iid']}/notes", body=f"Comment on {number}")
     start(stopped)
     whole = _ended(stopped, _begin(stopped, proxy, make.root.token, source.path, "whole"))
     assert (whole["status"], whole["failures"]) == ("finished", [])
