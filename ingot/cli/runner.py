@@ -4,6 +4,7 @@ import argparse
 import os
 import select
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable
@@ -97,13 +98,27 @@ def _watch_lifeline(worker: RunnerWorker, lifeline: int) -> None:
 
 
 def handle_signals(worker: RunnerWorker) -> None:
-    """Stop by signals; a thread does it, because a handler may interrupt the code that holds the same lock."""
+    """Stop by signals; a thread does it, because a handler may interrupt the code that holds the same lock.
 
-    def stop(number: int, _frame: object) -> None:
-        abort = number == signal.SIGTERM
-        threading.Thread(target=worker.stop, kwargs={"abort": abort}, daemon=True).start()
-
-    for number in (signal.SIGTERM, signal.SIGQUIT):
-        signal.signal(number, stop)
+    The thread reads their numbers from a socket: a handler runs in the main thread, which does not wake up if the
+    system delivers the signal to another thread.
+    """
+    received, wakeup = socket.socketpair()
+    wakeup.setblocking(False)
+    signal.set_wakeup_fd(wakeup.fileno())
+    numbers = [signal.SIGTERM, signal.SIGQUIT]
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # The supervisor handles SIGINT itself.
-        signal.signal(signal.SIGINT, stop)
+        numbers.append(signal.SIGINT)
+    for number in numbers:
+        signal.signal(number, _ignore)
+    threading.Thread(target=_stop_by_signals, args=(worker, received, wakeup), daemon=True).start()
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Handle a signal whose number was written to the wakeup socket."""
+
+
+def _stop_by_signals(worker: RunnerWorker, received: socket.socket, wakeup: socket.socket) -> None:
+    with received, wakeup:
+        while number := received.recv(1):
+            worker.stop(abort=number[0] == signal.SIGTERM)

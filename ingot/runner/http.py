@@ -54,6 +54,9 @@ class ServerConnection:
         """Send a request; a body of several pieces is sent in chunks."""
         chunked = not isinstance(body, bytes | None)
         fields = {**headers, **({"Transfer-Encoding": "chunked"} if chunked else {})}
+        self._http.connect()
+        if self._aborted:  # Before there was a socket that could be shut down.
+            raise ConnectionAbortedError
         try:
             self._http.request(method, self._prefix + path, body, fields, encode_chunked=chunked)
         except (BrokenPipeError, ConnectionResetError):

@@ -115,6 +115,8 @@ class RunnerWorker:
         connection = self._client.poll_connection()
         with self._guard:
             self._connection = connection
+            if self._stopping.is_set():
+                return None
         try:
             poll = self._client.poll(connection, self._last_update)
         finally:
