@@ -9,6 +9,7 @@ from ingot.core.api.routes import AlternateResponse, Endpoint
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.request import Origin
+from ingot.core.markup.render_budget import RenderBudget
 from ingot.errors import Conflict
 from ingot.settings import Settings
 
@@ -45,6 +46,7 @@ class QueryContext:
         self.settings = settings
         self.complexity = 0
         """Complexity of the operation."""
+        self.render_budget = RenderBudget()
         self._caller = InternalCaller(actor, origin, {})
         self._loaded: dict[str, dict[Any, Any]] = {}
 

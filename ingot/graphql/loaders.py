@@ -101,7 +101,9 @@ def render_html(
         path = project.full_path if project else None
         link_context = LinkContext(context.origin.base, path, positions=positions)
         store = repository_store(context.settings)
-        html = render_texts(context.database, store, context.actor, link_context, project, list(texts))
+        html = render_texts(
+            context.database, store, context.actor, link_context, project, list(texts), context.render_budget
+        )
         by_project[project_id] = dict(zip(texts, html, strict=True))
     return [
         by_project.get(project_of(parent), {}).get(text, "") if (text := text_of(parent)) is not None else None

@@ -17,6 +17,7 @@ from ingot.core.access.credentials import Credentials
 from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.core.db.database import Database
 from ingot.core.http.request import Header, Origin
+from ingot.core.markup.render_budget import RenderBudget
 from ingot.settings import Settings
 from ingot.web.client import PageClient
 from ingot.web.cookies import THEME_COOKIE
@@ -106,6 +107,7 @@ class Visit(msgspec.Struct, frozen=True):
     """Client that calls API endpoints as the current user."""
     database: Database
     settings: Settings
+    render_budget: RenderBudget = msgspec.field(default_factory=RenderBudget)
 
     def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint as the current user; ``path`` holds the path parameters, ``params`` the query and body."""

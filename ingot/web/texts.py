@@ -37,7 +37,8 @@ def render_markdown_texts(
     if project_id is not None:
         project = visit.find(projects_api.get_project, id=project_id).project
     link_context = LinkContext(visit.request.origin.base, project.full_path if project else root, **location)
-    html = render_texts(visit.database, repository_store(visit.settings), actor, link_context, project, texts)
+    store = repository_store(visit.settings)
+    html = render_texts(visit.database, store, actor, link_context, project, texts, visit.render_budget)
     base = visit.request.origin.base
     return [Markup(_adapt_for_page(text, base)) for text in html]  # noqa: S704 - Sanitized by render_texts.
 

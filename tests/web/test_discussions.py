@@ -211,3 +211,16 @@ def test_discussions_of_a_merge_request_are_resolved(
         f"{page}/discussions/{number}/notes", data=fields | {"note[body]": "Because", "note[resolved]": "true"}
     )
     assert all(note["resolved"] for note in api.get(f"{url}/{number}", setup.owner).json()["notes"])
+
+
+def test_a_page_renders_a_limited_amount_of_new_text(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
+) -> None:
+    """Texts beyond it are shown as they were written; the next visit renders more, since the others are cached."""
+    notes = f"{setup.project.url}/issues/{issue['iid']}/notes"
+    for number in range(4):
+        api.post(notes, setup.owner, body=f"**note {number}** " + ("word " * 200 + "\n\n") * 110)
+    first, second = (open_browser().get(_page(setup, issue)).text for _ in range(2))
+    assert [f"<strong>note {number}</strong>" in first for number in range(4)] == [True, True, False, False]
+    assert [f"**note {number}**" in first for number in range(4)] == [False, False, True, True]
+    assert [f"<strong>note {number}</strong>" in second for number in range(4)] == [True] * 4

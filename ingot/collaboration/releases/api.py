@@ -18,6 +18,7 @@ from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.markdown import render
+from ingot.core.markup.render_budget import RenderBudget
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.ports import ReferenceLinks
 from ingot.projects.projects.views import instance_urls
@@ -72,10 +73,9 @@ def list_releases(call: Call, context: RepositoryContext, params: ListReleases, 
 def _render_descriptions(call: Call, context: RepositoryContext, views: list[ReleaseView]) -> None:
     store, find = repository_store(call.settings), call.db.ports[ReferenceLinks].find
     resolve = partial(find, call.db, call.actor, call.origin.base, context.project, store)
+    link_context, budget = LinkContext(call.origin.base, context.project.full_path, positions=True), RenderBudget()
     for view in views:
-        view.description_html = render(
-            view.description or "", LinkContext(call.origin.base, context.project.full_path, positions=True), resolve
-        )
+        view.description_html = render(view.description or "", link_context, resolve, budget)
 
 
 @routes.get(

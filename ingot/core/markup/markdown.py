@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ingot.core.markup.highlighting import highlight_blocks
 from ingot.core.markup.links import LinkContext, ReferenceResolver
+from ingot.core.markup.render_budget import RenderBudget
 from ingot.core.markup.render_messages import CodeBlock, MarkdownTask
 from ingot.core.markup.render_pool import POOL, RendererUnavailable, RenderLimitExceeded
 from ingot.core.markup.renderer import MAX_LENGTH, preformatted, render_text
@@ -25,15 +26,21 @@ class RenderedMarkdown(NamedTuple):
     """False if rendering was not possible at the moment, so that the result must not be cached."""
 
 
-def render(text: str, link_context: LinkContext, resolve: ReferenceResolver | None = None) -> str:
+def render(
+    text: str, link_context: LinkContext, resolve: ReferenceResolver | None = None, budget: RenderBudget | None = None
+) -> str:
     """Return a text as HTML; without ``resolve``, references are not linked."""
-    return render_markdown(text, link_context, resolve).html
+    return render_markdown(text, link_context, resolve, budget).html
 
 
-def render_markdown(text: str, link_context: LinkContext, resolve: ReferenceResolver | None = None) -> RenderedMarkdown:
-    """Render a text as HTML, without colors or as it was written if it exceeds a limit."""
+def render_markdown(
+    text: str, link_context: LinkContext, resolve: ReferenceResolver | None = None, budget: RenderBudget | None = None
+) -> RenderedMarkdown:
+    """Render a text as HTML, without colors or as it was written if it exceeds a limit or the ``budget``."""
     if len(text) > MAX_LENGTH:
         return RenderedMarkdown(preformatted(text), lasting=True)
+    if budget is not None and not budget.take(len(text)):
+        return RenderedMarkdown(preformatted(text), lasting=False)
     if len(text) > MAX_LOCAL_LENGTH:
         return _render_long_text(text, link_context, resolve)
     lasting = True

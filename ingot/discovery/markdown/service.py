@@ -9,6 +9,7 @@ from ingot.core.db.database import Database
 from ingot.core.markup.links import Link, LinkContext, ReferenceResolver
 from ingot.core.markup.markdown import render_markdown
 from ingot.core.markup.references import Reference
+from ingot.core.markup.render_budget import RenderBudget
 from ingot.discovery.markdown.queries import resolve_references
 from ingot.discovery.markdown.reader_context import ReferenceContext
 from ingot.git.maintenance.store import RepositoryStore
@@ -43,7 +44,7 @@ def render_text(
 
     No transaction is open while the text is parsed: parsing may take long, and the references determine the queries.
     """
-    return render_texts(database, store, actor, link_context, project, [text])[0]
+    return render_texts(database, store, actor, link_context, project, [text], RenderBudget())[0]
 
 
 def render_texts(
@@ -53,6 +54,7 @@ def render_texts(
     link_context: LinkContext,
     project: Project | None,
     texts: Sequence[str],
+    budget: RenderBudget,
 ) -> list[str]:
     """Render several texts of the same project; the references of already parsed texts are looked up together."""
     cached_references = {text: _reference_cache.get((link_context, text)) for text in texts}
@@ -75,12 +77,13 @@ def render_texts(
         )
         links = dict(zip(references_in_batch, look_up(references_in_batch), strict=True))
         for text, references in batch.items():
-            html[text] = _render_with_links(link_context, text, [links[reference] for reference in references])
+            links_of_text = [links[reference] for reference in references]
+            html[text] = _render_with_links(link_context, text, links_of_text, budget)
     for text, references_or_none in cached_references.items():
         if references_or_none is None:
-            html[text] = _render_new_text(link_context, text, look_up)
+            html[text] = _render_new_text(link_context, text, look_up, budget)
         elif not references_or_none:
-            html[text] = _render_with_links(link_context, text, [])
+            html[text] = _render_with_links(link_context, text, [], budget)
     return [html[text] for text in texts]
 
 
@@ -95,7 +98,7 @@ def _batches(cached_references: dict[str, tuple[Reference, ...]]) -> Iterator[di
         yield batch
 
 
-def _render_new_text(link_context: LinkContext, text: str, resolve: ReferenceResolver) -> str:
+def _render_new_text(link_context: LinkContext, text: str, resolve: ReferenceResolver, budget: RenderBudget) -> str:
     """Render a text that is not in the cache, and cache its HTML and references."""
     references_in_text: Sequence[Reference] = ()
     links: Sequence[Link | None] = ()
@@ -105,7 +108,7 @@ def _render_new_text(link_context: LinkContext, text: str, resolve: ReferenceRes
         references_in_text, links = references, resolve(references)
         return links
 
-    html, lasting = render_markdown(text, link_context, resolve_and_store)
+    html, lasting = render_markdown(text, link_context, resolve_and_store, budget)
     if lasting:
         _reference_cache.put(
             (link_context, text),
@@ -116,11 +119,11 @@ def _render_new_text(link_context: LinkContext, text: str, resolve: ReferenceRes
     return html
 
 
-def _render_with_links(link_context: LinkContext, text: str, links: Sequence[Link | None]) -> str:
+def _render_with_links(link_context: LinkContext, text: str, links: Sequence[Link | None], budget: RenderBudget) -> str:
     key = (link_context, text, _links_key(links))
     html = _html_cache.get(key)
     if html is None:
-        html, lasting = render_markdown(text, link_context, lambda _: links)
+        html, lasting = render_markdown(text, link_context, lambda _: links, budget)
         if lasting:
             _html_cache.put(key, html, _html_bytes(text, html, links))
     return html
