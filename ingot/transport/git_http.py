@@ -146,7 +146,8 @@ class GitHttp:
             await self._take_slots(stack, anonymous=not identity.known)
             await (self._advertise if advertise else self._exchange)(service_request, request, send, trace)
         # In version 2 of the protocol, a fetch lists the refs with a request of its own.
-        if advertise or (service == "git-upload-pack" and service_request.git_protocol[:9] == "version=2"):
+        lists_refs = advertise or (service == "git-upload-pack" and service_request.git_protocol[:9] == "version=2")
+        if lists_refs or _is_probe(request):
             self._expected.add(request, call["path"], service)
 
     async def _take_slots(self, stack: AsyncExitStack, *, anonymous: bool) -> None:
@@ -181,6 +182,11 @@ class GitHttp:
         if not end.responded and end.reason in _REFUSALS:
             raise GitRequestRefused(*_REFUSALS[end.reason])
         await client.finish(end)
+
+
+def _is_probe(request: Request) -> bool:
+    """Return whether a client only tries its credentials, with an empty request, before it sends a large one."""
+    return request.headers.get(b"content-length") == b"%d" % len(FLUSH)
 
 
 class _HttpClient:

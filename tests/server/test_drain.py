@@ -95,6 +95,26 @@ def test_readiness_fails_before_the_server_stops(lingering: Server) -> None:
     assert "Traceback" not in server.log()
 
 
+def test_a_large_push_that_has_tried_its_credentials_is_expected(initialized: Server) -> None:
+    """git sends an empty request before a large one; the server accepts connections only for what is expected."""
+    initialized.module = "tests.server.lingering"
+    server = initialized.start(LINGER_SECONDS="0")
+    project = server.call("POST", "/projects", json={"name": "large"}).json()
+    url, kind = f"{server.url}/{project['path_with_namespace']}.git", "application/x-git-receive-pack-request"
+
+    def post() -> int:
+        return httpx.post(
+            f"{url}/git-receive-pack", auth=("root", TOKEN), content=b"0000", headers={"Content-Type": kind}
+        ).status_code
+
+    assert httpx.get(f"{url}/info/refs?service=git-receive-pack", auth=("root", TOKEN)).status_code == 200
+    terminate(server)
+    until("the signal to be noticed", lambda: is_stopping(server))
+    assert post() == 200
+    assert all(is_stopping(server) for _ in range(10)), "It still accepts connections."
+    assert post() == 200
+
+
 def test_no_write_that_was_sent_is_left_without_a_response(server: Server) -> None:
     """Each request comes on a new connection, which is refused or gets its response."""
     project = server.call("POST", "/projects", json={"name": "busy"}).json()
