@@ -131,11 +131,21 @@ def _names_of_new_user(call: Call, params: CreateUser) -> list[str]:  # noqa: AR
 _NEW_USER_LOCK = PartialLock(NAMESPACES, _names_of_new_user, lambda params: params.extern_uid is not UNSET)
 
 
+def _require_sign_in_grant(call: Call, params: CreateUser | ModifyUser) -> None:
+    """Raise Denied if a token that cannot issue others would set a password or make a user an administrator."""
+    if params.password is not UNSET or params.admin is True:
+        require(
+            policy.may_grant_sign_in(call.actor),
+            "OAuth and impersonation tokens cannot set passwords or make users administrators",
+        )
+
+
 @routes.post("/users", may=administrators, returns=AdminUserView, prepare=_hash_password, locks=_NEW_USER_LOCK)
 def create_user(call: Call, params: CreateUser, password_hash: str | None) -> AdminUserView:
     """Create a user."""
     if params.password is UNSET and not (params.reset_password or params.force_random_password):
         raise MissingParameter("password")
+    _require_sign_in_grant(call, params)
     user = service.create_user(call.db, params, password_hash, vouched_for=True)
     return admin_user_view(call.db, user, call.origin.base)
 
@@ -152,6 +162,7 @@ def create_user(call: Call, params: CreateUser, password_hash: str | None) -> Ad
 def modify_user(call: Call, user: User, params: ModifyUser, password_hash: str | None) -> AdminUserView:
     """Modify a user."""
     require(policy.may_modify_user(call.actor, NO_ACCESS, user))
+    _require_sign_in_grant(call, params)
     changed = service.modify_user(call.db, call.actor, user, params, password_hash)
     return admin_user_view(call.db, changed, call.origin.base)
 

@@ -18,3 +18,12 @@ def may_follow_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: 
 def may_modify_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG001 - All rules take the same three.
     """Administrators, except on the placeholder user."""
     return actor.admin and not user.placeholder
+
+
+def may_grant_sign_in(actor: Actor) -> bool:
+    """Administrators, but not through applications and impersonation tokens.
+
+    Those have limited access for a limited time. A password that they set, or an administrator whom they create, would
+    have more access and outlast it.
+    """
+    return actor.admin and actor.via not in ("oauth", "impersonation")

@@ -79,6 +79,25 @@ def test_no_scope_that_the_caller_lacks(
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
+def test_no_password_or_administrator_by_a_token_that_issues_none(
+    api: Api, make: Make, admin: User, credential: Callable[[str], User], name: str
+) -> None:
+    """A session of that password would have all scopes."""
+    caller, other = credential(name), make.user()
+    issues = CREDENTIALS[name][1]
+    named = {"username": f"new-{other.id}", "name": "New", "email": f"new-{other.id}@example.org"}
+    assert api.put(f"/users/{other.id}", caller, admin=True).status_code == (200 if issues else 403)
+    assert api.put(f"/users/{other.id}", caller, name="Other").status_code == 200
+    created = api.post("/users", caller, password=PASSWORD, **named)
+    assert created.status_code == (201 if issues else 403), created.text
+    if not issues:
+        assert api.post("/users", caller, force_random_password=True, admin=True, **named).status_code == 403
+        assert api.post("/users", caller, force_random_password=True, **named).status_code == 201
+    changed = api.put(f"/users/{admin.id}", caller, password="another password of mine")
+    assert changed.status_code == (200 if issues else 403), changed.text
+
+
+@pytest.mark.parametrize("name", CREDENTIALS)
 def test_an_application_gets_no_scope_that_the_caller_lacks(
     api: Api, credential: Callable[[str], User], name: str
 ) -> None:
