@@ -27,8 +27,8 @@ from ingot.log import log_failure
 from ingot.offload import WouldBlock, forbid_blocking
 from ingot.projects.projects.tables import projects
 
-MAX_SECONDS = 0.5
-"""No further page is rendered after this time, so that a slow disk does not delay the start."""
+MAX_SECONDS = 1.5
+"""No further page is rendered after this time, so that a slow disk does not delay the start; 0.3 s usually suffice."""
 _ORIGIN = Origin("http://localhost", "http://localhost", "", "")
 _PAGES = ("/users/sign_in", "/explore", "/")
 _ADMINISTRATOR = select(users).where(users.c.admin, users.c.state == "active").order_by(users.c.id).limit(1)
