@@ -68,6 +68,7 @@ def _authenticate_session(db: Connection, credentials: Credentials) -> Actor:
         admin=user.admin,
         external=user.external,
         via="session",
+        bot=user.bot,
     )
 
 

@@ -18,6 +18,7 @@ from ingot.errors import Denied
 ANN, BOB = Actor(user_id=1, username="ann"), Actor(user_id=2, username="bob")
 EVE = Actor(user_id=3, username="eve", external=True)
 ROOT = Actor(user_id=4, username="root", admin=True)
+BOT = Actor(user_id=5, username="project_1_bot", external=True, bot=True)
 
 
 def _user(user_id: int, **columns: Any) -> User:
@@ -81,6 +82,7 @@ def test_routes_of_scopes(
         (ROOT, _user(4), True, False, True),
         (ROOT, _user(9, placeholder=True), True, True, False),
         (ANN, _user(2, state="blocked"), True, True, False),
+        (BOT, _user(1), True, False, False),
     ],
 )
 def test_users(actor: Actor, user: User, sees: bool, follows: bool, modifies: bool) -> None:

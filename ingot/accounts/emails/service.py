@@ -15,15 +15,17 @@ from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.tables import Email, User, emails, users
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import emit
-from ingot.errors import Invalid
+from ingot.errors import Denied, Invalid
 
 
 def create_email(db: Connection, user_id: int, address: str, *, vouched_for: bool = False) -> Email:
     """Add a secondary email address; raise Invalid if it is taken: the user has it, or another user has proven it.
 
     It counts as confirmed at once if an administrator vouches for it, or if the instance requires no confirmation and
-    no other user claims it.
+    no other user claims it. Raises Denied for a bot, who could get a password by email and outlast its token.
     """
+    if find_user(db, user_id).bot:
+        raise Denied("Bot users cannot have email addresses")
     address = address.strip().lower()
     if not address:
         raise Invalid(email=["can't be blank"])

@@ -21,8 +21,8 @@ _EXPIRED = "Your password has expired: sign in on the web pages to change it."
 
 
 def may_sign_in(user: User) -> bool:
-    """Accept active users with a confirmed address, whichever credential proves their identity."""
-    return user.state == "active" and user.confirmed_at is not None and not user.placeholder
+    """Accept active users with a confirmed address, whichever credential proves their identity; no bots."""
+    return user.state == "active" and user.confirmed_at is not None and not user.placeholder and not user.bot
 
 
 def password_refusal(user: User, use: PasswordUse, *, passwords_enabled: bool, second_factor_due: bool) -> str | None:

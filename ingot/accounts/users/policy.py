@@ -11,8 +11,8 @@ def may_see_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG
 
 
 def may_follow_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Signed-in users, except the user themselves."""
-    return actor.known and actor.user_id != user.id
+    """Signed-in users, except the user themselves and bots."""
+    return actor.known and actor.user_id != user.id and not actor.bot
 
 
 def may_modify_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG001 - All rules take the same three.

@@ -142,8 +142,10 @@ def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, pa
     if _require_available(db, columns, except_id=user.id, vouched_for=actor.admin):
         raise Conflict("Email has already been taken")
     _validate(columns, params.password if params.password is not UNSET else None)
-    if user.bot and (columns.get("admin") or not columns.get("external", True) or params.password is not UNSET):
-        raise Denied("Bot users cannot be administrators, internal users or have a password")
+    if user.bot and (columns.get("admin") or not columns.get("external", True)):
+        raise Denied("Bot users cannot be administrators or internal users")
+    if user.bot and ("email" in columns or params.password is not UNSET):
+        raise Denied("Bot users cannot have an email address or a password")
     if columns.get("admin") is False:
         _require_other_administrator(db, user)
     if columns.get("external"):

@@ -77,7 +77,7 @@ def mail_reset_link(visit: Visit) -> PageResponse:
         user = user_by_email_or_none(db, address) if address else None
         key = f"password link from {client_network(visit.request.origin.ip)}"
         count_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
-        if user is not None and user.state == "active" and not user.placeholder:
+        if user is not None and user.state == "active" and not (user.placeholder or user.bot):
             send_mail = mail_password_hint if _uses_directory_password(visit, db, user) else mail_password_link
             send_mail(db, user)
 

@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from ingot.accounts.users.tables import users
+from ingot.core.access.passwords import hash_password
 from ingot.projects.access_tokens.service import RETENTION_DAYS, delete_ended_bots
+from tests.api.users.gpg import gpg_key
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, day, ids, make_group, make_project, statements_of
@@ -152,6 +155,7 @@ def test_a_bot_gets_no_credential_that_outlasts_its_token(api: Api, make: Make, 
     for parent in (project, group):
         caller = bot(create(api, roles.owner, parent, access_level=40 if parent is project else 50))
         assert api.post("/user/keys", caller, title="k", key=ed25519_line()).status_code == 403
+        assert api.post("/user/gpg_keys", caller, key=gpg_key()).status_code == 403
         assert api.post(f"{parent.url}/access_tokens", caller, **PARAMS).status_code == 403
         other = create(api, roles.owner, parent)["id"]
         assert api.post(f"{parent.url}/access_tokens/{other}/rotate", caller).status_code == 403
@@ -162,6 +166,35 @@ def test_a_bot_gets_no_credential_that_outlasts_its_token(api: Api, make: Make, 
             assert api.post(f"/users/{caller.id}/{kind}", make.root, **PARAMS).status_code == 403
         assert api.put(f"/users/{caller.id}", make.root, admin=True).status_code == 403
         assert api.put(f"/users/{caller.id}", make.root, password="a password of a bot").status_code == 403
+
+
+def test_a_bot_has_no_email_address_and_cannot_sign_in(
+    api: Api, make: Make, roles: UsersByRole, instance: Instance
+) -> None:
+    """Attack: a script with a token adds an address, has a link for a new password sent to it, and signs in."""
+    caller = bot(create(api, roles.owner, project_with(make, roles)))
+    own, password = f"{make.name()}@example.org", "a password of a bot"
+    for path, sender in (("/user/emails", caller), (f"/users/{caller.id}/emails", make.root)):
+        refused = api.post(path, sender, email=own)
+        assert (refused.status_code, refused.json()["message"]) == (
+            403,
+            "403 Forbidden - Bot users cannot have email addresses",
+        )
+    assert api.get("/user/emails", caller).json() == []
+    assert api.put(f"/users/{caller.id}", make.root, email=own).status_code == 403
+    assert api.put(f"/users/{caller.id}", make.root, name="Renamed").status_code == 200
+
+    # A bot with a password, which no request can set, is refused like a wrong password.
+    hashed, username = hash_password(password), api.get("/user", caller).json()["username"]
+    instance.app.database.write(lambda db: db.update(users, caller.id, password_hash=hashed))
+    assert api.post("/session", login=username, password=password).status_code == 401
+
+
+def test_a_bot_has_an_avatar_and_a_status_but_cannot_follow_users(api: Api, make: Make, roles: UsersByRole) -> None:
+    caller = bot(create(api, roles.owner, project_with(make, roles)))
+    assert api.post(f"/users/{roles.owner.id}/follow", caller).status_code == 403
+    assert api.put("/user/status", caller, message="Busy").status_code == 200
+    assert api.put("/user/avatar", caller, avatar="").status_code == 200
 
 
 def test_a_token_is_no_more_powerful_than_its_creator(api: Api, make: Make, roles: UsersByRole) -> None:
