@@ -41,8 +41,6 @@ def job_worker(
     settings: Settings,
     database: Database,
     log: Log,
-    *,
-    starts_recurring: bool = True,
     processes: JobProcesses | None = None,
 ) -> JobWorker:
     """Build the worker that runs the jobs of the queue; maintenance runs in other processes, if there are any."""
@@ -54,7 +52,6 @@ def job_worker(
         job_handlers(settings, database, log),
         recurring,
         log,
-        starts_recurring=starts_recurring,
         processes=processes,
         process_kinds=[*seldom, *_MAINTENANCE_KINDS],
     )

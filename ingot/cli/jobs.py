@@ -89,7 +89,7 @@ def run_jobs(
     settings: Settings, database: Database, log: Log, stops: Sequence[int], processes: JobProcesses | None = None
 ) -> bool:
     """Run jobs and webhook deliveries until one of the descriptors is readable; return whether all have finished."""
-    worker = job_worker(settings, database, log, starts_recurring=False, processes=processes)
+    worker = job_worker(settings, database, log, processes)
     deliveries = WebhookDeliveries(settings, database, log)
     deliveries.start(stops)
     drained = worker.run(stops)

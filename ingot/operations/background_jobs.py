@@ -36,7 +36,7 @@ class BackgroundJobs:
         self._settings = settings
         self._database = database
         self._log = log
-        self._worker = job_worker(settings, database, log, starts_recurring=False)
+        self._worker = job_worker(settings, database, log)
         self._dispatcher: HookDispatcher | None = None
         self._turn = threading.Lock()
         """Held while jobs run, and while they are paused."""

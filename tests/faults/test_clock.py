@@ -119,6 +119,8 @@ def test_recurring_jobs_continue(inside: InProcessServer, clock: AdjustableClock
         done.append(db.now)
 
     worker = JobWorker(inside.database, {}, [RecurringJob(600, work)], lambda *_, **__: None)
+    assert not worker.run_once()
+    clock.jump(seconds=601)
     assert worker.run_once() and not worker.run_once()
     clock.jump(seconds=599)
     assert not worker.run_once()

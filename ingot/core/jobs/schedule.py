@@ -40,14 +40,12 @@ class RecurringJob(NamedTuple):
 
 
 class Schedule:
-    """The recurring jobs of a worker, which enqueues them when they are due."""
+    """The recurring jobs of a worker, which enqueues them when they are due.
 
-    def __init__(self, recurring: Sequence[RecurringJob], *, starts_at_once: bool = True) -> None:
-        """Without ``starts_at_once``, a job that is new to the database waits for one interval.
+    A job that is new to the database waits for one interval: a new instance contains nothing that it could remove.
+    """
 
-        Servers start like that: a new instance contains nothing that recurring jobs could remove.
-        """
-        self._starts_at_once = starts_at_once
+    def __init__(self, recurring: Sequence[RecurringJob]) -> None:
         self._recurring = {entry.key: entry for entry in recurring}
         if len(self._recurring) < len(recurring):
             raise ValueError("Two recurring jobs have the same name")
@@ -76,14 +74,10 @@ class Schedule:
             next_run_at = add_duration(db.now, seconds=entry.every_seconds)
             if name not in slots:
                 db.insert(recurring_jobs, name=name, next_run_at=next_run_at)
-                if not self._starts_at_once:
-                    continue
             elif self._is_due(db, slots[name]) and self._is_free(db, slots[name]):
                 db.update(recurring_jobs, slots[name].id, next_run_at=next_run_at)
-            else:
-                continue
-            enqueue(db, PREFIX + name, None, unique_key=PREFIX + name)
-            count += 1
+                enqueue(db, PREFIX + name, None, unique_key=PREFIX + name)
+                count += 1
         return count
 
     def _is_free(self, db: Connection, slot: RecurringSlot) -> bool:

@@ -56,12 +56,11 @@ class JobWorker:
         log: Callable[..., None],
         *,
         lease_seconds: float = LEASE_SECONDS,
-        starts_recurring: bool = True,
         processes: JobProcesses | None = None,
         process_kinds: Sequence[str] = (),
     ) -> None:
         self._database = database
-        self._schedule = Schedule(recurring, starts_at_once=starts_recurring)
+        self._schedule = Schedule(recurring)
         self._handlers = {**handlers, **self._schedule.handlers()}
         if processes is not None:
             self._handlers |= processes.handlers(process_kinds)
