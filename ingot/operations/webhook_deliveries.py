@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from sqlalchemy import column, literal, literal_column, table
+from sqlalchemy import literal, literal_column
 from sqlalchemy import select as select_rows
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import Conflict, Unavailable
+from ingot.integrations.webhooks.delivery.tables import hook_deliveries
 from ingot.jobs import hook_dispatcher
 from ingot.log import Log
 from ingot.settings import Settings
@@ -24,14 +25,14 @@ _ROLE = "hooks"
 _MAX_SLEEP_SECONDS = 30.0
 _WAITING_DELIVERY = (
     select_rows(literal(1))
-    .select_from(table("hook_deliveries"))
-    .where(column("state") == literal_column("'waiting'"))
+    .select_from(hook_deliveries)
+    .where(hook_deliveries.c.state == literal_column("'waiting'"))
     .limit(1)
 )
 
 
 def has_waiting_delivery(db: Connection) -> bool:
-    """Return whether a delivery waits, be it due or not; imports no module of webhooks."""
+    """Return whether a delivery waits, be it due or not; imports no module of webhooks but that table."""
     return db.value(_WAITING_DELIVERY) is not None
 
 

@@ -17,7 +17,9 @@ EXCLUDED = [
     "ingot.web",
     "ingot.ci",  # The first request of their paths, event or job.
     "ingot.collaboration",
-    "ingot.integrations",
+    "ingot.integrations.services",
+    "ingot.integrations.transfers",
+    "ingot.integrations.webhooks.tables",
     "ingot.repositories",
     "ingot.projects.projects",
     "ingot.operations.backups",  # Another command.

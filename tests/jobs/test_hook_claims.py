@@ -19,8 +19,9 @@ from ingot.integrations.webhooks.delivery.claims import (
     save_outcomes,
 )
 from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
+from ingot.integrations.webhooks.delivery.tables import hook_deliveries
 from ingot.integrations.webhooks.outbox import queue_event
-from ingot.integrations.webhooks.tables import EVENT_FLAGS, hook_deliveries, hook_events, hooks
+from ingot.integrations.webhooks.tables import EVENT_FLAGS, hook_events, hooks
 from tests.jobs.conftest import JobQueue
 
 _STATES = select(hook_deliveries.c.state, hook_deliveries.c.attempts).order_by(hook_deliveries.c.id)

@@ -12,8 +12,9 @@ from sqlalchemy.types import BigInteger
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.jobs.queue import wake_workers
+from ingot.integrations.webhooks.delivery.tables import hook_deliveries
 from ingot.integrations.webhooks.payloads.parts import Payload
-from ingot.integrations.webhooks.tables import hook_deliveries, hook_events, hooks
+from ingot.integrations.webhooks.tables import hook_events, hooks
 
 _ASSIGN = insert(hook_deliveries).from_select(
     ["event_id", "hook_id", "state", "attempts", "due_at", "placed_at"],

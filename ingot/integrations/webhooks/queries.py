@@ -9,12 +9,12 @@ from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, li
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.errors import NotFound
+from ingot.integrations.webhooks.delivery.tables import hook_deliveries
 from ingot.integrations.webhooks.tables import (
     DeliveryAttempt,
     Hook,
     HookKind,
     hook_attempts,
-    hook_deliveries,
     hook_events,
     hooks,
 )

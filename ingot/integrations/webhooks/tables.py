@@ -1,4 +1,4 @@
-"""Tables of webhooks, their events, deliveries and delivery attempts."""
+"""Tables of webhooks, their events and delivery attempts; ``delivery/tables.py`` has that of deliveries."""
 
 from typing import Literal
 
@@ -8,7 +8,6 @@ from ingot.core.db.schema import Record, binary, decimal, flag, index_where, met
 from ingot.core.db.times import Timestamp
 
 HookKind = Literal["project", "group", "system", "service"]
-DeliveryState = Literal["waiting", "done", "failed"]
 
 # Events that a webhook can subscribe to, under the API's names.
 EVENT_FLAGS = (
@@ -99,35 +98,6 @@ hook_events = Table(
     text("unfinished", nullable=True),
     text("created_at"),
     Index("ix_hook_events_created_at", "created_at"),
-    sqlite_autoincrement=True,
-)
-
-hook_deliveries = Table(
-    "hook_deliveries",
-    metadata,
-    row_id(),
-    reference("event_id", "hook_events.id", index=True),
-    reference("hook_id", "hooks.id"),
-    text("state"),
-    number("attempts"),
-    text("due_at"),
-    # Time of that decision; used to detect a clock that was set back.
-    text("placed_at"),
-    Index("ix_hook_deliveries_hook_id", "hook_id", "id"),
-    # The dispatcher uses these to iterate over hooks and to read a hook's deliveries in order.
-    Index(
-        "ix_hook_deliveries_waiting_due",
-        "hook_id",
-        "due_at",
-        **index_where("state = 'waiting'"),
-    ),
-    Index(
-        "ix_hook_deliveries_waiting_tried",
-        "hook_id",
-        "attempts",
-        "id",
-        **index_where("state = 'waiting'"),
-    ),
     sqlite_autoincrement=True,
 )
 

@@ -10,7 +10,8 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.integrations.webhooks.delivery.outcome import MAX_PAUSE_SECONDS, DeliveryOutcome
-from ingot.integrations.webhooks.tables import Delivery, Hook, hook_attempts, hook_deliveries, hook_events, hooks
+from ingot.integrations.webhooks.delivery.tables import hook_deliveries
+from ingot.integrations.webhooks.tables import Delivery, Hook, hook_attempts, hook_events, hooks
 
 LEASE_SECONDS = 10.0
 SKEW_SECONDS = 60.0

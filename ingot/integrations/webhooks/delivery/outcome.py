@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ingot.core.db.times import Timestamp, add_duration, to_datetime
-from ingot.integrations.webhooks.tables import DeliveryState
+from ingot.integrations.webhooks.delivery.tables import DeliveryState
 
 MAX_ATTEMPTS = 16
 FIRST_RETRY_SECONDS = 10.0
