@@ -5,9 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from alembic import command
+from sqlalchemy import create_engine
+
 from ingot.core.db.schema import all_tables
-from ingot.core.migrations.run import migrate
+from ingot.core.migrations.run import SCRIPTS, migrate
 from ingot.core.migrations.schema_dump import migrated_database, schema_statements
+from ingot.core.migrations.upgrade import alembic_config
 from ingot.settings import Settings
 
 LOADED = """
@@ -42,6 +46,18 @@ def test_a_first_start_creates_the_schema_of_the_migrations(tmp_path: Path) -> N
     assert _rows(at_once).keys() - declared == {"alembic_version", "row_changes", "row_versions"}
     at_once.close()
     by_scripts.close()
+
+
+def test_the_scripts_create_the_declared_tables(tmp_path: Path) -> None:
+    """`make migration` proposes nothing for tables that have not changed."""
+    settings, declared = Settings(data=tmp_path), all_tables()
+    migrate(settings)
+    config = alembic_config(SCRIPTS)
+    engine = create_engine(settings.database)
+    with engine.connect() as connection:
+        config.attributes.update(connection=connection, metadata=declared[0].metadata)
+        command.check(config)
+    engine.dispose()
 
 
 def test_starts_without_migrations_load_no_migration_modules(tmp_path: Path) -> None:
