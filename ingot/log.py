@@ -56,6 +56,11 @@ def log_failure(event: str, error: BaseException, **fields: Any) -> None:
     _logger.warning(event, extra={"fields": {**fields, "error": type(error).__name__, "where": where}})
 
 
+def log_warning(event: str, **fields: Any) -> None:
+    """Log an event that is no error of the server, but that administrators should know of."""
+    _logger.warning(event, extra={"fields": fields})
+
+
 def route_logging(log: Log) -> None:
     """Write what this process logs through the standard library as structured lines."""
     logging.basicConfig(level=logging.INFO, handlers=[LogHandler(log)])

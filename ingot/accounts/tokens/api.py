@@ -2,6 +2,8 @@
 
 from ingot.accounts.tokens import policy, queries, service
 from ingot.accounts.tokens.params import CreateOwnToken, CreateToken, ListTokens, RotateToken
+from ingot.accounts.tokens.reuse import revoke_family_of_reused_token
+from ingot.accounts.tokens.service import ROTATION
 from ingot.accounts.tokens.tables import AccessToken
 from ingot.accounts.tokens.views import TokenView, token_view
 from ingot.accounts.users.api import user_in_path
@@ -102,6 +104,8 @@ def revoke_personal_access_token(call: Call) -> None:
     may=signed_in,
     returns=TokenView,
     status=200,
+    locks=ROTATION,
+    on_refused_token=revoke_family_of_reused_token,
     scopes=SELF_ROTATE_SCOPES,
 )
 def rotate_own_token(call: Call, token: AccessToken, params: RotateToken) -> TokenView:
@@ -110,7 +114,13 @@ def rotate_own_token(call: Call, token: AccessToken, params: RotateToken) -> Tok
 
 
 @routes.post(
-    "/personal_access_tokens/:id/rotate", on=_token_in_path, may=policy.may_manage_token, returns=TokenView, status=200
+    "/personal_access_tokens/:id/rotate",
+    on=_token_in_path,
+    may=policy.may_manage_token,
+    returns=TokenView,
+    status=200,
+    locks=ROTATION,
+    on_refused_token=revoke_family_of_reused_token,
 )
 def rotate_personal_access_token(call: Call, token: AccessToken, params: RotateToken) -> TokenView:
     """Rotate a personal access token: revoke it and get a new one."""

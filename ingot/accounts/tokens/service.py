@@ -27,6 +27,8 @@ _ALLOWED_SCOPES: dict[AuthMethod, set[str]] = {
     "impersonation": set(SCOPES),
 }
 MAX_LENGTH = 255
+ROTATION = "token rotation"
+"""Lock under which tokens are rotated: a token has one successor, and a family that is revoked gets no further one."""
 _NO_DELEGATION = "OAuth, impersonation, project and group access tokens cannot create or rotate tokens"
 
 
@@ -38,6 +40,7 @@ def create_token(
     scopes: list[str],
     expires_at: Timestamp | None = None,
     secret: str = "",
+    family_id: int | None = None,
 ) -> tuple[AccessToken, str]:
     """Create a token; return it with its secret, which is not stored. A past ``expires_at`` makes it inactive."""
     errors: dict[str, list[str]] = {}
@@ -53,7 +56,7 @@ def create_token(
         raise Invalid(**errors)
     secret = secret or _PREFIXES[kind] + secrets.token_urlsafe(24)
     ordered = " ".join(scope for scope in dict.fromkeys(scopes))
-    token_id = _insert(db, user_id, kind, name.strip(), ordered, secret, expires_at)
+    token_id = _insert(db, user_id, kind, name.strip(), ordered, secret, expires_at, family_id=family_id)
     token = token_or_none(db, token_id, kind)
     assert token is not None  # noqa: S101 - It was just inserted in this transaction.
     return token, secret
@@ -109,6 +112,7 @@ def rotate_token(
     A token that rotates itself may prolong its life, which is the purpose of rotation. Of another token, a caller gets
     no more than the caller's credential has.
     """
+    db.must_hold(ROTATION)
     scopes, latest = token.scopes.split(), None
     if token.id != actor.token_id:
         may_issue = policy.may_issue_bot_tokens if of_bot else policy.may_issue_tokens
@@ -116,10 +120,11 @@ def rotate_token(
         latest = _require_delegable(db, actor, scopes, expires_at)
     if not token.active(db.now):
         raise Invalid("400 (Bad request) the token is already revoked or expired")
-    db.update(access_tokens, token.id, revoked=True)
+    family_id = token.family_id or token.id
+    db.update(access_tokens, token.id, revoked=True, family_id=family_id)
     in_a_week = Timestamp(add_duration(db.now, days=7)[:10] + "T00:00:00.000Z")
     new_expiry = expires_at or min(in_a_week, latest or in_a_week)
-    successor, secret = create_token(db, token.user_id, token.kind, token.name, scopes, new_expiry)
+    successor, secret = create_token(db, token.user_id, token.kind, token.name, scopes, new_expiry, family_id=family_id)
     emit(db, TokenRotated(user_id=token.user_id, expires_at=new_expiry))
     return successor, secret
 
@@ -141,6 +146,7 @@ def _insert(
     secret: str,
     expires_at: Timestamp | None,
     sealed: bytes | None = None,
+    family_id: int | None = None,
 ) -> int:
     return db.insert(
         access_tokens,
@@ -154,6 +160,7 @@ def _insert(
         revoked=False,
         created_at=db.now,
         expires_at=expires_at,
+        family_id=family_id,
     )
 
 

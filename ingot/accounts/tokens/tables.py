@@ -3,7 +3,7 @@
 from sqlalchemy import Index, Table
 
 from ingot.core.access.actor import AuthMethod
-from ingot.core.db.schema import Record, binary, flag, metadata, reference, row_id, text
+from ingot.core.db.schema import Record, binary, flag, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
 access_tokens = Table(
@@ -22,6 +22,8 @@ access_tokens = Table(
     text("expires_at", nullable=True),
     text("last_used_at", nullable=True),
     text("name_key"),
+    # Id of the first token of those that replaced each other by rotation; null for a token that was never rotated.
+    number("family_id", nullable=True),
     sqlite_autoincrement=True,
 )
 Index("ix_access_tokens_user_id_kind", access_tokens.c.user_id, access_tokens.c.kind)
@@ -42,6 +44,7 @@ class AccessToken(Record, frozen=True):
     expires_at: Timestamp | None
     last_used_at: Timestamp | None
     name_key: str
+    family_id: int | None
 
     def active(self, now: Timestamp) -> bool:
         """Return whether the token is neither revoked nor expired."""

@@ -193,6 +193,11 @@ class Kernel:
                 await self._authorize_with_body(call, charge)
             else:
                 await self._authorize(call)
+        except Unauthenticated:
+            token, report = call.credentials.token, call.endpoint.on_refused_token
+            if token is not None and report is not None:
+                await self._run_in(self.writer, partial(report, self._database, token))
+            raise
         finally:
             # Refused calls count too, so that guesses of credentials are limited.
             if limited:

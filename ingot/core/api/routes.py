@@ -155,6 +155,7 @@ class Endpoint:
     job_token: bool
     package_client: bool
     rate_limited: bool
+    on_refused_token: Callable[[Database, str], object] | None
     locks: str | PartialLock | None
     body_limit: int | Callable[[Connection], int]
     instead: dict[int, Any]
@@ -254,6 +255,8 @@ class EndpointOptions(typing.TypedDict, total=False):
     """
     rate_limited: bool
     """Count the call for the rate limits; True unless declared."""
+    on_refused_token: Callable[[Database, str], object] | None
+    """Called with a token that is not valid, before the response with status 401."""
     locks: str | PartialLock | None
     """The lock under which the subject is found and changed."""
     body_limit: int | Callable[[Connection], int]
@@ -326,6 +329,7 @@ class Routes:
                     job_token=options.get("job_token", False),
                     package_client=options.get("package_client", False),
                     rate_limited=options.get("rate_limited", True),
+                    on_refused_token=options.get("on_refused_token"),
                     locks=options.get("locks"),
                     body_limit=options.get("body_limit", BODY_LIMIT),
                     instead=options.get("instead") or {},

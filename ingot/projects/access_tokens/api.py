@@ -3,6 +3,8 @@
 from typing import NamedTuple
 
 from ingot.accounts.tokens.params import RotateToken
+from ingot.accounts.tokens.reuse import revoke_family_of_reused_token
+from ingot.accounts.tokens.service import ROTATION
 from ingot.accounts.tokens.tables import AccessToken
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -149,6 +151,8 @@ def get_access_token(call: Call, subject: ResourceToken) -> ResourceTokenView:
     may=signed_in,
     returns=ResourceTokenView,
     status=200,
+    locks=ROTATION,
+    on_refused_token=revoke_family_of_reused_token,
     scopes=SELF_ROTATE_SCOPES,
 )
 @routes.post(
@@ -157,6 +161,8 @@ def get_access_token(call: Call, subject: ResourceToken) -> ResourceTokenView:
     may=signed_in,
     returns=ResourceTokenView,
     status=200,
+    locks=ROTATION,
+    on_refused_token=revoke_family_of_reused_token,
     scopes=SELF_ROTATE_SCOPES,
 )
 def rotate_own_access_token(call: Call, subject: ResourceToken, params: RotateToken) -> ResourceTokenView:
@@ -170,6 +176,8 @@ def rotate_own_access_token(call: Call, subject: ResourceToken, params: RotateTo
     may=_may_manage,
     returns=ResourceTokenView,
     status=200,
+    locks=ROTATION,
+    on_refused_token=revoke_family_of_reused_token,
 )
 @routes.post(
     "/projects/:id/access_tokens/:token_id/rotate",
@@ -177,6 +185,8 @@ def rotate_own_access_token(call: Call, subject: ResourceToken, params: RotateTo
     may=_may_manage,
     returns=ResourceTokenView,
     status=200,
+    locks=ROTATION,
+    on_refused_token=revoke_family_of_reused_token,
 )
 def rotate_access_token(call: Call, subject: ResourceToken, params: RotateToken) -> ResourceTokenView:
     """Rotate an access token: revoke it and get a new one of the same bot."""
