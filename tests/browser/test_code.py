@@ -53,10 +53,10 @@ def test_code_is_browsed_and_commented(window: BrowserWindow, person: User, proj
     assert (comment["path"], comment["line"]) == ("lib/tides.py", 50)
 
 
-def test_commit_page_at_full_width(
+def test_commit_pages_at_full_width(
     instance: Instance, window: BrowserWindow, person: User, project: Project, api: Api
 ) -> None:
-    """The id is on one line, and the badge of the signature is as high as that of the pipeline."""
+    """The id and all labels are on one line, and the badges of the signature and the pipeline are aligned."""
     oid = _add_signed_commit(instance, project)
     posted = api.post(f"{project.url}/statuses/{oid}", person, state="success", name="build", ref="signed")
     assert posted.status_code == 201, posted.text
@@ -66,8 +66,19 @@ def test_commit_page_at_full_width(
 
     shown = page.locator(".properties dd.mono")
     assert (shown.inner_text(), shown.evaluate(_LINES)) == (oid, 1)
+    assert {label.evaluate(_LINES) for label in page.locator(".properties dt").all()} == {1}
     heights = [badge.evaluate("each => each.getBoundingClientRect().height") for badge in page.locator(".state").all()]
     assert (len(heights), len(set(heights))) == (2, 1), heights
+
+    page = window.open(f"/{project.path}/-/commits/signed")
+    tops = [
+        badge.evaluate("each => each.getBoundingClientRect().top") for badge in page.locator(".commits .state").all()
+    ]
+    assert (len(tops), len(set(tops))) == (2, 1), tops
+    page.locator(".signature summary").click()
+    explanation = page.locator(".signature .sheet").evaluate("each => each.getBoundingClientRect().top")
+    badge = page.locator(".signature summary").evaluate("each => each.getBoundingClientRect().bottom")
+    assert explanation >= badge
 
 
 _LINES = """element => {
