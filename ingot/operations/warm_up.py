@@ -1,11 +1,12 @@
 """Warm-up of the application before its workers are forked: they share the memory, and their first pages are fast.
 
-Pages are rendered for an administrator and thrown away. Reads that would block, such as those that start git, end
-where they would.
+Pages are rendered for an administrator, then for an anonymous visitor, and thrown away. Reads that would block, such as
+those that start git, end where they would.
 """
 
 import secrets
 from collections.abc import Iterator
+from itertools import product
 from time import monotonic
 from typing import Any
 
@@ -28,7 +29,7 @@ from ingot.offload import WouldBlock, forbid_blocking
 from ingot.projects.projects.tables import projects
 
 MAX_SECONDS = 1.5
-"""No further page is rendered after this time, so that a slow disk does not delay the start; 0.3 s usually suffice."""
+"""No further page is rendered after this time, so that a slow disk does not delay the start for long."""
 _ORIGIN = Origin("http://localhost", "http://localhost", "", "")
 _PAGES = ("/users/sign_in", "/explore", "/")
 _ADMINISTRATOR = select(users).where(users.c.admin, users.c.state == "active").order_by(users.c.id).limit(1)
@@ -79,8 +80,10 @@ def _start_jobs(db: Connection) -> None:
 
 def _render_pages(app: App) -> None:
     started = monotonic()
-    viewer = app.database.read(lambda db: db.first(User, _ADMINISTRATOR))
-    for path in app.database.read(lambda db: [*_PAGES, *_sample_pages(db)]):
+    administrator = app.database.read(lambda db: db.first(User, _ADMINISTRATOR))
+    paths = app.database.read(lambda db: [*_PAGES, *_sample_pages(db)])
+    # Their statements differ.
+    for viewer, path in product((administrator, None), paths):
         if monotonic() - started > MAX_SECONDS:
             return
         try:
