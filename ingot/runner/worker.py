@@ -114,9 +114,9 @@ class RunnerWorker:
         """Request a job; raise RunnerRejected or NoResponse."""
         connection = self._client.poll_connection()
         with self._guard:
-            self._connection = connection
             if self._stopping.is_set():
                 return None
+            self._connection = connection
         try:
             poll = self._client.poll(connection, self._last_update)
         finally:
