@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, func, select, union_all
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.lists.filters import IssueFilter
@@ -45,15 +45,18 @@ _LABEL_TITLES = (
 _COUNTS = select(issue_counts.c.state, issue_counts.c.confidential, issue_counts.c.count).where(
     issue_counts.c.project_id == bindparam("project")
 )
-_OWN_CONFIDENTIAL = (
+_CONFIDENTIAL = (
     select(issues.c.state, func.count())
-    .where(
-        issues.c.project_id == bindparam("project"),
-        issues.c.confidential.is_(True),
-        issues.c.deleted_at.is_(None),
-        policy.visible_below_reporter(),
-    )
+    .where(issues.c.project_id == bindparam("project"), issues.c.confidential.is_(True), issues.c.deleted_at.is_(None))
     .group_by(issues.c.state)
+)
+# Two parts, each of which an index finds; a condition for both would read all confidential issues of the project.
+_OWN_CONFIDENTIAL = union_all(
+    _CONFIDENTIAL.where(issues.c.author_id == bindparam("actor")),
+    _CONFIDENTIAL.where(
+        issues.c.author_id != bindparam("actor"),
+        issues.c.id.in_(select(issue_assignees.c.issue_id).where(issue_assignees.c.user_id == bindparam("actor"))),
+    ),
 )
 # Issues that a caller may see in any project.
 _VISIBLE_IDS = {

@@ -165,6 +165,23 @@ def test_counts(api: Api, setup: ConfidentialIssueSetup) -> None:
             assert everything == (name in INSIDERS) + ("labels" not in path), (path, name)
 
 
+def test_the_total_counts_each_issue_once(api: Api, make: Make) -> None:
+    """A guest sees confidential issues as their author, as their assignee, or as both."""
+    guest = make.user()
+    project = make_project(make, visibility="private", members={guest: Level.GUEST})
+    own, both, assigned = (
+        make_issue(make, project, author, title=title, confidential=True)
+        for title, author in (("own", guest), ("both", guest), ("assigned", make.root))
+    )
+    make_issue(make, project, make.root, confidential=True)
+    for issue in (both, assigned):
+        api.put(f"/projects/{project.id}/issues/{issue['iid']}", make.root, assignee_ids=[guest.id])
+    api.put(f"/projects/{project.id}/issues/{own['iid']}", make.root, state_event="close")
+    for state, expected in (("all", 3), ("opened", 2), ("closed", 1)):
+        listed = api.get(f"/projects/{project.id}/issues", guest, state=state)
+        assert (len(listed.json()), listed.headers["x-total"]) == (expected, str(expected))
+
+
 def test_changes_of_visibility_apply_at_once(api: Api, make: Make) -> None:
     """Attack: use access after it was withdrawn; the next request is denied."""
     stranger, reporter = make.user(), make.user()
