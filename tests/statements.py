@@ -16,8 +16,14 @@ _SQLITE_VERSION = "PRAGMA data_version"
 _POLLS = (_SQLITE_VERSION, "SELECT 1")
 """Statements by which a watch polls for changes or checks its connection."""
 _QUERIES = re.compile(r"\s*(select|with|insert|update|delete)\b", re.IGNORECASE)
-_UNCOUNTED = re.compile("pg_current_xact_id|pg_walfile_name|pg_last_wal_replay_lsn|pg_control_system|pg_snapshot_xmin")
-"""Part of the query that follows each BEGIN on PostgreSQL, and of those that choose a replica."""
+_UNCOUNTED = re.compile(
+    "pg_current_xact_id|pg_walfile_name|pg_last_wal_replay_lsn|pg_control_system|pg_snapshot_xmin"
+    "|UPDATE \\w+ SET last_used_at"
+)
+"""Part of the query that follows each BEGIN on PostgreSQL, and of those that choose a replica.
+
+The use of tokens and keys is stored by another thread, up to some seconds after the request.
+"""
 _MONITOR = "queue monitor"
 """Thread that follows all commits once a runner has polled; no request causes its statements."""
 _counters: "WeakKeyDictionary[Database, StatementCounter]" = WeakKeyDictionary()
