@@ -21,7 +21,7 @@ PIECES = [*SINGLE, *SEVERAL, *(f"{line}\n" for line in LINES), "\n "]
 
 def codes(lexer: str) -> Iterator[str]:
     """Runs of each piece, as one line as long as is highlighted and as many lines; all in the long tests."""
-    lengths = (8_000, 50_000, MAX_FILE_LENGTH) if SOAK else (4_000,)
+    lengths = (8_000, MAX_FILE_LENGTH) if SOAK else (4_000,)
     step = 1 if SOAK else 24
     for index, piece in enumerate(PIECES):
         if (index + NAMES.index(lexer)) % step == 0:
