@@ -67,6 +67,10 @@ def fill_ports(settings: Settings) -> Ports:
             DeferredFunction("ingot.projects.deploy_keys.queries:projects_of_key"),
         ),
         Deferred(
+            "ingot.accounts.two_factor.ports:GroupRequirements",
+            DeferredFunction("ingot.projects.namespaces.two_factor:two_factor_due_at"),
+        ),
+        Deferred(
             "ingot.accounts.users.ports:UserNamespaces",
             DeferredFunction("ingot.projects.namespaces.queries:namespace_ids_of_users"),
         ),

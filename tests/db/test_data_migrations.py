@@ -1,10 +1,12 @@
 """Data migrations of existing rows."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, MetaData, Table, create_engine, insert, select
 
+from ingot.core.db.times import timestamp
 from ingot.core.migrations.run import migrate
 from ingot.settings import Settings
 from tests.server.process import fresh_database
@@ -112,3 +114,25 @@ def test_waiting_jobs_get_their_new_kinds(tmp_path: Path, database_url: str) -> 
         ]
         assert not connection.execute(select(_table(connection, "recurring_jobs"))).all()
     engine.dispose()
+
+
+def test_groups_that_require_two_factor_authentication_start_its_grace_period(
+    tmp_path: Path, database_url: str
+) -> None:
+    settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "two_factor"))
+    migrate(settings, "0051")
+    engine = create_engine(_url(settings))
+    documents = ('{"require_two_factor_authentication":true,"two_factor_grace_period":1}', "{}")
+    with engine.begin() as connection:
+        for document in documents:
+            _add(connection, "namespaces", name=document, full_path_key=document, options_document=document)
+    before = timestamp(datetime.now(UTC))
+    migrate(settings)
+    with engine.connect() as connection:
+        groups = _table(connection, "namespaces").c
+        rows = connection.execute(select(groups.two_factor_required_at).order_by(groups.id)).all()
+    engine.dispose()
+    (required,), (other,) = rows
+    assert before[:16] <= required[:16] <= timestamp(datetime.now(UTC))[:16]
+    assert len(required) == len(before)
+    assert other is None

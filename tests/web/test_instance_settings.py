@@ -43,7 +43,7 @@ def test_two_factor_authentication_is_required(
     for path in ("/", "/profile/account", f"/{project.path}", "/explore", "/oauth/authorize"):
         assert browser.get(path).headers.get("location") == HERE, path
     asked = browser.get(HERE)
-    assert "This server requires two-factor authentication" in asked.text
+    assert "Set up two-factor authentication to continue." in asked.text
     token = browser.form(HERE, HERE).fields["authenticity_token"]
     sent = {"authenticity_token": token, "personal_access_token[name]": "x", "personal_access_token[scopes][]": "api"}
     assert browser.post("/profile/personal_access_tokens", data=sent).headers["location"] == HERE

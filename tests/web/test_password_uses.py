@@ -10,7 +10,7 @@ import pytest
 from ingot.accounts.users.tables import users
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import make_project
+from tests.factories import make_group, make_project
 from tests.oauth_client import by_password
 from tests.transport.conftest import Tree, over_http
 from tests.web.browser import Browser
@@ -24,6 +24,7 @@ STATES = {
     "within the grace period": (None, "/"),
     "second factor enabled": ("You have 2FA enabled", "second step"),
     "second factor due": ("requires 2FA", "/profile/two_factor_auth"),
+    "second factor due in a group": ("requires 2FA", "/profile/two_factor_auth"),
     "expired": ("has expired", "/profile/password/new"),
     "expired and second factor due": ("requires 2FA", "/profile/password/new"),
     "blocked": ("", ""),
@@ -56,7 +57,10 @@ def enter_state(instance: Instance, api: Api, make: Make) -> Iterator[Callable[[
             assert api.put(f"/users/{person.id}", make.root, password=PASSWORD).status_code == 200
         if state == "passwords off":
             configure(signin_enabled=False)
-        if "due" in state or "grace" in state:
+        if "group" in state:
+            required = {"require_two_factor_authentication": True, "two_factor_grace_period": 0}
+            make_group(make, make.user(), members={person: 10}, **required)
+        elif "due" in state or "grace" in state:
             configure(require_two_factor_authentication=True, two_factor_grace_period=0 if "due" in state else 48)
 
     yield enter

@@ -15,7 +15,7 @@ _SECOND_FACTOR: dict[PasswordUse, str] = {
     "git": "You have 2FA enabled: use a personal access token for git over HTTP.",
 }
 _MISSING_SECOND_FACTOR = (
-    "This instance requires 2FA: set it up on the web pages, or use a personal access token instead of the password."
+    "Your account requires 2FA: set it up on the web pages, or use a personal access token instead of the password."
 )
 _EXPIRED = "Your password has expired: sign in on the web pages to change it."
 

@@ -3,6 +3,7 @@
 from sqlalchemy import bindparam, func, select
 
 from ingot.accounts.instance.settings import cached_stored_settings, decode_settings, second_factor_required_since
+from ingot.accounts.two_factor.ports import GroupRequirements
 from ingot.accounts.two_factor.tables import Passkey, SecondFactor, passkeys, recovery_codes, second_factors
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
@@ -36,9 +37,15 @@ def count_recovery_codes(db: Connection, user_id: int) -> int:
 
 
 def is_second_factor_due(db: Connection, user: User) -> bool:
-    """Check whether the user must set up a second factor now: it is required and the grace period is over."""
+    """Check whether the user must set up a second factor now.
+
+    It is due if the instance or a group of the user requires it and the grace period is over.
+    """
     if user.two_factor_enabled:
         return False
+    due_at = db.ports[GroupRequirements].due_at(db, user.id)
+    if due_at is not None and due_at <= db.now:
+        return True
     stored = cached_stored_settings(db)
     settings = decode_settings(stored)
     if not settings.require_two_factor_authentication:

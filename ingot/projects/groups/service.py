@@ -11,6 +11,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES, RESERVED_AT_TOP, RESERVED_BELOW, group_name_error, path_error
 from ingot.errors import Conflict, Invalid, too_long_message
@@ -19,7 +20,7 @@ from ingot.projects.groups.params import CreateGroup, EditGroup
 from ingot.projects.groups.ports import GroupProjects
 from ingot.projects.groups.queries import member_source
 from ingot.projects.members.service import delete_memberships, write_membership
-from ingot.projects.namespaces.group_options import edited_group_options
+from ingot.projects.namespaces.group_options import edited_group_options, group_options
 from ingot.projects.namespaces.queries import (
     actor_levels_in,
     ancestor_ids,
@@ -56,7 +57,7 @@ def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Name
     settings = all_settings(db)
     columns = {
         "project_creation_level": _PROJECT_CREATION[settings.default_project_creation],
-        **_columns(given_fields(params), "{}"),
+        **_columns(given_fields(params), "{}", db.now),
     }
     default = settings.default_group_visibility
     if parent and VISIBILITY_ORDER[default] > VISIBILITY_ORDER[parent.visibility]:
@@ -81,7 +82,7 @@ def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup
     """Change the given fields; a new path also moves everything below."""
     db.must_hold_part(NAMESPACES)
     parent = namespace_by_id(db, group.parent_id) if group.parent_id else None
-    columns = _columns(given_fields(params), group.options_document)
+    columns = _columns(given_fields(params), group.options_document, group.two_factor_required_at or db.now)
     name = params.name.strip() if params.name is not UNSET else group.name
     path = params.path if params.path is not UNSET else group.path
     _validate(name, path, {"visibility": group.visibility, **columns}, parent)
@@ -140,11 +141,14 @@ def _release_own_old_path(db: Connection, actor: Actor, path: str, parent: Names
         release_old_path(db, full_path)
 
 
-def _columns(sent: dict[str, Any], options: str) -> dict[str, Any]:
+def _columns(sent: dict[str, Any], options: str, required_at: Timestamp) -> dict[str, Any]:
+    """Return the changed columns; ``required_at`` is when two-factor authentication is required, if it is."""
     columns = {name: sent[name] for name in _COLUMNS if name in sent}
     if "emails_disabled" in sent:
         sent.setdefault("emails_enabled", not sent["emails_disabled"])
-    columns["options_document"] = edited_group_options(options, sent)
+    columns["options_document"] = edited = edited_group_options(options, sent)
+    required = group_options(edited).require_two_factor_authentication
+    columns["two_factor_required_at"] = required_at if required else None
     if "description" in columns:
         columns["description"] = columns["description"] or ""
     return columns

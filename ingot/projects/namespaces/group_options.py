@@ -36,8 +36,12 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     emails_enabled: Annotated[
         bool, Meta(description="False sends no mail about projects of the group and its subgroups.")
     ] = True
-    require_two_factor_authentication: bool = False
-    two_factor_grace_period: _Count = 48
+    require_two_factor_authentication: Annotated[
+        bool, Meta(description="Members of the group, its subgroups and its parent groups must set up a second factor.")
+    ] = False
+    two_factor_grace_period: Annotated[
+        _Count, Meta(description="Hours until members must have set up the second factor.")
+    ] = 48
     mentions_disabled: Annotated[bool, Meta(description="Mentions of the group notify no one.")] = False
     auto_devops_enabled: bool | None = None
     show_diff_preview_in_email: bool = True

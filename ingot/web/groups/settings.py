@@ -20,6 +20,7 @@ FLAGS = {
     "request_access_enabled": "Users can request access",
     "share_with_group_lock": "Prevent sharing its projects with other groups",
     "lfs_enabled": "Git Large File Storage (LFS)",
+    "require_two_factor_authentication": "Members must use two-factor authentication",
 }
 CREATION = {
     "developer": "Developers and above",
@@ -29,7 +30,10 @@ CREATION = {
     "noone": "No one",
 }
 _FORM_PARTS: FormParts = {
-    "general": (("name", "description", "visibility", "project_creation_level"), tuple(FLAGS)),
+    "general": (
+        ("name", "description", "visibility", "project_creation_level", "two_factor_grace_period"),
+        tuple(FLAGS),
+    ),
     "path": (("path",), ()),
 }
 

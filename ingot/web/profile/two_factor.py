@@ -20,7 +20,9 @@ from ingot.accounts.users.views import current_user
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.offload import require_blocking_allowed
-from ingot.web.form_errors import error_messages
+from ingot.projects.groups import api as groups_api
+from ingot.projects.namespaces.two_factor import two_factor_requirements
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.passkeys import relying_party
 from ingot.web.second_factor import check_second_factor
@@ -68,6 +70,17 @@ def renew_recovery_codes(visit: Visit) -> PageResponse:
         return visit.database.read(lambda db: two_factor_page(visit, db, [reason]))
     codes = visit.database.write(lambda db: create_recovery_codes(db, visit.viewer.signed_in))
     return TemplateResponse("profile/recovery_codes.html", {"tab": "two_factor", "codes": codes})
+
+
+@pages.post("/profile/two_factor_auth/groups/:group/leave", notice="Membership ended.")
+def leave_group(visit: Visit) -> PageResponse:
+    """Leave a group that requires two-factor authentication; other pages are closed to its members without it."""
+    try:
+        visit.ask(groups_api.MEMBERS.remove_member, id=visit.request.path["group"], user_id=visit.viewer.signed_in.id)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
+        return visit.database.read(lambda db: two_factor_page(visit, db, errors))
+    return LocalRedirect(PAGE_PATH)
 
 
 @pages.delete("/profile/two_factor_auth", notice="Two-factor authentication disabled.")
@@ -132,6 +145,7 @@ def two_factor_page(visit: Visit, db: Connection, errors: list[str] | None = Non
         "passkeys_available": relying_party(visit) is not None,
         "left": codes_left(db, user),
         "picture": "",
+        "requirements": two_factor_requirements(db, user.id),
     }
     status = 422 if errors else 200
     if has_authenticator_app(db, user):
