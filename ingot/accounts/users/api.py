@@ -6,7 +6,7 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from ingot.accounts.instance.settings import current_settings
-from ingot.accounts.users import policy, queries, service, statuses
+from ingot.accounts.users import custom_attributes, policy, queries, service, statuses
 from ingot.accounts.users.params import (
     ChangeStatus,
     CreateUser,
@@ -325,10 +325,10 @@ def get_custom_attribute(call: Call, user: User) -> CustomAttributeView:
 @routes.put("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=CustomAttributeView)
 def set_custom_attribute(call: Call, user: User, params: SetCustomAttribute) -> CustomAttributeView:
     """Set a custom attribute of a user."""
-    return custom_attribute_view(service.set_custom_attribute(call.db, user, call.path["key"], params.value))
+    return custom_attribute_view(custom_attributes.set_custom_attribute(call.db, user, call.path["key"], params.value))
 
 
 @routes.delete("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=None)
 def delete_custom_attribute(call: Call, user: User) -> None:
     """Delete a custom attribute of a user."""
-    service.delete_custom_attribute(call.db, user, call.path["key"])
+    custom_attributes.delete_custom_attribute(call.db, user, call.path["key"])

@@ -28,7 +28,6 @@ from ingot.accounts.users.events import (
 from ingot.accounts.users.params import CreateUser, ModifyUser
 from ingot.accounts.users.queries import (
     count_administrators,
-    custom_attribute_or_none,
     find_user,
     following_or_none,
     identities_by_user,
@@ -38,8 +37,6 @@ from ingot.accounts.users.queries import (
 )
 from ingot.accounts.users.tables import (
     User,
-    UserCustomAttribute,
-    custom_attributes,
     emails,
     followings,
     identities,
@@ -58,7 +55,6 @@ _TEXTS = ("skype", "linkedin", "twitter", "website_url", "organization", "bio", 
 # The scheme is optional, and only http(s): pages link to this address, and javascript: would run in them.
 _WEBSITE = re.compile(r"(https?://)?[^\s:/?#@]+(:[0-9]+)?([/?#]\S*)?", re.IGNORECASE)
 MAX_LENGTH = 255
-MAX_ATTRIBUTE_LENGTH = 65_535
 
 
 def create_user(
@@ -264,39 +260,6 @@ def unfollow_user(db: Connection, actor: Actor, user: User) -> bool:
     """Stop following a user; return False if the caller does not follow them."""
     row_id = following_or_none(db, actor.user_id, user.id)
     return row_id is not None and db.delete_counted(followings, row_id) > 0
-
-
-def validate_custom_attribute(key: str, value: str) -> None:
-    """Raise Invalid for an unusable key or value of a custom attribute of any object."""
-    errors: dict[str, list[str]] = {}
-    if not key.strip():
-        errors["key"] = ["can't be blank"]
-    elif len(key) > MAX_LENGTH:
-        errors["key"] = [too_long_message(MAX_LENGTH)]
-    if not value:
-        errors["value"] = ["can't be blank"]
-    elif len(value) > MAX_ATTRIBUTE_LENGTH:
-        errors["value"] = [too_long_message(MAX_ATTRIBUTE_LENGTH)]
-    if errors:
-        raise Invalid(**errors)
-
-
-def set_custom_attribute(db: Connection, user: User, key: str, value: str) -> UserCustomAttribute:
-    """Create or update a custom attribute."""
-    validate_custom_attribute(key, value)
-    attribute = custom_attribute_or_none(db, user, key)
-    if attribute is None:
-        row_id = db.insert(custom_attributes, user_id=user.id, key=key, value=value)
-        return UserCustomAttribute(row_id, user.id, key, value)
-    db.update(custom_attributes, attribute.id, value=value)
-    return UserCustomAttribute(attribute.id, user.id, key, value)
-
-
-def delete_custom_attribute(db: Connection, user: User, key: str) -> None:
-    """Delete a custom attribute, if there is one."""
-    attribute = custom_attribute_or_none(db, user, key)
-    if attribute is not None:
-        db.delete(custom_attributes, attribute.id)
 
 
 def _is_confirmed(params: CreateUser) -> bool:

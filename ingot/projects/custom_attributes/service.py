@@ -1,6 +1,6 @@
 """State changes of custom attributes."""
 
-from ingot.accounts.users.service import validate_custom_attribute
+from ingot.accounts.users.custom_attributes import validate_custom_attribute
 from ingot.core.db.connection import Connection
 from ingot.projects.custom_attributes.queries import attribute_or_none, find_attribute
 from ingot.projects.custom_attributes.tables import ResourceCustomAttribute, custom_attributes
