@@ -42,7 +42,7 @@ def render_markdown(
     if budget is not None and not budget.take(len(text)):
         return RenderedMarkdown(preformatted(text), lasting=False)
     if len(text) > MAX_LOCAL_LENGTH:
-        return _render_long_text(text, link_context, resolve)
+        return _render_long_text(text, link_context, resolve, budget)
     lasting = True
 
     def highlight(blocks: Sequence[CodeBlock]) -> list[str]:
@@ -54,7 +54,9 @@ def render_markdown(
     return RenderedMarkdown(render_text(text, link_context, resolve, highlight), lasting)
 
 
-def _render_long_text(text: str, link_context: LinkContext, resolve: ReferenceResolver | None) -> RenderedMarkdown:
+def _render_long_text(
+    text: str, link_context: LinkContext, resolve: ReferenceResolver | None, budget: RenderBudget | None
+) -> RenderedMarkdown:
     cpu_seconds = _CPU_SECONDS + _CPU_SECONDS_PER_CHARACTER * len(text)
     has_code = any(fence in text for fence in _FENCES)
     for highlights in (True, False) if has_code else (False,):
@@ -64,5 +66,7 @@ def _render_long_text(text: str, link_context: LinkContext, resolve: ReferenceRe
         except RenderLimitExceeded:  # The pool has logged it; the code in the text may be the reason.
             continue
         except RendererUnavailable:  # Likewise.
+            if budget is not None:
+                budget.postponed = True
             return RenderedMarkdown(preformatted(text), lasting=False)
     return RenderedMarkdown(preformatted(text), lasting=True)

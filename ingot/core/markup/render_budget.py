@@ -12,10 +12,13 @@ class RenderBudget:
 
     def __init__(self) -> None:
         self._used = 0
+        self.postponed = False
+        """Whether a text is shown as it was written, which a later request may render."""
 
     def take(self, characters: int) -> bool:
         """Return whether a text of this length may be rendered, and count it."""
         if self._used and self._used + characters > MAX_NEW_CHARACTERS:
+            self.postponed = True
             return False
         self._used += characters
         return True

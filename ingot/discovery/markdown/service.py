@@ -32,21 +32,6 @@ _reference_cache: BoundedCache[tuple[LinkContext, str], tuple[Reference, ...]] =
 )
 
 
-def render_text(
-    database: Database,
-    store: RepositoryStore,
-    actor: Actor,
-    link_context: LinkContext,
-    project: Project | None,
-    text: str,
-) -> str:
-    """Return a text as HTML with its references.
-
-    No transaction is open while the text is parsed: parsing may take long, and the references determine the queries.
-    """
-    return render_texts(database, store, actor, link_context, project, [text], RenderBudget())[0]
-
-
 def render_texts(
     database: Database,
     store: RepositoryStore,
@@ -56,7 +41,10 @@ def render_texts(
     texts: Sequence[str],
     budget: RenderBudget,
 ) -> list[str]:
-    """Render several texts of the same project; the references of already parsed texts are looked up together."""
+    """Return texts of the same project as HTML; the references of already parsed texts are looked up together.
+
+    No transaction is open while a text is parsed: parsing may take long, and the references determine the queries.
+    """
     cached_references = {text: _reference_cache.get((link_context, text)) for text in texts}
     if sum(len(text) for text, references in cached_references.items() if references is None) > MAX_INLINE_LENGTH:
         require_blocking_allowed()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ingot.core.markup.render_pool import POOL, RendererUnavailable
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 from tests.markup.hostile import PAYLOADS
@@ -38,6 +39,22 @@ def test_rendering_requires_authentication(api: Api) -> None:
 )
 def test_valid_and_invalid_parameters(api: Api, make: Make, sent: dict[str, object], status: int) -> None:
     assert api.post("/markdown", make.user(), **sent).status_code == status
+
+
+@pytest.mark.parametrize("gfm", [False, True])
+def test_a_text_is_not_returned_unrendered(gfm: bool, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While no rendering process is free, the caller is asked to retry."""
+
+    def refuse(*_: object) -> None:
+        raise RendererUnavailable
+
+    sent = {"text": f"# {make.name()}\n\n" + "**bold**\n" * 1_000, "gfm": gfm}
+    with monkeypatch.context() as patch:
+        patch.setattr(POOL, "render", refuse)
+        refused = api.post("/markdown", make.root, **sent)
+    assert refused.status_code == 503
+    assert int(refused.headers["retry-after"]) > 0
+    assert "<strong>bold</strong>" in api.post("/markdown", make.root, **sent).json()["html"]
 
 
 def test_mentions_are_links_only_in_gfm(api: Api, make: Make) -> None:
