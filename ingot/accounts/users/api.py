@@ -131,12 +131,16 @@ def _names_of_new_user(call: Call, params: CreateUser) -> list[str]:  # noqa: AR
 _NEW_USER_LOCK = PartialLock(NAMESPACES, _names_of_new_user, lambda params: params.extern_uid is not UNSET)
 
 
-def _require_sign_in_grant(call: Call, params: CreateUser | ModifyUser) -> None:
-    """Raise Denied if a token that cannot issue others would set a password or make a user an administrator."""
-    if params.password is not UNSET or params.admin is True:
+def _require_sign_in_grant(call: Call, params: CreateUser | ModifyUser, user: User | None = None) -> None:
+    """Raise Denied if a token that cannot issue others would change how a user signs in or make an administrator."""
+    grants = params.password is not UNSET or params.admin is True
+    if user is not None:
+        # A new address receives the link that sets a password, and a new identity signs in.
+        grants |= params.email not in (UNSET, user.email) or (params.provider, params.extern_uid) != (UNSET, UNSET)
+    if grants:
         require(
             policy.may_grant_sign_in(call.actor),
-            "OAuth and impersonation tokens cannot set passwords or make users administrators",
+            "OAuth and impersonation tokens cannot change how users sign in or make users administrators",
         )
 
 
@@ -162,7 +166,7 @@ def create_user(call: Call, params: CreateUser, password_hash: str | None) -> Ad
 def modify_user(call: Call, user: User, params: ModifyUser, password_hash: str | None) -> AdminUserView:
     """Modify a user."""
     require(policy.may_modify_user(call.actor, NO_ACCESS, user))
-    _require_sign_in_grant(call, params)
+    _require_sign_in_grant(call, params, user)
     changed = service.modify_user(call.db, call.actor, user, params, password_hash)
     return admin_user_view(call.db, changed, call.origin.base)
 

@@ -82,7 +82,7 @@ def test_no_scope_that_the_caller_lacks(
 def test_no_password_or_administrator_by_a_token_that_issues_none(
     api: Api, make: Make, admin: User, credential: Callable[[str], User], name: str
 ) -> None:
-    """A session of that password would have all scopes."""
+    """A session of that password would have all scopes, as would one by a new address or identity."""
     caller, other = credential(name), make.user()
     issues = CREDENTIALS[name][1]
     named = {"username": f"new-{other.id}", "name": "New", "email": f"new-{other.id}@example.org"}
@@ -93,6 +93,11 @@ def test_no_password_or_administrator_by_a_token_that_issues_none(
     if not issues:
         assert api.post("/users", caller, force_random_password=True, admin=True, **named).status_code == 403
         assert api.post("/users", caller, force_random_password=True, **named).status_code == 201
+    address, identity = f"other-{other.id}@example.org", {"provider": "saml", "extern_uid": f"uid-{other.id}"}
+    assert api.put(f"/users/{other.id}", caller, email=other.email, bio="Same address").status_code == 200
+    for sent in ({"email": address, "skip_reconfirmation": True}, identity):
+        changed = api.put(f"/users/{other.id}", caller, **sent)
+        assert changed.status_code == (200 if issues else 403), changed.text
     changed = api.put(f"/users/{admin.id}", caller, password="another password of mine")
     assert changed.status_code == (200 if issues else 403), changed.text
 
