@@ -72,8 +72,8 @@ class UnencryptedMailServer(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            "The mail server does not offer STARTTLS, so that the password in smtp_url would be sent unencrypted. "
-            "Use smtps://, or remove the user and password."
+            "The mail server does not offer STARTTLS, so that the credentials in smtp_url would be sent unencrypted. "
+            "Use smtps://, or remove them."
         )
 
 

@@ -33,7 +33,7 @@ def show_project_avatar(visit: Visit, db: Connection) -> PageResponse:
     return _picture(visit, db, lookup.project.avatar_id)
 
 
-@pages.get("/uploads/-/system/user/avatar/:id/:file", open=True)
+@pages.get("/uploads/-/system/user/avatar/:id/:file", open=True, with_expired_password=True)
 def show_user_avatar(visit: Visit, db: Connection) -> PageResponse:
     """Return the avatar of a user; the upload was checked to be an image that contains no scripts."""
     return _picture(visit, db, user_avatar_id(db, visit.request.path["id"]))

@@ -161,8 +161,9 @@ class RegistryHttp:
         try:
             if basic is not None:
                 credential = await self._accepted(request, credential)
-        except Unauthenticated:
-            raise RegistryError(401, "UNAUTHORIZED", "HTTP Basic: Access denied") from None
+        except Unauthenticated as error:
+            reason = f". {error}" if str(error) else ""
+            raise RegistryError(401, "UNAUTHORIZED", f"HTTP Basic: Access denied{reason}") from None
 
         def issue(db: Connection) -> ApiResponse:
             seconds = current_settings(db).container_registry_token_expire_delay * 60
