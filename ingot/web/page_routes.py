@@ -16,6 +16,7 @@ from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.core.db.database import Database
+from ingot.core.db.times import Timestamp
 from ingot.core.http.request import Header, Origin
 from ingot.core.markup.render_budget import RenderBudget
 from ingot.settings import Settings
@@ -87,6 +88,8 @@ class Viewer(msgspec.Struct, frozen=True):
     session: Session | None
     csrf: str
     """The token that forms on the page must send back."""
+    two_factor_due_at: Timestamp | None = None
+    """End of the grace period of a user who has no second factor but must set it up."""
     must_set_up_two_factor: bool = False
     """True if the user must set up two-factor authentication before using other pages."""
 

@@ -7,7 +7,7 @@ import msgspec
 
 from ingot.accounts.sessions.queries import csrf_token, session_or_none
 from ingot.accounts.sessions.tables import Session
-from ingot.accounts.two_factor.queries import is_second_factor_due
+from ingot.accounts.two_factor.queries import second_factor_due_at
 from ingot.accounts.users.tables import User
 from ingot.core.api.endpoint_call import SubjectCache
 from ingot.core.api.internal_client import InternalCaller, InternalClient
@@ -65,6 +65,7 @@ class VisitBuilder:
         if session is None and not page_call.visitor:
             page_call.visitor = page_call.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
         query, actor = parse_query(request.query), session_actor(user)
+        due_at = None if user is None else second_factor_due_at(db, user)
         subject_cache: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(
             request=PageRequest(request.origin, _address(request), path_params, query, page_call.form),
@@ -81,7 +82,8 @@ class VisitBuilder:
                 user=user,
                 session=session,
                 csrf=csrf_token(db, session) if session else db.vault.derive("visitor", page_call.visitor.encode()),
-                must_set_up_two_factor=user is not None and is_second_factor_due(db, user),
+                two_factor_due_at=due_at,
+                must_set_up_two_factor=due_at is not None and due_at <= db.now,
             ),
             client=PageClient(self._client, InternalCaller(actor, request.origin, subject_cache)),
             database=self._database,

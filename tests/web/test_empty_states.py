@@ -56,7 +56,9 @@ def test_an_empty_list_of_projects_names_its_filters(search: str, topic: str, te
     listing: Listing[object] = Listing([], Page(1, 20), 0)
     filters = {"search": search, "topic": topic, "orders": {}, "order": ""}
     page = PageRequest(Origin("http://localhost", "http://localhost", "127.0.0.1", ""), "/explore", {}, {}, {})
-    visit = SimpleNamespace(request=page, headers=PageHeaders(), viewer=SimpleNamespace(csrf=""))
+    visit = SimpleNamespace(
+        request=page, headers=PageHeaders(), viewer=SimpleNamespace(csrf="", two_factor_due_at=None)
+    )
 
     shown = template.render(visit=visit, user=None, broadcasts=[], to_do=0, notice="", projects=listing, **filters)
 

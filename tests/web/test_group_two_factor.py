@@ -6,6 +6,7 @@ import pytest
 
 from ingot.accounts.two_factor.queries import is_second_factor_due
 from ingot.accounts.users.queries import find_user
+from ingot.projects.namespaces import two_factor
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, add_members, day, make_group, make_project, share
@@ -104,7 +105,8 @@ def test_pages_lead_to_the_setup(browser: Browser, api: Api, make: Make, instanc
         make, make.user(), members={person: 10}, name="Group (secret)", require_two_factor_authentication=True
     )
     browser.signed_in_as(person)
-    assert browser.get("/profile/account").status_code == 200
+    noticed = browser.get("/profile/account")
+    assert (noticed.status_code, "Two-factor authentication is required" in noticed.text) == (200, True)
     shown = browser.get(HERE).text
     assert "Group (secret)" in shown
     assert "to continue" not in shown
@@ -115,7 +117,8 @@ def test_pages_lead_to_the_setup(browser: Browser, api: Api, make: Make, instanc
     assert browser.get("/api/v4/user").status_code == 401, "The session does not open the API."
     assert api.get("/user", person).status_code == 200, "Tokens are a credential of their own."
     enable_two_factor(browser)
-    assert browser.get("/profile/account").status_code == 200
+    opened = browser.get("/profile/account")
+    assert (opened.status_code, "is required" in opened.text) == (200, False)
 
 
 def test_members_can_leave_instead(browser: Browser, make: Make, person: User) -> None:
@@ -131,12 +134,46 @@ def test_members_can_leave_instead(browser: Browser, make: Make, person: User) -
         assert browser.post(f"{HERE}/groups/{other}/leave", data=token).status_code == 422
 
 
-def test_the_last_owner_cannot_leave(browser: Browser, make: Make, person: User) -> None:
-    group = make_group(make, person, **REQUIRED)
+def test_the_last_owner_can_end_the_requirement(browser: Browser, make: Make, person: User) -> None:
+    """The last owner cannot leave the group, and may have become its owner by another user."""
+    author = make.user()
+    group = make_group(make, author, members={person: 50}, **REQUIRED)
+    assert make.api.delete(f"/groups/{group.id}/members/{author.id}", author).status_code == 200
     browser.signed_in_as(person)
     refused = browser.submit(HERE, f"{HERE}/groups/{group.id}/leave")
-    assert refused.status_code == 422
-    assert make.api.get(f"/groups/{group.id}/members/{person.id}", make.root).status_code == 200
+    assert (refused.status_code, "at least one owner" in refused.text) == (422, True)
+    ended = browser.submit(HERE, f"{HERE}/groups/{group.id}/stop_requiring")
+    assert (ended.status_code, ended.headers["location"]) == (302, HERE)
+    assert browser.get("/profile/account").status_code == 200
+    assert not make.api.get(f"/groups/{group.id}", person).json()["require_two_factor_authentication"]
+
+
+def test_only_owners_can_end_the_requirement(browser: Browser, make: Make, person: User) -> None:
+    """The last owner of a subgroup can leave it, because the owners of its parent are its owners, too."""
+    author = make.user()
+    parent = make_group(make, author, members={person: 40}, **REQUIRED)
+    group = make_group(make, author, parent=parent, members={person: 50})
+    assert make.api.delete(f"/groups/{group.id}/members/{author.id}", author).status_code == 200
+    browser.signed_in_as(person)
+    assert "stop_requiring" not in browser.get(HERE).text
+    token = {"authenticity_token": browser.form(HERE, f"{HERE}/groups/{group.id}/leave").fields["authenticity_token"]}
+    assert browser.post(f"{HERE}/groups/{parent.id}/stop_requiring", data=token).status_code == 422
+    assert make.api.get(f"/groups/{parent.id}", author).json()["require_two_factor_authentication"]
+    for each in (group, parent):
+        assert browser.submit(HERE, f"{HERE}/groups/{each.id}/leave").status_code == 302
+    assert browser.get("/profile/account").status_code == 200
+
+
+def test_the_page_lists_a_limited_number_of_groups(
+    browser: Browser, instance: Instance, make: Make, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(two_factor, "MAX_REQUIREMENTS", 2)
+    for hours in (30, 10, 20):
+        required: dict[str, Any] = {**REQUIRED, "two_factor_grace_period": hours}
+        make_group(make, make.user(), members={person: 10}, name=f"Hours {hours}", **required)
+    browser.signed_in_as(person)
+    page = browser.get(HERE).text
+    assert [f"Hours {hours}" in page for hours in (10, 20, 30)] == [True, True, False]
 
 
 def test_settings_of_a_group(browser: Browser, make: Make, person: User) -> None:

@@ -58,7 +58,7 @@ def enter_state(instance: Instance, api: Api, make: Make) -> Iterator[Callable[[
         if state == "passwords off":
             configure(signin_enabled=False)
         if "group" in state:
-            required = {"require_two_factor_authentication": True, "two_factor_grace_period": 0}
+            required: dict[str, Any] = {"require_two_factor_authentication": True, "two_factor_grace_period": 0}
             make_group(make, make.user(), members={person: 10}, **required)
         elif "due" in state or "grace" in state:
             configure(require_two_factor_authentication=True, two_factor_grace_period=0 if "due" in state else 48)
@@ -110,6 +110,10 @@ def test_every_use_in_every_state(
         headers={"Content-Type": LFS_TYPE, "Accept": LFS_TYPE},
     )
     assert (batch.status_code != 401) == accepted, batch.text
+
+    registry = httpx.get(f"{instance.url}/jwt/auth", auth=(person.username, PASSWORD))
+    assert (registry.status_code == 200) == accepted
+    assert accepted or (reason or "Access denied") in registry.json()["errors"][0]["message"]
 
     form = browser.sign_in(person.username, PASSWORD)
     if page == "second step":

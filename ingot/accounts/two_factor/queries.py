@@ -7,7 +7,7 @@ from ingot.accounts.two_factor.ports import GroupRequirements
 from ingot.accounts.two_factor.tables import Passkey, SecondFactor, passkeys, recovery_codes, second_factors
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import add_duration
+from ingot.core.db.times import Timestamp, add_duration
 
 _OF_USER = select(second_factors).where(second_factors.c.user_id == bindparam("user"))
 _LEFT = select(func.count()).where(recovery_codes.c.user_id == bindparam("user"))
@@ -36,19 +36,24 @@ def count_recovery_codes(db: Connection, user_id: int) -> int:
     return count
 
 
-def is_second_factor_due(db: Connection, user: User) -> bool:
-    """Check whether the user must set up a second factor now.
+def second_factor_due_at(db: Connection, user: User) -> Timestamp | None:
+    """Return when the grace period ends after which the user must have a second factor.
 
-    It is due if the instance or a group of the user requires it and the grace period is over.
+    None if the user has one, or neither the instance nor a group of the user requires it.
     """
     if user.two_factor_enabled:
-        return False
-    due_at = db.ports[GroupRequirements].due_at(db, user.id)
-    if due_at is not None and due_at <= db.now:
-        return True
+        return None
+    due_in_group = db.ports[GroupRequirements].due_at(db, user.id)
     stored = cached_stored_settings(db)
     settings = decode_settings(stored)
     if not settings.require_two_factor_authentication:
-        return False
+        return due_in_group
     since = max(user.created_at, second_factor_required_since(stored))
-    return add_duration(since, hours=settings.two_factor_grace_period) <= db.now
+    due_in_instance = add_duration(since, hours=settings.two_factor_grace_period)
+    return min(due_in_instance, due_in_group or due_in_instance)
+
+
+def is_second_factor_due(db: Connection, user: User) -> bool:
+    """Check whether the user must set up a second factor now: it is required and the grace period is over."""
+    due_at = second_factor_due_at(db, user)
+    return due_at is not None and due_at <= db.now

@@ -2340,5 +2340,4 @@ CREATE TABLE timelogs (
 CREATE INDEX ix_timelogs_project_id ON timelogs (project_id, spent_at, id);
 CREATE INDEX ix_timelogs_subject ON timelogs (subject_kind, subject_id, id);
 CREATE INDEX ix_timelogs_user_id ON timelogs (user_id, spent_at, id);
-CREATE INDEX ix_namespaces_two_factor_required_at ON namespaces (two_factor_required_at) WHERE two_factor_required_at IS NOT NULL;
 INSERT INTO alembic_version (version_num) VALUES ('0052');

@@ -4,7 +4,7 @@ from typing import Literal
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
-from ingot.core.db.schema import Record, flag, index_where, metadata, number, reference, row_id, text
+from ingot.core.db.schema import Record, flag, metadata, number, reference, row_id, text
 from ingot.core.db.times import Date, Timestamp
 from ingot.projects.namespaces.group_options import GroupOptions, group_options
 
@@ -43,11 +43,6 @@ namespaces = Table(
 # Covering indexes: lists find the rows of a page in the index alone, before they read any row.
 Index("ix_namespaces_name_key", namespaces.c.kind, namespaces.c.name_key, namespaces.c.id, namespaces.c.visibility)
 Index("ix_namespaces_visibility", namespaces.c.kind, namespaces.c.visibility, namespaces.c.id)
-Index(
-    "ix_namespaces_two_factor_required_at",
-    namespaces.c.two_factor_required_at,
-    **index_where("two_factor_required_at IS NOT NULL"),
-)
 
 # Pairs of each namespace with itself and each ancestor, so that inherited access is one indexed join at any depth.
 namespace_tree = Table(

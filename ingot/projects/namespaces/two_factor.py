@@ -1,9 +1,9 @@
 """Two-factor authentication that groups require of their members."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, select, union_all
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration, day_of
@@ -11,38 +11,41 @@ from ingot.projects.namespaces.group_options import group_options
 from ingot.projects.namespaces.policy import is_unexpired
 from ingot.projects.namespaces.tables import memberships, namespace_tree, namespaces
 
+MAX_REQUIREMENTS = 20
+"""Limit of the memberships that are returned; the user fulfills all of them at once."""
 _MEMBER_GROUPS = namespaces.alias()
-# Memberships in a group, in its subgroups, which inherit the requirement, and in its ancestors, which give access.
-_TWO_FACTOR_REQUIREMENTS = (
-    select(
-        namespaces.c.two_factor_required_at,
-        namespaces.c.options_document,
-        _MEMBER_GROUPS.c.id,
-        _MEMBER_GROUPS.c.full_name,
-        memberships.c.created_at,
+_REQUIREMENT_BYTES = 600
+
+
+def _requirements(member_column: ColumnElement[int], requiring_column: ColumnElement[int]) -> Select[Any]:
+    return (
+        select(
+            namespaces.c.two_factor_required_at,
+            namespaces.c.options_document,
+            memberships.c.created_at,
+            _MEMBER_GROUPS.c.id,
+            _MEMBER_GROUPS.c.full_name,
+            namespaces.c.id,
+        )
+        .select_from(memberships)
+        .join(namespace_tree, member_column == memberships.c.source_id)
+        .join(namespaces, namespaces.c.id == requiring_column)
+        .join(_MEMBER_GROUPS, _MEMBER_GROUPS.c.id == memberships.c.source_id)
+        .where(
+            memberships.c.user_id == bindparam("user"),
+            memberships.c.source_kind == "group",
+            is_unexpired(memberships.c.expires_at),
+            namespaces.c.two_factor_required_at.is_not(None),
+        )
     )
-    .select_from(namespaces)
-    .join(memberships, memberships.c.user_id == bindparam("user"))
-    .join(_MEMBER_GROUPS, _MEMBER_GROUPS.c.id == memberships.c.source_id)
-    .where(
-        namespaces.c.two_factor_required_at.is_not(None),
-        memberships.c.source_kind == "group",
-        is_unexpired(memberships.c.expires_at),
-        exists().where(
-            or_(
-                and_(
-                    namespace_tree.c.ancestor_id == namespaces.c.id,
-                    namespace_tree.c.descendant_id == memberships.c.source_id,
-                ),
-                and_(
-                    namespace_tree.c.ancestor_id == memberships.c.source_id,
-                    namespace_tree.c.descendant_id == namespaces.c.id,
-                ),
-            )
-        ),
-    )
+
+
+# Subgroups inherit the requirement, and members of the ancestors have access to the group. Two queries rather than one
+# condition with OR, so that the cost depends on the memberships of the user and not on the number of requiring groups.
+_REQUIREMENTS = union_all(
+    _requirements(namespace_tree.c.descendant_id, namespace_tree.c.ancestor_id),
+    _requirements(namespace_tree.c.ancestor_id, namespace_tree.c.descendant_id),
 )
-_REQUIREMENT_BYTES = 400
 
 
 class TwoFactorRequirement(NamedTuple):
@@ -51,6 +54,8 @@ class TwoFactorRequirement(NamedTuple):
     due_at: Timestamp
     group_id: int
     group_name: str
+    required_by_id: int
+    """Group that requires it."""
 
 
 def two_factor_requirements(db: Connection, user_id: int) -> Sequence[TwoFactorRequirement]:
@@ -62,19 +67,15 @@ def two_factor_requirements(db: Connection, user_id: int) -> Sequence[TwoFactorR
 
     def read() -> tuple[TwoFactorRequirement, ...]:
         first: dict[int, TwoFactorRequirement] = {}
-        for required_at, document, group_id, name, member_since in db.rows(
-            _TWO_FACTOR_REQUIREMENTS, user=user_id, today=today
-        ):
+        for required_at, document, member_since, group_id, *names in db.rows(_REQUIREMENTS, user=user_id, today=today):
             grace = group_options(document).two_factor_grace_period
-            found = TwoFactorRequirement(add_duration(max(required_at, member_since), hours=grace), group_id, name)
+            found = TwoFactorRequirement(add_duration(max(required_at, member_since), hours=grace), group_id, *names)
             first[group_id] = min(found, first.get(group_id, found))
-        return tuple(sorted(first.values()))
+        return tuple(sorted(first.values())[:MAX_REQUIREMENTS])
 
     key = ("two-factor requirements", user_id, today)
-    return (
-        db.cached(key, read, lambda found: _REQUIREMENT_BYTES * (len(found) + 1), lambda _: {"memberships": user_id})
-        or ()
-    )
+    rows = {"memberships": user_id}
+    return db.cached(key, read, lambda found: _REQUIREMENT_BYTES * (len(found) + 1), lambda _: rows) or ()
 
 
 def two_factor_due_at(db: Connection, user_id: int) -> Timestamp | None:

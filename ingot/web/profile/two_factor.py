@@ -1,6 +1,7 @@
 """Two-factor authentication settings of the current user."""
 
 import io
+from collections.abc import Callable
 
 from markupsafe import Markup
 
@@ -20,6 +21,7 @@ from ingot.accounts.users.views import current_user
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.offload import require_blocking_allowed
+from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
 from ingot.projects.namespaces.two_factor import two_factor_requirements
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -75,8 +77,20 @@ def renew_recovery_codes(visit: Visit) -> PageResponse:
 @pages.post("/profile/two_factor_auth/groups/:group/leave", notice="Membership ended.")
 def leave_group(visit: Visit) -> PageResponse:
     """Leave a group that requires two-factor authentication; other pages are closed to its members without it."""
+    user_id = visit.viewer.signed_in.id
+    return _change_group(visit, lambda group: visit.ask(groups_api.MEMBERS.remove_member, id=group, user_id=user_id))
+
+
+@pages.post("/profile/two_factor_auth/groups/:group/stop_requiring", notice="Settings saved.")
+def stop_requiring(visit: Visit) -> PageResponse:
+    """End the requirement of a group; its last owner, who may not have set it, cannot leave the group."""
+    changes = {"require_two_factor_authentication": False}
+    return _change_group(visit, lambda group: visit.ask(group_projects_api.edit_group, changes, id=group))
+
+
+def _change_group(visit: Visit, change: Callable[[str], object]) -> PageResponse:
     try:
-        visit.ask(groups_api.MEMBERS.remove_member, id=visit.request.path["group"], user_id=visit.viewer.signed_in.id)
+        change(visit.request.path["group"])
     except REQUEST_ERRORS as error:
         errors = error_messages(error)
         return visit.database.read(lambda db: two_factor_page(visit, db, errors))
@@ -145,7 +159,10 @@ def two_factor_page(visit: Visit, db: Connection, errors: list[str] | None = Non
         "passkeys_available": relying_party(visit) is not None,
         "left": codes_left(db, user),
         "picture": "",
-        "requirements": two_factor_requirements(db, user.id),
+        "requirements": [
+            (each, visit.may(group_projects_api.edit_group, id=each.required_by_id))
+            for each in (() if user.two_factor_enabled else two_factor_requirements(db, user.id))
+        ],
     }
     status = 422 if errors else 200
     if has_authenticator_app(db, user):
