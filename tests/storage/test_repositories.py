@@ -142,7 +142,8 @@ def test_moves_by_the_api(disks: SecondInstance, tmp_path: Path) -> None:
     assert api.post("/project_repository_storage_moves", root, source_storage_name="slow").status_code == 400
     assert api.post("/project_repository_storage_moves", root, source_storage_name="fast").status_code == 202
     _work(disks)
-    assert set(_copies(disks).values()) == {"default"}
+    copies = _copies(disks)
+    assert (copies[digits], "fast" in copies.values()) == ("default", False)
     unknown = api.put(project.url, root, repository_storage="slow")
     assert unknown.json() == {"message": {"repository_storage": ["is not included in the list"]}}
     assert api.put(project.url, root, repository_storage="fast").status_code == 200
