@@ -72,3 +72,18 @@ def test_a_long_ordinary_text_is_rendered() -> None:
 def test_nesting_is_limited() -> None:
     for text in (">" * 5000 + "a", "".join("  " * depth + "- a\n" for depth in range(500)), "[" * 5000 + "](a)" * 5000):
         assert len(render(text, LinkContext("https://h"))) < 50_000
+
+
+@pytest.mark.parametrize("prefix", ["- ", "> ", "1. ", "> - ", "* > 1. "])
+@pytest.mark.parametrize("depth", [1, 12, 19, 20, 38, 39, 40, 41, 300])
+def test_deeply_nested_text_is_kept(prefix: str, depth: int) -> None:
+    html = render(f"first\n\n{prefix * depth}deep\n\nlast", LinkContext("https://h"))
+    assert [html.count(word) for word in ("first", "deep", "last")] == [1, 1, 1]
+    assert html.index("deep") < html.index("last")
+
+
+def test_all_items_of_deep_lists_are_kept() -> None:
+    text = "".join("  " * depth + f"- item-{depth:02}\n" for depth in range(60))
+    html = render(f"{text}\n- last", LinkContext("https://h"))
+    assert all(html.count(f"item-{depth:02}") == 1 for depth in range(60))
+    assert html.count("last") == 1

@@ -34,6 +34,8 @@ _STEPS_PER_LINE = 5
 _STEPS_PER_CHARACTER = {**dict.fromkeys("]!*_~<`", 4), "[": 12}
 _STEPS_PER_PARAGRAPH = 4
 _MAX_NESTING = 40
+_MAX_BLOCK_NESTING = _MAX_NESTING - 2
+"""Blocks in deeper ones are shown as text; the parser drops blocks at its own limit, which a list exceeds by two."""
 
 _URL = re.compile(r"https?://[^\s<>\"`\[\]]++")
 _BOX = re.compile(r"\[([ xX])\][ \t]")
@@ -87,6 +89,7 @@ def parser() -> "MarkdownIt":
     markdown.block.ruler.before(
         "table", "budget", _count_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
     )
+    markdown.block.ruler.before("budget", "deep_text", _deep_text)
     markdown.core.ruler.at("inline", _inline)
     markdown.core.ruler.before("text_join", "tasks", _tasks)
     markdown.core.ruler.before("text_join", "references", _references)
@@ -103,6 +106,23 @@ def _count_inline(state: "StateInline", silent: bool) -> bool:  # noqa: ARG001 -
 def _count_block(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # noqa: ARG001 - The signature of a rule.
     state.env["budget"].spend(_STEPS_PER_LINE)
     return False
+
+
+def _deep_text(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+    """Parse the rest of a block that is nested too deeply as one paragraph."""
+    if silent or state.level < _MAX_BLOCK_NESTING:
+        return False
+    following = start + 1
+    while following < end and (state.isEmpty(following) or state.sCount[following] >= state.blkIndent):
+        following += 1
+    state.line = following
+    state.push("paragraph_open", "p", 1)
+    text = state.push("inline", "", 0)
+    lines = state.getLines(start, following, state.blkIndent, False).split("\n")
+    text.content = "\n".join(line.strip() for line in lines).strip()
+    text.map, text.children = [start, following], []
+    state.push("paragraph_close", "p", -1)
+    return True
 
 
 def _inline(state: "StateCore") -> None:
