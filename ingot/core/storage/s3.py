@@ -27,6 +27,8 @@ _CONNECT_SECONDS = 3
 _REQUEST_SECONDS = 60
 """Limit of one request; those of the server transfer at most one part."""
 _RETRY_SECONDS = 10
+_MAX_RETRIES = 4
+"""A store under load may respond with an error for a second."""
 _PART_BYTES = 16 * 2**20
 _READ_BYTES = 4 * 2**20
 """Size of the ranges in which objects are read, so that a slow client occupies no connection to the store."""
@@ -83,7 +85,7 @@ class StoreClient:
                 "connect_timeout": timedelta(seconds=_CONNECT_SECONDS),
                 "timeout": timedelta(seconds=_REQUEST_SECONDS),
             },
-            retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=_RETRY_SECONDS)},
+            retry_config={"max_retries": _MAX_RETRIES, "retry_timeout": timedelta(seconds=_RETRY_SECONDS)},
             **options,
         )
 
