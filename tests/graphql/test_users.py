@@ -67,6 +67,7 @@ def test_private_data_is_that_of_rest(
     )
 
 
+@pytest.mark.usefixtures("group")
 def test_private_data_of_others_is_null(graphql: Graphql, make: Make, person: User, project: Project) -> None:
     query = """query($name: String!) { user(username: $name) { username emails { nodes { email } } groupCount
         projectMemberships { count } groupMemberships { count } } }"""
