@@ -143,14 +143,14 @@ class GitHttp:
         # In version 2 of the protocol, a fetch lists the refs with a request of its own.
         lists_refs = advertise or (service == "git-upload-pack" and service_request.git_protocol[:9] == "version=2")
         another_follows = lists_refs or _is_probe(request)
-        # Also before the response: a client that has received it may send the next request at once.
-        note = self._expected.add if another_follows else self._expected.discard
-        note(request, call["path"], service)
+        self._expected.discard(request, call["path"], service)
+        if another_follows:  # Before the response, because the server may stop accepting connections meanwhile.
+            self._expected.add(request, call["path"], service)
         _require_form(request, service, advertise=advertise)
         async with AsyncExitStack() as stack:
             await self._take_slots(stack, anonymous=not identity.known)
             await (self._advertise if advertise else self._exchange)(service_request, request, send, trace)
-        if another_follows:
+        if another_follows:  # The time starts anew with the response.
             self._expected.add(request, call["path"], service)
 
     async def _take_slots(self, stack: AsyncExitStack, *, anonymous: bool) -> None:

@@ -72,7 +72,7 @@ def test_a_membership_that_has_expired_requires_nothing(instance: Instance, make
         assert not is_due(instance, person)
 
 
-def test_transfer_and_deletion(instance: Instance, make: Make, person: User) -> None:
+def test_a_transferred_group_has_the_requirement_of_its_parent(instance: Instance, make: Make, person: User) -> None:
     required, moved = make_group(make, make.user(), **REQUIRED), make_group(make, make.user(), members={person: 10})
     assert make.api.post(f"/groups/{moved.id}/transfer", make.root, group_id=required.id).status_code == 201
     assert is_due(instance, person)
@@ -100,7 +100,7 @@ def test_the_grace_period(instance: Instance, make: Make, person: User) -> None:
         assert is_due(instance, late)
 
 
-def test_pages_lead_to_the_setup(browser: Browser, api: Api, make: Make, instance: Instance, person: User) -> None:
+def test_pages_lead_to_the_setup(browser: Browser, api: Api, make: Make, person: User) -> None:
     group = make_group(
         make, make.user(), members={person: 10}, name="Group (secret)", require_two_factor_authentication=True
     )
@@ -165,7 +165,7 @@ def test_only_owners_can_end_the_requirement(browser: Browser, make: Make, perso
 
 
 def test_the_page_lists_a_limited_number_of_groups(
-    browser: Browser, instance: Instance, make: Make, person: User, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, make: Make, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(two_factor, "MAX_REQUIREMENTS", 2)
     for hours in (30, 10, 20):
