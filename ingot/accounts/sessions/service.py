@@ -15,7 +15,7 @@ from ingot.core.db.announcements import announce
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
-from ingot.core.mail.delivery import EXTERNAL_URL_PLACEHOLDER, send_mail
+from ingot.core.mail.queue import EXTERNAL_URL_PLACEHOLDER, send_mail
 
 SIGN_IN_LOG_DAYS = 90
 LINK_HOURS = {"password": 6, "confirmation": 72}

@@ -1,70 +1,21 @@
-"""Outgoing mail as jobs: delivered by SMTP, or written to a folder if no server is configured."""
+"""Delivery of queued mail by SMTP, or to a folder if no server is configured."""
 
 import smtplib
 import ssl
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.utils import format_datetime, make_msgid, parseaddr
+from email.utils import format_datetime, parseaddr
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import to_datetime
-from ingot.core.jobs.queue import enqueue
+from ingot.core.mail.queue import EXTERNAL_URL_PLACEHOLDER, QueuedMail
 from ingot.settings import Settings
 
-MAIL_JOB = "mail"
 TIMEOUT_SECONDS = 20
-EXTERNAL_URL_PLACEHOLDER = "{{here}}"
-"""Replaced by the external URL on delivery, so that a request's Host header cannot change the links in a mail."""
-
-
-class QueuedMail(msgspec.Struct, frozen=True):
-    """A queued mail to one recipient; its text is encrypted because it may contain a sign-in link."""
-
-    to: str
-    subject: str
-    sealed_text: bytes
-    key: str
-    sealed_html: bytes | None = None
-    """The encrypted HTML alternative."""
-    sender: str = ""
-    """The display name of the sender; the address is always the configured one."""
-    headers: dict[str, str] = {}
-
-
-def send_mail(
-    db: Connection,
-    to: str,
-    subject: str,
-    text: str,
-    *,
-    html: str | None = None,
-    sender: str = "",
-    headers: dict[str, str] | None = None,
-    key: str = "",
-) -> None:
-    """Queue a mail that is sent after the transaction commits; none to an address that cannot exist (RFC 2606).
-
-    If a mail with the same ``key`` is already queued, no second one is added.
-    """
-    if to.endswith(".invalid"):
-        return
-    sealed = db.vault.seal(text), key or make_msgid(domain="ingot"), db.vault.seal(html) if html is not None else None
-    enqueue(
-        db,
-        MAIL_JOB,
-        QueuedMail(to, _single_header_line(subject), *sealed, _single_header_line(sender), headers or {}),
-        unique_key=key or None,
-    )
-
-
-def _single_header_line(text: str) -> str:
-    """Return text as a single header line, so that it cannot inject further headers."""
-    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
 class UnencryptedMailServer(Exception):

@@ -16,7 +16,7 @@ from ingot.collaboration.participants.events import UsersMentioned
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.queue import enqueue
-from ingot.core.mail.delivery import send_mail
+from ingot.core.mail.queue import send_mail
 from ingot.core.markup.links import LinkContext
 from ingot.discovery.notifications.emails import RenderedText, render_text
 from ingot.discovery.notifications.queries import notification_email_of

@@ -14,7 +14,7 @@ from ingot.collaboration.participants.subject_kinds import SubjectKind
 from ingot.collaboration.subjects import Subject
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.mail.delivery import send_mail
+from ingot.core.mail.queue import send_mail
 from ingot.core.markup.links import LinkContext
 from ingot.discovery.notifications import emails
 from ingot.discovery.notifications.emails import MailContext, RenderedText

@@ -11,7 +11,7 @@ from ingot.accounts.users.queries import user_or_none
 from ingot.collaboration.participants.commits import readers_of_code
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.mail.delivery import send_mail
+from ingot.core.mail.queue import send_mail
 from ingot.discovery.notifications.params import LEVELS, ON_BY_DEFAULT
 from ingot.discovery.notifications.queries import (
     ancestor_groups,

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.mail.delivery import send_mail
+from ingot.core.mail.queue import send_mail
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.diffs.diffs import Diff, DiffLimits, diff_between
 from ingot.git.history.commits import NO_OID

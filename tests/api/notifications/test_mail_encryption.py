@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from ingot.core.jobs.admin import delete_job, list_jobs
-from ingot.core.mail.delivery import send_mail
+from ingot.core.mail.queue import send_mail
 from ingot.jobs import job_worker
 from ingot.log import Log
 from tests.certificates import certificate_for
