@@ -1,5 +1,7 @@
 """Recurring jobs."""
 
+import os
+import threading
 from functools import partial
 
 import pytest
@@ -10,7 +12,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.jobs.schedule import RecurringJob, postpone_recurring
 from ingot.core.jobs.worker import JobWorker
 from ingot.jobs import recurring_jobs
-from tests.jobs.conftest import JobQueue
+from tests.jobs.conftest import JobQueue, until
 
 
 def _run(*workers: JobWorker) -> None:
@@ -83,6 +85,24 @@ def test_a_postponed_job_waits_for_its_whole_interval(job_queue: JobQueue) -> No
     search = RecurringJob(STUCK_SEARCH_SECONDS, enqueue_stuck_job_search)
     scheduled = {each.key: each.every_seconds for each in recurring_jobs(job_queue.settings)}
     assert scheduled[search.key] == search.every_seconds
+
+
+def test_they_run_one_after_the_other(job_queue: JobQueue) -> None:
+    """Each thread would open a connection of its own, and so take memory."""
+    threads: list[str] = []
+    names = ("a", "b", "c", "d")
+    recurring = [RecurringJob(60, lambda _: threads.append(threading.current_thread().name), name) for name in names]
+    worker = JobWorker(job_queue.database, {}, recurring, job_queue.log)
+    _run(worker)
+    job_queue.clock.step(seconds=60)
+    stopping, stop = os.pipe()
+    running = threading.Thread(target=worker.run, args=[[stopping]])
+    running.start()
+    until(lambda: len(threads) == len(names) and not job_queue.jobs())
+    os.close(stop)
+    running.join()
+    os.close(stopping)
+    assert set(threads) == {"jobs-1"}
 
 
 def test_duplicate_names_are_rejected(job_queue: JobQueue) -> None:

@@ -61,9 +61,13 @@ class JobWorker:
     ) -> None:
         self._database = database
         self._schedule = Schedule(recurring)
-        self._handlers = {**handlers, **self._schedule.handlers()}
+        recurring_handlers = self._schedule.handlers()
+        self._handlers = {**handlers, **recurring_handlers}
         if processes is not None:
             self._handlers |= processes.handlers(process_kinds)
+        elsewhere = recurring_handlers.keys() & process_kinds
+        self._one_at_a_time = (recurring_handlers.keys() - elsewhere, elsewhere)
+        """Recurring jobs that run here and in other processes; with one of each at a time, few connections are open."""
         self._unknown_kinds: set[str] = set()
         """Kinds that only a newer version on another node can run; they are left to it."""
         self._log = log
@@ -127,7 +131,9 @@ class JobWorker:
         return MAX_SLEEP_SECONDS
 
     def _capacity(self, limit: int) -> JobCapacity:
-        refused = [*self._threads.saturated_kinds(), *self._unknown_kinds]
+        running = {job.kind for job in self._threads.running}
+        waiting = [kind for group in self._one_at_a_time if group & running for kind in group]
+        refused = [*self._threads.saturated_kinds(), *self._unknown_kinds, *waiting]
         return JobCapacity(limit, refused, takeovers=monotonic() >= self._trust_leases_at)
 
     def _seconds_left(self, capacity: JobCapacity) -> float:
