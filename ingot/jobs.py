@@ -17,7 +17,7 @@ from ingot.settings import Settings
 if TYPE_CHECKING:
     from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 
-_FREQUENT = 600
+_MINUTELY = 60
 _MAINTENANCE_KINDS = (
     "sweep_repositories",
     "sweep_uploads",
@@ -46,7 +46,7 @@ def job_worker(
     """Build the worker that runs the jobs of the queue; maintenance runs in other processes, if there are any."""
     configure_caches(settings)
     recurring = recurring_jobs(settings)
-    seldom = [PREFIX + entry.key for entry in recurring if entry.every_seconds >= _FREQUENT]
+    seldom = [PREFIX + entry.key for entry in recurring if not _is_minutely(entry)]
     return JobWorker(
         database,
         job_handlers(settings, database, log),
@@ -55,6 +55,15 @@ def job_worker(
         processes=processes,
         process_kinds=[*seldom, *_MAINTENANCE_KINDS],
     )
+
+
+def minutely_jobs(settings: Settings) -> list[RecurringJob]:
+    """Return the recurring jobs that a worker runs in its own process, because they run so often."""
+    return [entry for entry in recurring_jobs(settings) if _is_minutely(entry)]
+
+
+def _is_minutely(entry: RecurringJob) -> bool:
+    return entry.every_seconds <= _MINUTELY
 
 
 def run_maintenance(settings: Settings, descriptor: int) -> None:
@@ -162,7 +171,7 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
 
 def recurring_jobs(settings: Settings) -> list[RecurringJob]:
     """Return the functions that run periodically; the names of the functions identify them to all workers."""
-    daily, hourly, frequent, minutely = 86_400, 3600, _FREQUENT, 60
+    daily, hourly, frequent, minutely = 86_400, 3600, 600, _MINUTELY
     delete_old_events = DeferredFunction("ingot.integrations.webhooks.service:delete_old_events")
     directory_check = "ingot.accounts.identity_providers.directory_users:enqueue_directory_check"
     periods = {

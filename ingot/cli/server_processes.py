@@ -13,7 +13,7 @@ from ingot.app import App
 from ingot.cli import background, jobs, ssh, web
 from ingot.core.jobs.job_processes import JobProcesses
 from ingot.core.markup.render_pool import POOL
-from ingot.jobs import run_maintenance
+from ingot.jobs import minutely_jobs, run_maintenance
 from ingot.late_imports import DeferredFunction
 from ingot.log import Log
 from ingot.operations.allocator import compact_heap
@@ -50,7 +50,7 @@ def load_modules() -> None:
 def server_processes(settings: Settings, sockets: ServerSockets, workers: int) -> list[SupervisedProcess]:
     """Build and warm up the application, and return the processes that serve it."""
     app = web.build_app(_with_cache_share(settings, (1 - _BACKGROUND_CACHE_SHARE) / workers), whole_node=True)
-    warm_up(app)
+    warm_up(app, minutely_jobs(settings))
     _compile_templates()
     compact_heap()
     # Garbage collection would otherwise write to all these objects, and so copy their memory in each child.

@@ -6,18 +6,22 @@ from pathlib import Path
 
 _M_ARENA_MAX = -8
 """Number of the option in ``malloc.h`` of glibc."""
+_LARGE_BYTES = 100_000
+"""Larger than what the heap has free in one piece, but too small for a mapping of its own."""
 
 
 def compact_heap() -> None:
     """Return freed memory to the system, and let the threads of this process and its children share one heap.
 
     With a heap for each thread, an idle server takes 4 MB more. Threads hardly wait for each other here, because they
-    rarely allocate memory at the same time.
+    rarely allocate memory at the same time. The next large allocation after many objects were freed sorts what they
+    leave, and writes to all those pages; it is made here, because each child would copy 1.4 MB of them.
     """
     library = ctypes.CDLL(None)
     try:
         library.mallopt(_M_ARENA_MAX, 1)
         library.malloc_trim(0)
+        bytes(_LARGE_BYTES)
     except AttributeError:  # Another C library.
         return
 
