@@ -1,7 +1,6 @@
 """Quick actions for time tracking: ``/estimate``, ``/spend`` and their opposites."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TypeVar
 
 from ingot.collaboration.planning.durations import format_duration, parse_duration
@@ -14,6 +13,8 @@ from ingot.errors import Invalid
 
 D = TypeVar("D", bound=CommandContext)
 T = TypeVar("T", bound=TimeTracked)
+_TOO_LITTLE = "Time to subtract exceeds the total time spent."
+_TOO_MUCH = "The total time spent would be too long."
 
 
 def add_time_tracking(
@@ -25,16 +26,13 @@ def add_time_tracking(
         if subject.id is not None:
             tracking.set_estimate(db, actor, by_id(db, subject.id), seconds)
 
-    def add_spent(db: Connection, actor: Actor, subject: Subject, seconds: int | None) -> None:
-        """Add to the time spent, or reset it for None."""
-        if subject.id is None:
-            return
-        row = by_id(db, subject.id)
-        if seconds is None:
-            tracking.reset_spent_time(db, actor, row)
-            return
-        with suppress(Invalid):  # Subtracting more than was spent has no effect.
-            tracking.add_spent_time(db, actor, row, seconds)
+    def add_spent(db: Connection, actor: Actor, subject: Subject, seconds: int) -> None:
+        if subject.id is not None:
+            tracking.add_spent_time(db, actor, by_id(db, subject.id), seconds)
+
+    def reset_spent(db: Connection, actor: Actor, subject: Subject) -> None:
+        if subject.id is not None:
+            tracking.reset_spent_time(db, actor, by_id(db, subject.id))
 
     @commands.on("estimate")
     def estimate(context: D, text: str) -> str | None:
@@ -59,13 +57,21 @@ def add_time_tracking(
         seconds = parse_duration(text)
         if not context.may_triage or not seconds:
             return None
-        context.effects.append(lambda db, subject: add_spent(db, context.actor, subject, seconds))
-        return f"{'Added' if seconds > 0 else 'Subtracted'} {format_duration(abs(seconds))} spent time."
+        sentence = f"{'Added' if seconds > 0 else 'Subtracted'} {format_duration(abs(seconds))} spent time."
+
+        def apply(db: Connection, subject: Subject) -> None:
+            try:
+                add_spent(db, context.actor, subject, seconds)
+            except Invalid:
+                context.summary[context.summary.index(sentence)] = _TOO_MUCH if seconds > 0 else _TOO_LITTLE
+
+        context.effects.append(apply)
+        return sentence
 
     @commands.on("remove_time_spent")
     def remove_time_spent(context: D, _: str) -> str | None:
         """Reset the time spent."""
         if not context.may_triage or context.subject is None:
             return None
-        context.effects.append(lambda db, subject: add_spent(db, context.actor, subject, None))
+        context.effects.append(lambda db, subject: reset_spent(db, context.actor, subject))
         return "Removed spent time."

@@ -95,6 +95,18 @@ def test_quick_actions_in_notes(
     assert now["user_notes_count"] == (1 if answer.status_code == 201 else 0)
 
 
+def test_time_that_cannot_be_subtracted_is_reported(api: Api, make: Make, setup: IssueSetup) -> None:
+    issue = make_issue(make, setup.project, setup.owner)
+    answer = command(api, setup, issue, "/spend 1h\n/spend -2h\n/spend -30m")
+    reason = "Time to subtract exceeds the total time spent."
+    assert answer.json()["summary"] == ["Added 1h spent time.", reason, "Subtracted 30m spent time."]
+    assert shown(api, setup, issue)["time_stats"]["total_time_spent"] == HOUR / 2
+    longest = f"{(2**31 - 1) // HOUR}h"
+    assert command(api, setup, issue, f"/spend {longest}").json()["summary"] == [
+        "The total time spent would be too long."
+    ]
+
+
 def test_board_move(api: Api, make: Make, setup: IssueSetup) -> None:
     """Moves the issue to an existing list and out of the others; other labels stay."""
     url = setup.project.url
