@@ -7,7 +7,7 @@ import io
 import time
 import zipfile
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -106,21 +106,27 @@ def marker(tmp_path_factory: pytest.TempPathFactory) -> str:
     return (tmp_path_factory.mktemp("marker") / "again").as_posix()
 
 
+class Staged(NamedTuple):
+    """A project, its first pipeline, which has ended, and the jobs as they were then."""
+
+    url: str
+    pipeline: dict[str, Any]
+    jobs: dict[str, dict[str, Any]]
+
+
 @pytest.fixture(scope="module")
-def staged(flow: FlowServer, marker: str) -> tuple[str, dict[str, Any]]:
-    """Return a project and its first pipeline, which has ended."""
+def staged(flow: FlowServer, marker: str) -> Staged:
     url = flow.project("stages", {"README.md": "Stages"})
     flow.call("POST", f"{url}/variables", 201, key="HIDDEN", value="very-secret-value", masked=True)
     flow.commit(url, {".gitlab-ci.yml": STAGES.replace("MARKER", marker)})
-    pipeline = flow.newest_pipeline(url)
-    return url, flow.wait_for_pipeline(url, pipeline["id"])
+    pipeline = flow.wait_for_pipeline(url, flow.newest_pipeline(url)["id"])
+    return Staged(url, pipeline, flow.jobs(url, pipeline["id"]))
 
 
-def test_stages_run_in_order_and_pass_artifacts(flow: FlowServer, staged: tuple[str, dict[str, Any]]) -> None:
+def test_stages_run_in_order_and_pass_artifacts(flow: FlowServer, staged: Staged) -> None:
     """Jobs with needs start early; an allowed failure does not count; the manual job waits."""
-    url, pipeline = staged
+    url, pipeline, jobs = staged
     assert pipeline["yaml_errors"] is None
-    jobs = flow.jobs(url, pipeline["id"])
     statuses = {name: job["status"] for name, job in jobs.items()}
     assert statuses == {
         "compile": "success",
@@ -141,18 +147,17 @@ def test_stages_run_in_order_and_pass_artifacts(flow: FlowServer, staged: tuple[
     assert jobs["compile"]["runner"] is not None and jobs["compile"]["duration"] is not None
 
 
-def test_secrets_are_masked_in_traces(flow: FlowServer, staged: tuple[str, dict[str, Any]]) -> None:
+def test_secrets_are_masked_in_traces(flow: FlowServer, staged: Staged) -> None:
     """A masked variable and the job's token."""
-    url, pipeline = staged
-    trace = flow.trace(url, flow.jobs(url, pipeline["id"])["secret"])
+    trace = flow.trace(staged.url, staged.jobs["secret"])
     assert "value=[MASKED]" in trace and "token=[MASKED]" in trace
     assert "very-secret-value" not in trace
 
 
-def test_artifacts_are_stored(flow: FlowServer, staged: tuple[str, dict[str, Any]]) -> None:
+def test_artifacts_are_stored(flow: FlowServer, staged: Staged) -> None:
     """The archive, one file of it, and both by the name of the branch."""
-    url, pipeline = staged
-    job = flow.jobs(url, pipeline["id"])["compile"]
+    url, _, jobs = staged
+    job = jobs["compile"]
     with zipfile.ZipFile(io.BytesIO(flow.call("GET", f"{url}/jobs/{job['id']}/artifacts", 200))) as archive:
         files = [name for name in archive.namelist() if not name.endswith("/")]
         assert files == ["out/result.txt"]
@@ -164,16 +169,16 @@ def test_artifacts_are_stored(flow: FlowServer, staged: tuple[str, dict[str, Any
     assert job["artifacts_file"]["size"] > 0 and job["artifacts_expire_at"] is not None
 
 
-def test_junit_reports_are_read(flow: FlowServer, staged: tuple[str, dict[str, Any]]) -> None:
+def test_junit_reports_are_read(flow: FlowServer, staged: Staged) -> None:
     """The test report of the pipeline counts the cases."""
-    url, pipeline = staged
+    url, pipeline, _ = staged
     report = flow.call("GET", f"{url}/pipelines/{pipeline['id']}/test_report", 200)
     assert (report["total_count"], report["failed_count"]) == (2, 1)
 
 
-def test_a_failed_job_is_retried_automatically(flow: FlowServer, staged: tuple[str, dict[str, Any]]) -> None:
+def test_a_failed_job_is_retried_automatically(flow: FlowServer, staged: Staged) -> None:
     """Both attempts are listed."""
-    url, pipeline = staged
+    url, pipeline, _ = staged
     attempts = [
         job["status"]
         for job in flow.call("GET", f"{url}/pipelines/{pipeline['id']}/jobs", 200, include_retried=True, per_page=100)
@@ -182,10 +187,10 @@ def test_a_failed_job_is_retried_automatically(flow: FlowServer, staged: tuple[s
     assert sorted(attempts) == ["failed", "success"]
 
 
-def test_a_manual_job_is_played_and_retried(flow: FlowServer, staged: tuple[str, dict[str, Any]]) -> None:
+def test_a_manual_job_is_played_and_retried(flow: FlowServer, staged: Staged) -> None:
     """It gets the artifacts of the jobs before it; a retried job is a new one."""
-    url, pipeline = staged
-    job = flow.jobs(url, pipeline["id"])["publish"]
+    url, _, jobs = staged
+    job = jobs["publish"]
     flow.call("POST", f"{url}/jobs/{job['id']}/play", 200)
     played = flow.wait_for_job(url, job["id"], lambda job: job["status"] in ("success", "failed"))
     assert played["status"] == "success", flow.trace(url, played)
@@ -195,9 +200,9 @@ def test_a_manual_job_is_played_and_retried(flow: FlowServer, staged: tuple[str,
     assert flow.wait_for_job(url, again["id"], lambda job: job["status"] == "success")
 
 
-def test_caches_are_reused(flow: FlowServer, staged: tuple[str, dict[str, Any]]) -> None:
+def test_caches_are_reused(flow: FlowServer, staged: Staged) -> None:
     """The second pipeline finds the cache of the first one, on the same runner."""
-    url, pipeline = staged
+    url, pipeline, _ = staged
     flow.wait_for_pipeline(url, pipeline["id"])
     flow.commit(url, {"second.txt": "x"})
     second = flow.newest_pipeline(url)
