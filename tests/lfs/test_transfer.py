@@ -47,7 +47,7 @@ def test_upload_and_download(instance: Instance, api: Api, make: Make, lfs: LfsC
     for each in (content, empty):
         lfs.upload(project, owner, each)
     assert _place(instance, content).read_bytes() == content
-    assert list((instance.settings.data / "lfs" / "incoming").iterdir()) == []
+    assert list((instance.settings.data / "lfs" / "incoming").glob("*")) == []
     assert lfs.batch(project, owner, "upload", content).json()["objects"] == [object_of(content)]
     wrong = lfs.json(project, "info/lfs/objects/verify", owner, oid=oid_of(content), size=1)
     assert wrong.status_code == 422
@@ -98,7 +98,7 @@ def test_mismatching_uploads_are_rejected(
     assert set(answer.json()) == {"message", "documentation_url", "request_id"}
     assert lfs.get(project, owner, promised).status_code == 404
     assert not _place(instance, promised).exists()
-    assert list((instance.settings.data / "lfs" / "incoming").iterdir()) == []
+    assert list((instance.settings.data / "lfs" / "incoming").glob("*")) == []
     assert _counted(api, owner, project) == 0
 
 
