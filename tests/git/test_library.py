@@ -13,7 +13,7 @@ print(os.environ["SSL_CERT_FILE"], "SSL_CERT_DIR" in os.environ)
 
 
 def test_it_needs_no_root_certificates() -> None:
-    """Such as in a container without them, where an import of pygit2 alone fails."""
+    """A container may have none; there, an import of pygit2 alone fails."""
     environment = {**os.environ, "SSL_CERT_FILE": "/nonexistent"}
     environment.pop("SSL_CERT_DIR", None)
     run = subprocess.run([sys.executable, "-c", _IMPORT], env=environment, capture_output=True, text=True, check=False)
