@@ -7,15 +7,17 @@ from pathlib import Path
 _M_ARENA_MAX = -8
 """Number of the option in ``malloc.h`` of glibc."""
 _LARGE_BYTES = 100_000
-"""Larger than what the heap has free in one piece, but too small for a mapping of its own."""
+"""Enough that malloc sorts its free chunks, but not enough for a mapping of its own."""
 
 
 def compact_heap() -> None:
     """Return freed memory to the system, and let the threads of this process and its children share one heap.
 
     With a heap for each thread, an idle server takes 4 MB more. Threads hardly wait for each other here, because they
-    rarely allocate memory at the same time. The next large allocation after many objects were freed sorts what they
-    leave, and writes to all those pages; it is made here, because each child would copy 1.4 MB of them.
+    rarely allocate memory at the same time.
+
+    The first large allocation after many small ones were freed sorts the free chunks, and writes to every page that
+    has one. It is made before the fork, because each child would copy these pages (1.4 MB).
     """
     library = ctypes.CDLL(None)
     try:

@@ -62,7 +62,7 @@ class _RollBack(Exception):
 def warm_up(app: App, minutely: Sequence[RecurringJob] = ()) -> None:
     """Do what requests and the job worker do first; the templates of other pages are loaded when they are visited.
 
-    ``minutely`` are the jobs that the worker will run in its process all the time. Leaves neither a connection nor a
+    ``minutely`` are the recurring jobs that the worker runs in its own process. Leaves neither a connection nor a
     repository open.
     """
     pygit2_module()

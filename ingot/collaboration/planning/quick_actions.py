@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ingot.collaboration.planning.durations import format_duration, parse_duration
-from ingot.collaboration.planning.time_tracking import TimeTracked, TimeTracking
+from ingot.collaboration.planning.time_tracking import EXCEEDS_TOTAL, TimeTracked, TimeTracking
 from ingot.collaboration.quick_actions.command_context import CommandContext, CommandRegistry
 from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
@@ -13,8 +13,6 @@ from ingot.errors import Invalid
 
 D = TypeVar("D", bound=CommandContext)
 T = TypeVar("T", bound=TimeTracked)
-_TOO_LITTLE = "Time to subtract exceeds the total time spent."
-_TOO_MUCH = "The total time spent would be too long."
 
 
 def add_time_tracking(
@@ -63,7 +61,8 @@ def add_time_tracking(
             try:
                 add_spent(db, context.actor, subject, seconds)
             except Invalid:
-                context.summary[context.summary.index(sentence)] = _TOO_MUCH if seconds > 0 else _TOO_LITTLE
+                reason = EXCEEDS_TOTAL if seconds < 0 else "The total time spent would be too long"
+                context.summary[context.summary.index(sentence)] = f"{reason}."
 
         context.effects.append(apply)
         return sentence

@@ -13,6 +13,7 @@ from ingot.core.db.times import Timestamp
 from ingot.errors import Invalid, NotFound
 
 MAX_SECONDS = 2**31 - 1
+EXCEEDS_TOTAL = "Time to subtract exceeds the total time spent"
 
 
 class TimeTracked(Protocol):
@@ -59,7 +60,7 @@ class TimeTracking(Generic[T]):
         locked = self.lock(db, row)
         total = locked.total_time_spent + seconds
         if total < 0:
-            raise Invalid(time_spent=["Time to subtract exceeds the total time spent"])
+            raise Invalid(time_spent=[EXCEEDS_TOTAL])
         if total > MAX_SECONDS:
             raise Invalid(time_spent=["is too long"])
         if seconds:
