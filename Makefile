@@ -14,6 +14,18 @@ help: ## List the targets
 run: .venv/.run ## Install, migrate and serve on http://127.0.0.1:8080
 	$(BIN)/ingot serve
 
+# A .venv of another Python than the one that PYTHON names is created anew.
+version_of = $(shell $(1) -c 'import sys; print(sys.version_info[:2])' 2>/dev/null)
+ifneq ($(origin PYTHON),file)
+ifneq ($(call version_of,$(PYTHON)),$(call version_of,$(BIN)/python))
+.venv/.run .venv/.dev: replace-venv
+endif
+endif
+
+.PHONY: replace-venv
+replace-venv:
+	$(PYTHON) -c "" && rm -rf .venv
+
 setup: .venv/.dev ## Install all dependencies, including those of tests and checks
 
 .venv/.run: requirements.lock pyproject.toml scripts/setup
@@ -97,8 +109,9 @@ migration: setup ## Generate a migration from the tables; M="Add a column" is it
 schema: setup ## Generate ingot/core/migrations/newest.sql, the schema for new SQLite databases
 	$(BIN)/python -m ingot.core.migrations.schema_dump
 
-access: setup ## Generate docs/access.md: the permission of every endpoint
+access: setup ## Generate docs/access.md: the permission of every endpoint, and their number in README.md and docs/comparison.md
 	{ sed '/^| [A-Z]* | `/d' docs/access.md; $(BIN)/ingot routes --markdown; } > docs/access.new && mv docs/access.new docs/access.md
+	count=$$($(BIN)/ingot openapi --count) && sed -i -E "s/[0-9,]+ operations/$$count operations/" README.md docs/comparison.md
 
 events: setup ## Generate docs/events.md: the subscribers of every event, in order
 	$(BIN)/python -m ingot.cli.event_table > docs/events.new && mv docs/events.new docs/events.md

@@ -31,3 +31,8 @@ def _document_json() -> bytes:
 def api_document() -> dict[str, Any]:
     """Return the OpenAPI document of all endpoints."""
     return openapi_document(all_endpoints(), version("ingot"))
+
+
+def operation_count() -> int:
+    """Return the number of operations in the OpenAPI document."""
+    return sum(map(len, api_document()["paths"].values()))

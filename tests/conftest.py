@@ -5,8 +5,10 @@ import gc
 import io
 import os
 import shutil
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -80,6 +82,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if runs_programs and shutil.disk_usage(MEMORY).free >= MIN_FREE_BYTES:
         config.option.basetemp = str(MEMORY / f"ingot-tests-{os.getpid()}")
         config.add_cleanup(partial(shutil.rmtree, config.option.basetemp, ignore_errors=True))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def default_ports_in_use() -> Iterator[None]:
+    """Occupy the default ports, as a server of ``make run`` does: no test may need them."""
+    with ExitStack() as occupied:
+        for port in (8080, 2222):
+            # Another test process or a server may have it already.
+            with suppress(OSError):
+                occupied.enter_context(socket.create_server(("127.0.0.1", port)))
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,14 +4,18 @@ import argparse
 
 import msgspec
 
-from ingot.api_document import api_document
+from ingot.api_document import api_document, operation_count
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's help; it takes no arguments."""
+    """Add the command's option and help."""
+    parser.add_argument("--count", action="store_true", help="print only the number of operations")
     parser.epilog = "Use the output with a client generator or a validator."
 
 
-def run(arguments: argparse.Namespace) -> None:  # noqa: ARG001 - Every command gets its arguments.
-    """Print the OpenAPI document."""
+def run(arguments: argparse.Namespace) -> None:
+    """Print the OpenAPI document, or the number of its operations."""
+    if arguments.count:
+        print(f"{operation_count():,}")
+        return
     print(msgspec.json.format(msgspec.json.encode(api_document()), indent=2).decode())

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
+from ingot.api_document import operation_count
 from ingot.cli.attribute_table import attribute_table
 from ingot.cli.event_table import event_table
 from ingot.cli.main import COMMANDS
@@ -99,12 +100,27 @@ def test_every_command_is_documented() -> None:
         assert f"`ingot {command}" in text, command
 
 
+def test_the_readme_names_the_commands_for_development() -> None:
+    """The README states near its top how to run the server and the tests."""
+    beginning, heading, rest = (ROOT / "README.md").read_text().partition("\n## Develop\n")
+    assert heading and len(beginning.splitlines()) < 60
+    section = rest.split("\n## ")[0]
+    for command in ("make run ", "make test "):
+        assert f"\n{command}" in section, command
+
+
 def test_the_permission_table_is_current() -> None:
     """docs/access.md matches the declarations; ``make access`` regenerates it."""
     written = (ROOT / "docs" / "access.md").read_text()
     for endpoint in all_endpoints():
         rule, scopes = access_text(endpoint)
         assert f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} |" in written, endpoint.path
+
+
+def test_the_number_of_operations_is_current() -> None:
+    """README.md and docs/comparison.md state the number of operations; ``make access`` updates it."""
+    for name in ("README.md", "docs/comparison.md"):
+        assert f" {operation_count():,} operations" in (ROOT / name).read_text(), name
 
 
 def test_the_attribute_table_is_current() -> None:

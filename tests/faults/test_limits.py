@@ -91,7 +91,7 @@ def test_requests_that_run_out_of_descriptors(stopped: Server) -> None:
 
 @pytest.mark.parametrize("log", ["full disk", "broken pipe"])
 def test_a_log_that_cannot_be_written_stops_nothing(stopped: Server, log: str) -> None:
-    options = ["--data", str(stopped.data), "--port", "0", "--workers", "1"]
+    options = ["--data", str(stopped.data), "--port", "0", "--ssh-port", "0", "--workers", "1"]
     options += ["--database-url", stopped.database_url] if stopped.database_url else []
     if log == "full disk":
         writing = os.open("/dev/full", os.O_WRONLY)
