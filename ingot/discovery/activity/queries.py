@@ -44,6 +44,8 @@ from ingot.projects.projects.tables import projects
 MAX_COUNTED = 10_000
 """Longer lists have no total, since counting would take longer than reading the page."""
 COMMIT = "commit"
+CONTRIBUTIONS = ("pushed", "created", "closed", "reopened", "merged", "commented", "approved")
+"""Actions of events that count as contributions, unlike joining or leaving a project."""
 EventOwner = Literal["author", "group"]
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "project": events.c.project_id == bindparam("project"),
@@ -199,6 +201,24 @@ def count_events_by_day(db: Connection, actor: Actor, owner: EventOwner, owner_i
 
     key = ("days", owner, owner_id, after, audience, actor.user_id, today)
     return db.cached(key, count, lambda days: 100 * len(days)) or {}
+
+
+@lru_cache(maxsize=16)
+def _contributed_projects_query(kinds: tuple[SubjectKind, ...], audience: Audience) -> Select[Any]:
+    return (
+        select(events.c.project_id)
+        .join(projects, projects.c.id == events.c.project_id)
+        .where(projects.c.namespace_id.is_not(None), _CONDITIONS["author"], _CONDITIONS["after"])
+        .where(one_of(events.c.action, *CONTRIBUTIONS), _visible_events(kinds, audience))
+        .distinct()
+    )
+
+
+def contributed_project_ids(db: Connection, actor: Actor, user_id: int, after: Date) -> list[int]:
+    """Return the ids of the projects to which a user contributed since a day, as far as the caller may see it."""
+    statement = _contributed_projects_query(list_subject_kinds(db), audience_of(actor))
+    values = {"author": user_id, "after": f"{after}U", "actor": actor.user_id, "today": day_of(db.now)}
+    return [project_id for (project_id,) in db.rows(statement, **values)]
 
 
 def _fetch_events(db: Connection, query: ListQuery, page: Page, values: dict[str, Any]) -> Listing[ActivityEvent]:

@@ -19,16 +19,16 @@ from ingot.projects.group_shares.params import ListInvitedGroups, ShareGroup
 from ingot.projects.group_shares.queries import invited_group_ids, visible_shares
 from ingot.projects.groups import policy, service
 from ingot.projects.groups.api import group_in_path, list_briefs
-from ingot.projects.groups.params import CreateGroup, EditGroup, ListGroups
-from ingot.projects.groups.queries import find_group
-from ingot.projects.groups.views import GroupBrief, GroupView, SharedGroupView, group_view
+from ingot.projects.groups.params import CreateGroup, EditGroup, ListGroups, SearchGroups
+from ingot.projects.groups.queries import find_group, list_groups
+from ingot.projects.groups.views import GroupBrief, GroupView, SharedGroupView, group_brief, group_view
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
 from ingot.projects.namespaces.locks import part_of
 from ingot.projects.namespaces.queries import ancestor_ids
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.api import project_in_path, project_page
 from ingot.projects.projects.params import ListGroupProjects, ListProjectGroups, ListProjects
-from ingot.projects.projects.policy import may_see_project
+from ingot.projects.projects.policy import may_change_project, may_see_project, may_transfer_project
 from ingot.projects.projects.queries import find_project, list_group_projects, list_shared_projects
 from ingot.projects.projects.service import transfer_project
 from ingot.projects.projects.tables import Project
@@ -140,6 +140,25 @@ def list_groups_invited_into_project(
     if "inherited" in relation:
         found += invited_group_ids(call.db, project.namespace_id, least)
     return list_briefs(call, found, ListGroups(search=params.search), page)
+
+
+@routes.get("/projects/:id/transfer_locations", on=project_in_path, may=may_transfer_project, returns=list[GroupBrief])
+def list_transfer_locations_of_project(
+    call: Call, project: Project, params: SearchGroups, page: Page
+) -> Listing[GroupBrief]:
+    """List the groups to which the caller may move a project."""
+    others = ListGroups(search=params.search, skip_groups=[project.namespace_id])
+    listing = list_groups(call.db, call.actor, others, page, for_new_projects=True)
+    return listing.of([group_brief(group, call.origin.base) for group in listing.items])
+
+
+@routes.get("/projects/:id/share_locations", on=project_in_path, may=may_change_project, returns=list[GroupBrief])
+def list_share_locations(call: Call, project: Project, params: SearchGroups, page: Page) -> Listing[GroupBrief]:
+    """List the groups of the caller with which a project can be shared."""
+    taken = ancestor_ids(call.db, project.namespace_id) + groups_invited_to_project(call.db, project, 0)
+    others = ListGroups(search=params.search, skip_groups=taken, min_access_level=None if call.actor.admin else 10)
+    listing = list_groups(call.db, call.actor, others, page)
+    return listing.of([group_brief(group, call.origin.base) for group in listing.items])
 
 
 @routes.get(

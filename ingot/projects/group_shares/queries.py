@@ -28,6 +28,10 @@ _INVITED = (
     )
 )
 
+_INVITING = select(group_shares.c.group_id).where(
+    group_shares.c.invited_id == bindparam("group"), is_unexpired(group_shares.c.expires_at)
+)
+
 
 def share_or_none(db: Connection, group: Namespace, invited_id: int) -> GroupShare | None:
     """Return the share of a group with another group, even if it has expired."""
@@ -48,3 +52,8 @@ def invited_group_ids(
     """Return the ids of the groups invited into a group or into its ancestors."""
     rows = db.rows(_INVITED, group=group_id, least=least, today=day_of(db.now))
     return [invited for invited, inviting in rows if (direct if inviting == group_id else inherited)]
+
+
+def group_ids_inviting(db: Connection, group_id: int) -> list[int]:
+    """Return the ids of the groups into which a group was invited."""
+    return [inviting for (inviting,) in db.rows(_INVITING, group=group_id, today=day_of(db.now))]

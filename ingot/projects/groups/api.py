@@ -11,10 +11,10 @@ from ingot.core.db.paging import Listing, Page
 from ingot.core.names import NAMESPACES
 from ingot.projects.group_shares import service as sharing
 from ingot.projects.group_shares.params import ListInvitedGroups
-from ingot.projects.group_shares.queries import invited_group_ids, share_or_none
+from ingot.projects.group_shares.queries import group_ids_inviting, invited_group_ids, share_or_none
 from ingot.projects.group_shares.shared_members import invited_member_queries
 from ingot.projects.groups import policy, queries, service
-from ingot.projects.groups.params import ListGroups, TransferGroup
+from ingot.projects.groups.params import ListGroups, SearchGroups, TransferGroup
 from ingot.projects.groups.ports import GroupProjects, StorageSizes
 from ingot.projects.groups.views import GroupBrief, GroupStatisticsView, GroupView, group_brief, group_view
 from ingot.projects.members import queries as members
@@ -94,6 +94,21 @@ def transfer_group(call: Call, group: Namespace, params: TransferGroup) -> Group
         access, parent = queries.find_group(call.db, call.actor, params.group_id)
         require(policy.may_create_subgroup(call.actor, access, parent, creator))
     return group_view(service.transfer_group(call.db, group, parent), call.origin.base)
+
+
+@routes.get("/groups/:id/transfer_locations", on=group_in_path, may=policy.may_admin_group, returns=list[GroupBrief])
+def list_transfer_locations(call: Call, group: Namespace, params: SearchGroups, page: Page) -> Listing[GroupBrief]:
+    """List the groups into which the caller may move a group."""
+    listing = queries.list_transfer_locations(call.db, call.actor, group, params.search, page)
+    return listing.of([group_brief(each, call.origin.base) for each in listing.items])
+
+
+@routes.get("/groups/:id/groups/shared", on=group_in_path, may=policy.may_see_group, returns=list[GroupView])
+def list_groups_inviting_group(call: Call, group: Namespace, params: ListGroups, page: Page) -> Listing[GroupView]:
+    """List the groups into which a group was invited."""
+    inviting = group_ids_inviting(call.db, group.id)
+    listing = queries.list_groups(call.db, call.actor, params, page, among=inviting)
+    return listing.of(_views(call, listing.items, params))
 
 
 @routes.delete("/groups/:id/share/:group_id", on=group_in_path, may=policy.may_admin_group, returns=None, status=204)

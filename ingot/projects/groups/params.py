@@ -64,6 +64,12 @@ class EditGroup(_Attributes, kw_only=True):
     path: str | UnsetType = UNSET
 
 
+class SearchGroups(Params):
+    """Text to search for in the names and paths of groups."""
+
+    search: str = ""
+
+
 class TransferGroup(Params):
     """New parent group; the top level if it is omitted."""
 

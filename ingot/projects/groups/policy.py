@@ -9,7 +9,12 @@ from ingot.accounts.users.tables import User
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.expressions import one_of, without_index
-from ingot.projects.namespaces.policy import groups_inviting_actor, groups_of_actor_by_origin, is_unexpired
+from ingot.projects.namespaces.policy import (
+    groups_inviting_actor,
+    groups_of_actor,
+    groups_of_actor_by_origin,
+    is_unexpired,
+)
 from ingot.projects.namespaces.tables import Namespace, memberships, namespace_tree, namespaces
 
 
@@ -88,6 +93,19 @@ def may_create_project_in(actor: Actor, access: Access, group: Namespace) -> boo
 
 # Other settings ("noone", "administrator") allow administrators only.
 _PROJECT_CREATION_LEVELS = {"owner": Level.OWNER, "maintainer": Level.MASTER, "developer": Level.DEVELOPER}
+
+
+def accepts_projects_of_actor() -> ColumnElement[bool]:
+    """Return ``may_create_project_in`` as an SQL condition for users who are neither administrators nor external."""
+    return or_(
+        *(
+            and_(
+                namespaces.c.project_creation_level == setting,
+                namespaces.c.id.in_(groups_of_actor(level).scalar_subquery()),
+            )
+            for setting, level in _PROJECT_CREATION_LEVELS.items()
+        )
+    )
 
 
 def may_create_subgroup(actor: Actor, access: Access, group: Namespace, creator: User) -> bool:

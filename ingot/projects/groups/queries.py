@@ -96,6 +96,7 @@ _CONDITIONS = {
     "visible": policy.visible_groups(external=False),
     "visible_to_external": policy.visible_groups(external=True),
     "belongs": namespaces.c.id.in_(_DIRECT.union_all(groups_inviting_actor()).scalar_subquery()),
+    "accepts_projects": policy.accepts_projects_of_actor(),
     "at_least": namespaces.c.id.in_(_AT_LEAST),
     "search": text_search(namespaces.c.id, "needle", namespaces.c.name_key, namespaces.c.full_path_key),
     "short_search": or_(contains(namespaces.c.name_key, "pattern"), contains(namespaces.c.full_path_key, "pattern")),
@@ -107,8 +108,10 @@ _CONDITIONS = {
     "children": namespaces.c.parent_id == bindparam("above"),
     "descendants": and_(namespaces.c.id != bindparam("above"), namespaces.c.id.in_(_BELOW.scalar_subquery())),
 }
-_ACTOR_GROUPS = frozenset({"visible", "visible_to_external", "belongs", "at_least"})
-_FEW = frozenset({"belongs", "at_least", "children", "descendants", "chosen", "custom_attributes", "search"})
+_ACTOR_GROUPS = frozenset({"visible", "visible_to_external", "belongs", "at_least", "accepts_projects"})
+_FEW = frozenset(
+    {"belongs", "at_least", "accepts_projects", "children", "descendants", "chosen", "custom_attributes", "search"}
+)
 
 
 @lru_cache(maxsize=512)
@@ -145,10 +148,12 @@ def list_groups(
     *,
     deep: bool = False,
     among: list[int] | None = None,
+    for_new_projects: bool = False,
 ) -> Listing[Namespace]:
     """List the groups below a group, among given ids, or by default those of the caller.
 
-    ``params.all_available`` lists all groups that the caller may see.
+    ``params.all_available`` lists all groups that the caller may see, ``for_new_projects`` those in which the caller
+    may create projects.
     """
     # The filters of the statement, with the bind parameters of each.
     filters: dict[str, dict[str, Any]] = {}
@@ -159,9 +164,11 @@ def list_groups(
     least = Level.OWNER if params.owned else params.min_access_level
     if least is not None:
         filters["at_least"] = {"least": least}
+    elif for_new_projects and not actor.admin:
+        filters["accepts_projects"] = {}
     elif below is None and among is None and not params.all_available and not actor.admin:
         filters["belongs"] = {}
-    if not actor.admin and not filters.keys() & {"at_least", "belongs"}:
+    if not actor.admin and not filters.keys() & {"accepts_projects", "at_least", "belongs"}:
         filters["visible_to_external" if actor.external else "visible"] = {}
     filters |= _filters_for(params)
     attribute_matches = ids_by_custom_attributes(db, actor, "group", params.custom_attributes)
@@ -171,6 +178,15 @@ def list_groups(
     if filters.keys() & _ACTOR_GROUPS:
         values |= {"actor": actor.user_id, "today": day_of(db.now)}
     return fetch_page(db, Namespace, _list_query(frozenset(filters), params.order_by, params.sort), page, **values)
+
+
+def list_transfer_locations(
+    db: Connection, actor: Actor, group: Namespace, search: str, page: Page
+) -> Listing[Namespace]:
+    """List the groups of the caller into which a group can be moved: neither its parent nor those inside it."""
+    inside = [group_id for (group_id,) in db.rows(_BELOW, above=group.id)]
+    params = ListGroups(search=search, skip_groups=[*inside, group.parent_id or 0], owned=not actor.admin)
+    return list_groups(db, actor, params, page)
 
 
 def _filters_for(params: ListGroups) -> dict[str, dict[str, Any]]:

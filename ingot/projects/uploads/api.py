@@ -1,13 +1,15 @@
-"""Endpoint of uploads."""
+"""Endpoints of uploads."""
 
 import os
 import secrets
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.core.access.rules import require
+from ingot.core.api.params import path_number
 from ingot.core.api.request_fields import BadRequest
 from ingot.core.api.routes import Call, PrepareContext, Routes
 from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
 from ingot.projects.projects import policy
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.queries import find_project
@@ -15,8 +17,9 @@ from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.files import upload_files
 from ingot.projects.uploads.names import sanitize_file_name
 from ingot.projects.uploads.params import UploadFile
-from ingot.projects.uploads.service import UploadedFile, add_upload
-from ingot.projects.uploads.views import UploadView, upload_view
+from ingot.projects.uploads.queries import find_named_upload, find_upload, list_uploads
+from ingot.projects.uploads.service import UploadedFile, add_upload, delete_upload
+from ingot.projects.uploads.views import StoredUploadView, UploadView, stored_upload_views, upload_view
 
 MULTIPART_OVERHEAD_BYTES = 2**20
 """Allowed size of the request body beyond the file itself."""
@@ -61,3 +64,30 @@ def _store_file(context: PrepareContext, params: UploadFile) -> UploadedFile:
 def upload_file(call: Call, project: Project, params: UploadFile, stored: UploadedFile) -> UploadView:  # noqa: ARG001 - Stored by prepare.
     """Upload a file to reference it in a text."""
     return upload_view(project, add_upload(call.db, call.actor, project, stored))
+
+
+@routes.get("/projects/:id/uploads", on=project_in_path, may=policy.may_admin_project, returns=list[StoredUploadView])
+def list_project_uploads(call: Call, project: Project, page: Page) -> Listing[StoredUploadView]:
+    """List the uploads of a project, the newest first."""
+    listing = list_uploads(call.db, project, page)
+    return listing.of(stored_upload_views(call.db, listing.items, call.origin.base))
+
+
+@routes.delete(
+    "/projects/:id/uploads/:upload_id", on=project_in_path, may=policy.may_change_project, returns=None, status=204
+)
+def delete_upload_by_id(call: Call, project: Project) -> None:
+    """Delete an upload. Texts that reference it show a broken link."""
+    delete_upload(call.db, find_upload(call.db, project, path_number(call.path, "upload_id")))
+
+
+@routes.delete(
+    "/projects/:id/uploads/:secret/:filename",
+    on=project_in_path,
+    may=policy.may_change_project,
+    returns=None,
+    status=204,
+)
+def delete_upload_by_name(call: Call, project: Project) -> None:
+    """Delete an upload by its secret and file name."""
+    delete_upload(call.db, find_named_upload(call.db, project, call.path["secret"], call.path["filename"]))

@@ -16,6 +16,11 @@ class UploadedFile(NamedTuple):
     size: int
 
 
+def delete_upload(db: Connection, upload: StoredUpload) -> None:
+    """Delete the row of an upload; the sweep removes its file."""
+    db.delete(uploads, upload.id)
+
+
 def add_upload(db: Connection, actor: Actor, project: Project, stored: UploadedFile) -> StoredUpload:
     """Add the row of a stored file."""
     upload_id = db.insert(

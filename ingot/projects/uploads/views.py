@@ -2,13 +2,15 @@
 
 from typing import BinaryIO
 
+from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
 from ingot.errors import NotFound
 from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.files import UploadFiles
 from ingot.projects.uploads.names import file_stem, is_image
-from ingot.projects.uploads.queries import upload_or_none
+from ingot.projects.uploads.queries import find_named_upload
 from ingot.projects.uploads.tables import StoredUpload
 
 
@@ -32,11 +34,28 @@ def upload_view(project: Project, upload: StoredUpload) -> UploadView:
     return UploadView(upload.id, alt, url, f"/{project.full_path}{url}", f"{'!' if image else ''}[{alt}]({url})")
 
 
+class StoredUploadView(View):
+    """Upload in the list of all uploads, with its author."""
+
+    id: int
+    size: int
+    filename: str
+    created_at: Timestamp
+    uploaded_by: UserBrief | None
+
+
+def stored_upload_views(db: Connection, uploads: list[StoredUpload], base: str) -> list[StoredUploadView]:
+    """Return the views of uploads with their authors, in one statement."""
+    authors = user_briefs_by_ids(db, (upload.user_id for upload in uploads), base)
+    return [
+        StoredUploadView(upload.id, upload.size, upload.name, upload.created_at, authors.get(upload.user_id or 0))
+        for upload in uploads
+    ]
+
+
 def open_upload(db: Connection, files: UploadFiles, project: Project, secret: str, name: str) -> BinaryIO:
     """Open an uploaded file; its row tells where it lies on the disk, never the request. Raise NotFound if missing."""
-    upload = upload_or_none(db, project, secret)
-    if upload is None or upload.name != name:
-        raise NotFound("Upload")
+    upload = find_named_upload(db, project, secret, name)
     try:
         return files.open(upload.project_id, upload.secret, upload.name)
     except FileNotFoundError:

@@ -11,7 +11,7 @@ from ingot.projects.members.service import delete_expired_memberships
 from tests.api.issues.factories import make_issue
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import Project, day, make_group, make_project, statements_of
+from tests.factories import Project, add_members, day, ids, make_group, make_project, statements_of
 
 
 def _events(api: Api, project: Project, caller: User | None, **filters: Any) -> list[dict[str, Any]]:
@@ -357,3 +357,21 @@ def test_a_long_list_has_pages_and_no_total(api: Api, make: Make, monkeypatch: p
         url = answer.links.get("next", {}).get("url", "").partition("/api/v4")[2]
 
     assert len(seen) == len(set(seen)) == 5
+
+
+def test_contributed_projects_are_those_with_visible_contributions(api: Api, make: Make) -> None:
+    author, viewer = make.user(), make.user()
+    public, private, untouched = (
+        make_project(make, visibility=visibility) for visibility in ("public", "private", "public")
+    )
+    confidential = make_project(make, visibility="public")
+    add_members(make, private, {author: Level.DEVELOPER})
+    add_members(make, untouched, {author: Level.DEVELOPER})
+    for project, hidden in ((public, False), (private, False), (confidential, True)):
+        assert api.post(f"{project.url}/issues", author, title="Found", confidential=hidden).status_code == 201
+
+    path = f"/users/{author.id}/contributed_projects"
+    assert set(ids(api.get(path, author))) == {public.id, private.id, confidential.id}
+    assert ids(api.get(path, viewer)) == [public.id]
+    assert ids(api.get(f"/users/{author.username}/contributed_projects", viewer)) == [public.id]
+    assert api.get("/users/0/contributed_projects", viewer).status_code == 404

@@ -131,3 +131,46 @@ def test_an_administrator_transfers_a_project_into_a_group(api: Api, make: Make)
     assert api.post(f"{group.url}/projects/{project.id}", make.root).status_code == 400
     assert api.post(f"{group.url}/projects/999999999", make.root).status_code == 404
     assert api.post(f"/groups/no-such-group/projects/{project.id}", make.root).status_code == 404
+
+
+def test_transfer_locations_are_groups_where_the_transfer_is_allowed(api: Api, make: Make) -> None:
+    owner, other = make.user(), make.user()
+    parent = make_group(make, members={owner: Level.OWNER})
+    group = make_group(make, parent=parent)
+    below = make_group(make, parent=group)
+    target = make_group(make, members={owner: Level.OWNER, other: Level.OWNER})
+    make_group(make, members={owner: Level.MASTER})
+
+    locations = api.get(f"{group.url}/transfer_locations", owner)
+    assert ids(locations) == [target.id]
+    assert api.get(f"{group.url}/transfer_locations", owner, search="no such group").json() == []
+    assert {group.id, below.id, parent.id}.isdisjoint(ids(api.get(f"{group.url}/transfer_locations", make.root)))
+    assert api.get(f"{group.url}/transfer_locations", other).status_code == 404
+
+
+def test_locations_of_a_project_are_groups_where_the_action_is_allowed(api: Api, make: Make) -> None:
+    owner, member = make.user(), make.user()
+    home = make_group(make, members={owner: Level.OWNER, member: Level.DEVELOPER})
+    project = make_project(make, group=home)
+    maintained = make_group(make, members={owner: Level.MASTER})
+    closed = make_group(make, members={owner: Level.MASTER})
+    assert api.put(closed.url, make.root, project_creation_level="owner").status_code == 200
+    visited = make_group(make, members={owner: Level.GUEST})
+
+    assert ids(api.get(f"{project.url}/transfer_locations", owner)) == [maintained.id]
+    share_locations = f"{project.url}/share_locations"
+    assert set(ids(api.get(share_locations, owner))) == {maintained.id, closed.id, visited.id}
+    assert api.post(f"{project.url}/share", owner, group_id=visited.id, group_access=10).status_code == 201
+    assert set(ids(api.get(share_locations, owner))) == {maintained.id, closed.id}
+    for kind in ("transfer", "share"):
+        assert api.get(f"{project.url}/{kind}_locations", member).status_code == 403
+
+
+def test_groups_that_invited_a_group(api: Api, make: Make) -> None:
+    member, stranger = make.user(), make.user()
+    invited = make_group(make, members={member: Level.GUEST}, visibility="public")
+    inviting = make_group(make, visibility="private")
+    assert api.post(f"{inviting.url}/share", make.root, group_id=invited.id, group_access=20).status_code == 201
+
+    assert ids(api.get(f"{invited.url}/groups/shared", member)) == [inviting.id]
+    assert api.get(f"{invited.url}/groups/shared", stranger).json() == []

@@ -278,3 +278,28 @@ def test_files_without_a_row_are_deleted(instance: Instance, api: Api, owner: Us
     files.sweep(known, SWEEP_AFTER_SECONDS)
     assert {path.name for path in stored(instance, project)} == {"young.txt", "kept.lock"}
     assert not [finding for finding in check_files(instance.settings) if "kept.lock" in finding.text]
+
+
+def test_maintainers_list_and_delete_uploads(api: Api, make: Make, owner: User, project: dict[str, Any]) -> None:
+    developer, uploads = make.user(), f"/projects/{project['id']}/uploads"
+    assert (
+        api.post(f"/projects/{project['id']}/members", owner, user_id=developer.id, access_level=30).status_code == 201
+    )
+    first, second = (upload(api, project, developer, f"{name}.png").json() for name in ("first", "second"))
+
+    listed = api.get(uploads, owner)
+    assert listed.status_code == 200
+    assert [(each["id"], each["filename"], each["size"]) for each in listed.json()] == [
+        (second["id"], "second.png", len(PNG)),
+        (first["id"], "first.png", len(PNG)),
+    ]
+    assert {each["uploaded_by"]["username"] for each in listed.json()} == {developer.username}
+    assert api.get(uploads, developer).status_code == 403
+    assert api.get(uploads, make.user()).status_code == 404
+
+    by_name = second["url"].removeprefix("/uploads/")
+    for path in (str(first["id"]), by_name):
+        assert api.delete(f"{uploads}/{path}", developer).status_code == 403
+        assert api.delete(f"{uploads}/{path}", owner).status_code == 204
+        assert api.delete(f"{uploads}/{path}", owner).status_code == 404
+    assert api.get(uploads, owner).json() == []
