@@ -17,6 +17,12 @@ def list_features(call: Call, page: Page) -> Listing[FeatureView]:
     return listing.of([feature_view(feature) for feature in listing.items])
 
 
+@routes.get("/features/definitions", may=administrators, returns=list[FeatureView])
+def list_feature_definitions(call: Call) -> list[FeatureView]:  # noqa: ARG001 - Every handler gets its call.
+    """List the feature flags that this version defines: none, because it has no experimental features."""
+    return []
+
+
 @routes.post("/features/:name", may=administrators, returns=FeatureView)
 def set_feature(call: Call, params: SetFeature) -> FeatureView:
     """Set a feature flag, for all users or for targets."""

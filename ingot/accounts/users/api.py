@@ -11,6 +11,7 @@ from ingot.accounts.users.params import (
     ChangeStatus,
     CreateUser,
     DeleteUser,
+    GetAvatar,
     GetUser,
     ListActivities,
     ListUsers,
@@ -109,6 +110,13 @@ def list_users(call: Call, params: ListUsers, page: Page) -> Listing[UserBrief]:
         call.db, call.actor, listing.items, call.origin.base, with_attributes=params.with_custom_attributes
     )
     return listing.of(list(views))
+
+
+@routes.get("/avatar", may=signed_in, returns=AvatarView)
+def get_avatar_by_email(call: Call, params: GetAvatar) -> AvatarView:
+    """Get the avatar of the user with a public email address; null if no user has it."""
+    found = queries.list_users(call.db, call.actor, ListUsers(public_email=params.email), Page(size=1)).items
+    return AvatarView(avatar_url(found[0], call.origin.base) if found and params.email else None)
 
 
 @routes.get(

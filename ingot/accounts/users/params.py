@@ -34,6 +34,13 @@ class ListUsers(Params):
     sort: Literal["asc", "desc"] = "desc"
 
 
+class GetAvatar(Params):
+    """Public email address of a user; images have one size, so ``size`` has no effect."""
+
+    email: str
+    size: int | None = None
+
+
 class GetUser(Params):
     """Options of a single user; custom attributes are shown to administrators only."""
 

@@ -174,3 +174,8 @@ def test_a_double_slash_counts_as_one(api: Api, make: Make) -> None:
     for caller, refusal in ((None, 401), (make.user(), 403), (make.root, None)):
         assert api.post("/features//library", as_user=caller, value=True).status_code == (refusal or 201)
         assert api.delete("/features//library", as_user=caller).status_code == (refusal or 200)
+
+
+def test_no_features_are_defined(api: Api, make: Make) -> None:
+    assert api.get("/features/definitions", as_user=make.root).json() == []
+    assert api.get("/features/definitions", as_user=make.user()).status_code == 403

@@ -258,6 +258,9 @@ def test_closed_issues(api: Api, make: Make) -> None:
     assert ids(api.get(closed_by, reader)) == [made["id"]]
     related = f"/projects/{project.id}/issues/{issues[1]['iid']}/related_merge_requests"
     assert ids(api.get(related, reader)) == [made["id"]]
+    mentioned = f"/projects/{project.id}/merge_requests/{made['iid']}/related_issues"
+    assert ids(api.get(mentioned, owner)) == [issues[0]["id"], issues[1]["id"], secret["id"]]
+    assert ids(api.get(mentioned, reader)) == [issues[0]["id"], issues[1]["id"]]
     message = f"Fix #{issues[2]['iid']}"
     commit(make, project, made["source_branch"], {"more": "x\n"}, owner, message=message)
     assert ids(api.get(url, reader)) == [issues[0]["id"], issues[2]["id"]]

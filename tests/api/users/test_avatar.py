@@ -121,3 +121,16 @@ def test_an_avatar_is_found_under_its_own_name_only(api: Api, make: Make) -> Non
     assert httpx.get(url.replace("face.png", "other.png")).status_code == 404
     assert httpx.get(url.replace(f"/{user.id}/", f"/{other.id}/")).status_code == 404
     assert httpx.get(url.replace(f"/{user.id}/", "/0/")).status_code == 404
+
+
+def test_an_avatar_is_found_by_a_public_email_address_only(api: Api, make: Make) -> None:
+    user, caller = make.user(), make.user()
+    url = _put(api, make, user, PNG).json()["avatar_url"]
+    email = api.get(f"/users/{user.id}", make.root).json()["email"]
+
+    assert api.get("/avatar", caller, email=email).json() == {"avatar_url": None}
+    assert api.put(f"/users/{user.id}", make.root, public_email=email).status_code == 200
+    assert api.get("/avatar", caller, email=email.upper(), size=32).json() == {"avatar_url": url}
+    assert api.get("/avatar", caller, email="").json() == {"avatar_url": None}
+    assert api.get("/avatar", caller).status_code == 400
+    assert api.get("/avatar", email=email).status_code == 401

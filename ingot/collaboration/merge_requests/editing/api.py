@@ -6,8 +6,8 @@ from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.collaboration.merge_requests import policy, queries
 from ingot.collaboration.merge_requests.closes_issues import text_of
 from ingot.collaboration.merge_requests.detail_views import follows, merge_request_as_view
+from ingot.collaboration.merge_requests.editing import queries as issue_queries
 from ingot.collaboration.merge_requests.editing import service
-from ingot.collaboration.merge_requests.editing.queries import list_closed_issues
 from ingot.collaboration.merge_requests.editing.staged import compare_for_edit
 from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.list_views import merge_requests_as_views
@@ -108,12 +108,30 @@ def list_issues_closed_on_merge(call: Call, lookup: MergeRequestLookup, page: Pa
     """List the issues that a merge request closes when it is merged."""
     tracker = external_tracker_or_none(call.db, lookup.project.id)
     if tracker is not None:
-        issue_ids = tracker.closed_by(text_of(lookup.merge_request))
-        return slice_page(
-            [ExternalIssueView(id=issue_id, title=external_issue_title(issue_id)) for issue_id in issue_ids], page
-        )
-    closed = list_closed_issues(call.db, call.actor, lookup, page)
+        return _external_issues(tracker.closed_by(text_of(lookup.merge_request)), page)
+    closed = issue_queries.list_closed_issues(call.db, call.actor, lookup, page)
     return closed.of(issue_views(call.db, call.actor, closed.items, call.origin.base))
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/related_issues",
+    on=merge_request_in_path,
+    may=policy.may_read_merge_request,
+    returns=list[IssueView | ExternalIssueView],
+)
+def list_related_issues(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[Any]:
+    """List the issues that a merge request, its commits or its comments mention."""
+    tracker = external_tracker_or_none(call.db, lookup.project.id)
+    if tracker is not None:
+        return _external_issues(tracker.issues_mentioned_by(text_of(lookup.merge_request)), page)
+    related = issue_queries.list_related_issues(call.db, call.actor, lookup, page)
+    return related.of(issue_views(call.db, call.actor, related.items, call.origin.base))
+
+
+def _external_issues(issue_ids: list[str], page: Page) -> Listing[Any]:
+    return slice_page(
+        [ExternalIssueView(id=issue_id, title=external_issue_title(issue_id)) for issue_id in issue_ids], page
+    )
 
 
 @routes.get(
