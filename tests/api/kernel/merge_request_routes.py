@@ -28,6 +28,7 @@ MERGE_REQUESTS = (
     "PUT /projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds",
     "GET /projects/:id/merge_requests/:merge_request_iid/changes",
     "GET /projects/:id/merge_requests/:merge_request_iid/closes_issues",
+    "GET /projects/:id/merge_requests/:merge_request_iid/related_issues",
     "GET /projects/:id/merge_requests/:merge_request_iid/commits",
     "GET /projects/:id/merge_requests/:merge_request_iid/coverage_reports",
     "GET /projects/:id/merge_requests/:merge_request_iid/diffs",
