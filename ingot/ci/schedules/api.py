@@ -3,6 +3,8 @@
 import secrets
 from functools import partial
 
+from msgspec import UNSET
+
 from ingot.ci.pipelines.ref_protection import may_run_on_ref
 from ingot.ci.schedules import policy, queries, service
 from ingot.ci.schedules.params import (
@@ -13,7 +15,12 @@ from ingot.ci.schedules.params import (
     ListSchedules,
 )
 from ingot.ci.schedules.policy import ScheduleContext
-from ingot.ci.schedules.staged import ScheduledRef, create_scheduled_pipeline, scheduled_ref_or_none
+from ingot.ci.schedules.staged import (
+    ScheduledRef,
+    create_scheduled_pipeline,
+    planned_ref,
+    scheduled_ref_or_none,
+)
 from ingot.ci.schedules.tables import PipelineSchedule
 from ingot.ci.schedules.views import (
     PlayedScheduleView,
@@ -48,9 +55,11 @@ def schedule_in_path(call: Call) -> tuple[Access, ScheduleContext]:
     return access, ScheduleContext(access, project, schedule)
 
 
-def _detail(call: Call, project: Project, schedule: PipelineSchedule, *, with_variables: bool) -> ScheduleDetailView:
+def _detail(
+    call: Call | StagedCall, db: Connection, project: Project, schedule: PipelineSchedule, *, with_variables: bool
+) -> ScheduleDetailView:
     url = project_url(call, project)
-    return schedule_detail(call.db, schedule, call.origin.base, url, with_variables=with_variables)
+    return schedule_detail(db, schedule, call.origin.base, url, with_variables=with_variables)
 
 
 @routes.get(
@@ -70,8 +79,8 @@ def list_schedules(call: Call, project: Project, params: ListSchedules, page: Pa
 )
 def get_schedule(call: Call, context: ScheduleContext) -> ScheduleDetailView:
     """Get a pipeline schedule."""
-    with_variables = policy.may_change_schedule(call.actor, context.access, context)
-    return _detail(call, context.project, context.schedule, with_variables=with_variables)
+    with_variables = policy.may_administer_schedule(call.actor, context.access, context)
+    return _detail(call, call.db, context.project, context.schedule, with_variables=with_variables)
 
 
 @routes.get(
@@ -92,35 +101,52 @@ def list_schedule_pipelines(call: Call, context: ScheduleContext, page: Page) ->
     on=project_in_path,
     may=policy.may_create_schedule,
     returns=ScheduleDetailView,
+    staged=True,
 )
-def create_schedule(call: Call, project: Project, params: CreateSchedule) -> ScheduleDetailView:
-    """Create a pipeline schedule."""
-    schedule = service.create_schedule(call.db, call.actor, project, params)
-    return _detail(call, project, schedule, with_variables=True)
+def create_schedule(stage: StagedCall, project: Project, params: CreateSchedule) -> ScheduleDetailView:
+    """Create a pipeline schedule for a branch or tag on which the caller may run pipelines."""
+    ref, is_tag = planned_ref(repository_store(stage.settings), project, params.ref)
+
+    def write(db: Connection) -> ScheduleDetailView:
+        schedule = service.create_schedule(db, stage.actor, project, params)
+        _require_open_ref(db, stage, project, ref, is_tag=is_tag)
+        return _detail(stage, db, project, schedule, with_variables=True)
+
+    return stage.database.write(write)
 
 
 @routes.put(
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id",
     on=schedule_in_path,
-    may=policy.may_change_schedule,
+    may=policy.may_edit_schedule,
     returns=ScheduleDetailView,
+    staged=True,
 )
-def edit_schedule(call: Call, context: ScheduleContext, params: EditSchedule) -> ScheduleDetailView:
-    """Edit a pipeline schedule."""
-    schedule = service.edit_schedule(call.db, context.schedule, params)
-    return _detail(call, context.project, schedule, with_variables=True)
+def edit_schedule(stage: StagedCall, context: ScheduleContext, params: EditSchedule) -> ScheduleDetailView:
+    """Edit a pipeline schedule; its owner may, others take ownership first."""
+    given = context.schedule.ref if params.ref is UNSET else params.ref
+    ref, is_tag = planned_ref(repository_store(stage.settings), context.project, given)
+
+    def write(db: Connection) -> ScheduleDetailView:
+        schedule = queries.find_schedule(db, context.project.id, context.schedule.id)
+        require(policy.may_edit_schedule(stage.actor, context.access, context._replace(schedule=schedule)))
+        schedule = service.edit_schedule(db, schedule, params)
+        _require_open_ref(db, stage, context.project, ref, is_tag=is_tag)
+        return _detail(stage, db, context.project, schedule, with_variables=True)
+
+    return stage.database.write(write)
 
 
 @routes.post(
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id/take_ownership",
     on=schedule_in_path,
-    may=policy.may_change_schedule,
+    may=policy.may_administer_schedule,
     returns=ScheduleDetailView,
 )
 def take_schedule(call: Call, context: ScheduleContext) -> ScheduleDetailView:
     """Take ownership of a pipeline schedule."""
     schedule = service.take_schedule_ownership(call.db, call.actor, context.schedule)
-    return _detail(call, context.project, schedule, with_variables=True)
+    return _detail(call, call.db, context.project, schedule, with_variables=True)
 
 
 @routes.post(
@@ -134,7 +160,7 @@ def play_schedule(stage: StagedCall, context: ScheduleContext) -> PlayedSchedule
     """Run a pipeline schedule now, in the name of the caller; its next run does not change."""
     _, project, schedule = context
     store = repository_store(stage.settings)
-    ref = scheduled_ref_or_none(store, project, schedule)
+    ref = scheduled_ref_or_none(store, project, schedule.ref)
     if ref is None:
         raise Invalid(base=["Reference not found"])
     require(stage.database.read(partial(_may_play, stage=stage, context=context, ref=ref)))
@@ -157,14 +183,14 @@ def delete_schedule(call: Call, project: Project) -> None:
     schedule = queries.schedule_or_none(call.db, project.id, path_number(call.path, "pipeline_schedule_id"))
     if schedule is not None:
         access, _ = find_project(call.db, call.actor, project.id)
-        require(policy.may_change_schedule(call.actor, access, ScheduleContext(access, project, schedule)))
+        require(policy.may_administer_schedule(call.actor, access, ScheduleContext(access, project, schedule)))
         service.delete_schedule(call.db, schedule)
 
 
 @routes.post(
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id/variables",
     on=schedule_in_path,
-    may=policy.may_change_schedule,
+    may=policy.may_edit_schedule,
     returns=ScheduleVariableView,
 )
 def create_schedule_variable(
@@ -177,7 +203,7 @@ def create_schedule_variable(
 @routes.put(
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id/variables/:key",
     on=schedule_in_path,
-    may=policy.may_change_schedule,
+    may=policy.may_edit_schedule,
     returns=ScheduleVariableView,
 )
 def edit_schedule_variable(call: Call, context: ScheduleContext, params: EditScheduleVariable) -> ScheduleVariableView:
@@ -189,7 +215,7 @@ def edit_schedule_variable(call: Call, context: ScheduleContext, params: EditSch
 @routes.delete(
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id/variables/:key",
     on=schedule_in_path,
-    may=policy.may_change_schedule,
+    may=policy.may_edit_schedule,
     returns=None,
 )
 def delete_schedule_variable(call: Call, context: ScheduleContext) -> None:
@@ -197,6 +223,13 @@ def delete_schedule_variable(call: Call, context: ScheduleContext) -> None:
     variable = queries.schedule_variable_or_none(call.db, context.schedule.id, call.path["key"])
     if variable is not None:
         service.delete_schedule_variable(call.db, variable)
+
+
+def _require_open_ref(db: Connection, stage: StagedCall, project: Project, ref: str, *, is_tag: bool) -> None:
+    """Raise Invalid if the runs of a schedule would be refused because its branch or tag is protected."""
+    access, project = find_project(db, stage.actor, project.id)
+    if not may_run_on_ref(db, stage.actor, access, project, ref, is_tag=is_tag):
+        raise Invalid(base=[f"You may not run pipelines on the protected branch or tag '{ref}'"])
 
 
 def _may_play(db: Connection, stage: StagedCall, context: ScheduleContext, ref: ScheduledRef) -> bool:

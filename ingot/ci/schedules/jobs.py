@@ -54,7 +54,7 @@ class ScheduleJobs:
             database.write(partial(_deactivate, run=run))
             return
         project, schedule, owner_id = subject
-        ref = scheduled_ref_or_none(self._store, project, schedule)
+        ref = scheduled_ref_or_none(self._store, project, schedule.ref)
         if ref is not None:
             create_scheduled_pipeline(
                 database, self._store, project, schedule, ref, user_id=owner_id, occurrence=run.due

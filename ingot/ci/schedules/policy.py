@@ -39,8 +39,13 @@ def may_play_schedule(actor: Actor, access: Access, context: ScheduleContext) ->
     return may_run_pipelines(actor, access, context.project)
 
 
-def may_change_schedule(actor: Actor, access: Access, context: ScheduleContext) -> bool:
+def may_administer_schedule(actor: Actor, access: Access, context: ScheduleContext) -> bool:
     """Maintainers, and the owner of the schedule while they may run pipelines."""
     if may_change_project(actor, access, context.project) and context.project.jobs_enabled:
         return True
+    return may_edit_schedule(actor, access, context)
+
+
+def may_edit_schedule(actor: Actor, access: Access, context: ScheduleContext) -> bool:
+    """The owner while they may run pipelines; others would choose what runs in the owner's name."""
     return may_run_pipelines(actor, access, context.project) and context.schedule.owner_id == actor.user_id

@@ -44,13 +44,21 @@ def resolve_ref(repository: Repository, ref: str) -> ScheduledRef | None:
     return None
 
 
-def scheduled_ref_or_none(store: RepositoryStore, project: Project, schedule: PipelineSchedule) -> ScheduledRef | None:
-    """Return the ref of a schedule, if it exists."""
+def scheduled_ref_or_none(store: RepositoryStore, project: Project, ref: str) -> ScheduledRef | None:
+    """Return the branch or tag of a schedule, if it exists."""
     try:
-        return resolve_ref(store.open(project.repository_key), schedule.ref)
+        return resolve_ref(store.open(project.repository_key), ref)
     except (MissingRepository, GitError) as error:
-        log_failure("schedule without repository", error, schedule=schedule.id)
+        log_failure("schedule without repository", error, project=project.id)
         return None
+
+
+def planned_ref(store: RepositoryStore, project: Project, ref: str) -> tuple[str, bool]:
+    """Return the short name in a schedule and whether it is a tag; a ref that does not exist yet counts as a branch."""
+    existing = scheduled_ref_or_none(store, project, ref)
+    if existing is not None:
+        return existing.name, existing.is_tag
+    return ref.removeprefix(_BRANCHES).removeprefix(_TAGS), ref.startswith(_TAGS)
 
 
 def create_scheduled_pipeline(

@@ -101,6 +101,7 @@ def _list(parent: ProjectContext, errors: list[str] | None = None) -> TemplateRe
         (
             parent.ask(schedules_api.get_schedule, pipeline_schedule_id=schedule.id),
             parent.may(schedules_api.edit_schedule, pipeline_schedule_id=schedule.id),
+            parent.may(schedules_api.take_schedule, pipeline_schedule_id=schedule.id),
             parent.may(schedules_api.play_schedule, pipeline_schedule_id=schedule.id),
         )
         for schedule in schedules.items

@@ -106,7 +106,8 @@ def test_invalid_schedules_are_refused(
 
 
 def test_permissions_on_schedules(make: Make, project: Project) -> None:
-    """Reporters read; developers create and change their own; maintainers change all; others see nothing."""
+    """Reporters read, developers create, only owners edit, and maintainers delete and take over; others see nothing."""
+    make.api.delete(f"{project.url}/protected_branches/main", make.root)
     users = {level: make.user() for level in (Level.REPORTER, Level.DEVELOPER, Level.MASTER)}
     for level, user in users.items():
         make.api.post(f"{project.url}/members", make.root, user_id=user.id, access_level=int(level))
@@ -126,12 +127,39 @@ def test_permissions_on_schedules(make: Make, project: Project) -> None:
         (make.api.delete(f"{base}/{roots['id']}", developer).status_code, 403),
         (make.api.post(f"{project.url}/pipeline_schedules/{roots['id']}/take_ownership", developer).status_code, 403),
         (make.api.post(f"{base}/{roots['id']}/variables", developer, key="A", value="b").status_code, 403),
-        (make.api.put(f"{base}/{own['id']}", master, description="Theirs").status_code, 200),
+        (make.api.put(f"{base}/{own['id']}", master, description="Theirs").status_code, 403),
+        (make.api.put(f"{base}/{own['id']}", make.root, ref="other").status_code, 403),
+        (make.api.post(f"{base}/{own['id']}/variables", master, key="A", value="b").status_code, 403),
+        (make.api.post(f"{base}/{own['id']}/variables", developer, key="A", value="b").status_code, 201),
+        (make.api.put(f"{base}/{own['id']}/variables/A", master, value="c").status_code, 403),
+        (make.api.delete(f"{base}/{own['id']}/variables/A", master).status_code, 403),
         (make.api.post(f"{base}/{own['id']}/take_ownership", master).status_code, 201),
         (make.api.put(f"{base}/{own['id']}", developer, description="Mine").status_code, 403),
         (make.api.delete(f"{base}/{own['id']}", master).status_code, 200),
     ]
     assert [answered for answered, _ in statuses] == [expected for _, expected in statuses]
+
+
+def test_a_schedule_needs_permission_to_run_pipelines_on_its_ref(make: Make, project: Project) -> None:
+    """Developers cannot plan runs on protected branches and tags, which would all be refused."""
+    developer = make.user()
+    make.api.post(f"{project.url}/members", make.root, user_id=developer.id, access_level=30)
+    make.api.post(f"{project.url}/repository/branches", make.root, branch="open", ref="main")
+    make.api.post(f"{project.url}/repository/tags", make.root, tag_name="v1", ref="main")
+    make.api.post(f"{project.url}/protected_tags", make.root, name="v*")
+    base = f"{project.url}/pipeline_schedules"
+    sent = {"description": "Nightly", "cron": "0 3 * * *"}
+    for ref in ("main", "refs/heads/main", "v1", "refs/tags/v1", "refs/tags/v2"):
+        refused = make.api.post(base, developer, ref=ref, **sent)
+        assert refused.status_code == 400, ref
+        assert "protected branch or tag" in refused.json()["message"]["base"][0]
+        assert make.api.post(base, make.root, ref=ref, **sent).status_code == 201, ref
+    own = _create(make, project, developer, ref="open")
+    assert make.api.put(f"{base}/{own['id']}", developer, ref="main").status_code == 400
+    assert _get(make, project, own)["ref"] == "open"
+    make.api.post(f"{project.url}/protected_branches", make.root, name="open")
+    assert make.api.put(f"{base}/{own['id']}", developer, cron="0 4 * * *").status_code == 400
+    assert make.api.delete(f"{base}/{own['id']}", developer).status_code == 200
 
 
 def test_variables_of_a_schedule(make: Make, project: Project, instance: Instance) -> None:
@@ -241,6 +269,7 @@ def test_concurrent_workers_run_a_schedule_once(make: Make, project: Project, in
 
 def test_longer_pages_of_schedules_need_no_more_statements(make: Make, project: Project) -> None:
     """Neither of schedules with different owners nor of their pipelines."""
+    make.api.delete(f"{project.url}/protected_branches/main", make.root)
     developers = [make.user() for _ in range(3)]
     for developer in developers:
         make.api.post(f"{project.url}/members", make.root, user_id=developer.id, access_level=30)

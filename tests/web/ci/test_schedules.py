@@ -43,8 +43,14 @@ def test_maintainer_takes_ownership_of_a_schedule(scene: CiScene, make: Make) ->
     maintainer = make.user(password="correct horse battery")
     make.api.post(f"{scene.project.url}/members", scene.owner, user_id=maintainer.id, access_level=40)
     address = f"{scene.path}/-/pipeline_schedules"
-    taken = scene.browser(maintainer).submit(address, f"{address}/{schedule['id']}/take_ownership")
+    one, browser = f"{address}/{schedule['id']}", scene.browser(maintainer)
+    assert f"{one}/edit" not in browser.get(address).text
+    assert browser.get(f"{one}/edit").status_code == 404
+    edit = {"_method": "put", "schedule[cron]": "0 5 * * *"}
+    assert browser.submit(address, one, does="delete", fields=edit).status_code == 404
+    taken = browser.submit(address, f"{one}/take_ownership")
     assert taken.status_code == 302
+    assert browser.get(f"{one}/edit").status_code == 200
     details = make.api.get(f"{scene.project.url}/pipeline_schedules/{schedule['id']}", scene.owner).json()
     assert details["owner"]["id"] == maintainer.id
 
