@@ -58,7 +58,7 @@ def _own_token(call: Call) -> tuple[Access, AccessToken]:
 
 def _own_token_to_rotate(call: Call) -> tuple[Access, AccessToken]:
     """Return the token that authenticates this request; raise Denied for a token that cannot be rotated."""
-    require(policy.may_issue_tokens(call.actor), "OAuth and impersonation tokens cannot create or rotate tokens")
+    require(policy.may_rotate_itself(call.actor), "OAuth and impersonation tokens cannot create or rotate tokens")
     return _own_token(call)
 
 

@@ -21,6 +21,11 @@ def may_issue_tokens(actor: Actor) -> bool:
     return actor.via in ("session", "private", "personal") and not actor.bot
 
 
+def may_rotate_itself(actor: Actor) -> bool:
+    """Users with a session or token of their own, and bots: their token is exchanged, not passed on."""
+    return actor.via in ("session", "private", "personal")
+
+
 def may_issue_bot_tokens(actor: Actor) -> bool:
     """Users who may issue tokens, and administrators with an impersonation token of a user.
 

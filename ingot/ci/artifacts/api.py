@@ -32,7 +32,7 @@ from ingot.ci.artifacts.views import (
     test_report_view,
 )
 from ingot.ci.job_records.policy import may_read_jobs
-from ingot.ci.job_records.queries import find_job, job_by_id, job_by_token
+from ingot.ci.job_records.queries import find_job, job_by_id, job_by_token, require_active_user
 from ingot.collaboration.merge_requests.detail_views import visible_source_or_none
 from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.pipelines import head_pipeline
@@ -88,6 +88,7 @@ def download_artifacts(call: Call, params: DownloadArtifact) -> ContentResponse:
     running = job_by_token(call.db, params.token) if params.token else None
     if running is None or running.project_id != job.project_id:
         raise Denied
+    require_active_user(call.db, running)
     if job.erased_at is not None:
         raise Denied("Job has been erased!")
     artifact = artifact_or_none(call.db, job.id)

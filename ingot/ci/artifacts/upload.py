@@ -13,7 +13,7 @@ from ingot.ci.artifacts.service import StoredFile
 from ingot.ci.artifacts.store import ArtifactStore, ArtifactTooLarge, IncomingArtifact, artifact_store_of
 from ingot.ci.artifacts.tables import ArtifactFormat
 from ingot.ci.config.durations import parse_duration
-from ingot.ci.job_records.queries import job_by_id
+from ingot.ci.job_records.queries import job_by_id, require_active_user
 from ingot.ci.job_records.tables import CiJob
 from ingot.core.api.multipart import MalformedBody, parse_multipart
 from ingot.core.api.params import Upload, number_or_none
@@ -44,6 +44,7 @@ def find_running_job(db: Connection, job_id: int | None, token: str | None) -> C
         raise Denied("Job has been erased!")
     if job.status not in RUNNING:
         raise Denied("Job is not running!")
+    require_active_user(db, job)
     return job
 
 

@@ -1,12 +1,13 @@
 """Queries of jobs."""
 
 import msgspec
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, or_, select
 
+from ingot.accounts.users.tables import users
 from ingot.ci.job_records.tables import CiJob, JobOptions, JobVariable, ci_job_variables, ci_jobs
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
-from ingot.errors import NotFound
+from ingot.errors import Denied, NotFound
 from ingot.repositories.pipelines.tables import commit_statuses, pipelines
 
 STATUS_COLUMNS = (
@@ -43,6 +44,9 @@ _JOB_VARIABLES = (
     .where(ci_job_variables.c.job_id == bindparam("job"), ci_job_variables.c.source == bindparam("source"))
     .order_by(ci_job_variables.c.id)
 )
+INACTIVE_USER = or_(users.c.state != "active", users.c.placeholder)
+"""Condition on users in whose name no job may run: they are blocked or deleted."""
+_INACTIVE_USER = select(users.c.id).where(users.c.id == bindparam("user"), INACTIVE_USER)
 _LOCK_PIPELINE = (
     select(pipelines.c.id)
     .where(
@@ -85,6 +89,17 @@ def lock_job(db: Connection, job_id: int) -> CiJob | None:
 def job_by_token(db: Connection, token: str) -> CiJob | None:
     """Return the job that a runner executes with this token, if any."""
     return db.first(CiJob, _BY_TOKEN, digest=db.vault.digest(token))
+
+
+def has_active_user(db: Connection, job: CiJob) -> bool:
+    """Return whether the user in whose name a job runs is neither blocked nor deleted."""
+    return job.user_id is None or db.value(_INACTIVE_USER, user=job.user_id) is None
+
+
+def require_active_user(db: Connection, job: CiJob) -> None:
+    """Raise Denied for the runner of a job whose user was blocked or deleted; the job is ended soon."""
+    if not has_active_user(db, job):
+        raise Denied("The user of the job is blocked")
 
 
 def options_of(job: CiJob) -> JobOptions:

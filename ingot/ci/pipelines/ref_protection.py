@@ -1,7 +1,7 @@
 """Protection of the branch or tag of a pipeline: which variables and runners apply, and who may run its jobs."""
 
 from ingot.accounts.users.actors import active_actor
-from ingot.ci.pipelines.policy import may_run_on_branch, may_run_on_tag, may_run_pipelines
+from ingot.ci.pipelines.policy import may_run_pipelines
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -10,7 +10,12 @@ from ingot.errors import NotFound
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.pipelines.tables import Pipeline
-from ingot.repositories.protection.policy import matching_branch_rules, matching_tag_rules
+from ingot.repositories.protection.policy import (
+    matching_branch_rules,
+    matching_tag_rules,
+    may_update_branch,
+    may_update_tag,
+)
 from ingot.repositories.protection.queries import branch_rules, tag_rules
 
 
@@ -35,8 +40,8 @@ def may_run_on_ref(db: Connection, actor: Actor, access: Access, project: Projec
     if not may_run_pipelines(actor, access, project):
         return False
     if is_tag:
-        return may_run_on_tag(actor, access, tag_rules(db, project.id), ref)
-    return may_run_on_branch(actor, access, branch_rules(db, project.id), ref)
+        return may_update_tag(actor, access, tag_rules(db, project.id), ref)
+    return may_update_branch(actor, access, branch_rules(db, project.id), ref)
 
 
 def may_run_jobs_of(db: Connection, actor: Actor, access: Access, project: Project, pipeline: Pipeline) -> bool:

@@ -5,6 +5,8 @@ It runs every minute, also on servers without CI, and so imports nothing of the 
 
 from sqlalchemy import bindparam, or_, select
 
+from ingot.accounts.users.tables import users
+from ingot.ci.job_records.queries import INACTIVE_USER
 from ingot.ci.job_records.tables import FailureReason, ci_jobs, ci_queue, ci_running
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
@@ -42,6 +44,13 @@ _UNDELIVERED = (
     .where(ci_jobs.c.contacted_at == commit_statuses.c.started_at, ci_jobs.c.contacted_at < bindparam("since"))
     .limit(_BATCH)
 )
+_OF_INACTIVE_USERS = (
+    select(ci_running.c.job_id)
+    .join(commit_statuses, commit_statuses.c.id == ci_running.c.job_id)
+    .join(users, users.c.id == commit_statuses.c.user_id)
+    .where(INACTIVE_USER)
+    .limit(_BATCH)
+)
 _UNWANTED = select(ci_queue.c.job_id).where(ci_queue.c.queued_at < bindparam("since")).limit(_BATCH)
 _WAITED_FOR = (
     select(ci_jobs.c.project_id, ci_jobs.c.resource_group)
@@ -75,7 +84,8 @@ def stuck_jobs(db: Connection) -> list[tuple[int, FailureReason]]:
         for statement, since in ((_SILENT, silent_since), (_UNWANTED, queued_since))
         for (job_id,) in db.rows(statement, since=since)
     ]
-    return [*overdue, *silent]
+    unwanted: list[tuple[int, FailureReason]] = [(job_id, "user_blocked") for (job_id,) in db.rows(_OF_INACTIVE_USERS)]
+    return [*overdue, *silent, *unwanted]
 
 
 def awaited_resources(db: Connection) -> list[tuple[int, str]]:

@@ -1,14 +1,16 @@
-"""Subscribers that store settings for CI and run the jobs which stop environments."""
+"""Subscribers that store settings for CI, end jobs of blocked users and run the jobs which stop environments."""
 
 from collections.abc import Iterable
 
 from sqlalchemy import bindparam, select
 
 from ingot.accounts.users.actors import active_actor
+from ingot.accounts.users.events import UserBlocked
 from ingot.ci.job_records.queries import JOBS, options_of
 from ingot.ci.job_records.tables import CiJob, ci_jobs
 from ingot.ci.pipelines.project_settings import edit_ci_settings
 from ingot.ci.pipelines.service import play_job
+from ingot.ci.pipelines.stuck_jobs import enqueue_stuck_job_search
 from ingot.ci.runners.queue_version import announce_queue_change
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -66,6 +68,12 @@ def store_ci_settings(db: Connection, event: ProjectCiSettingsEdited) -> None:
 def announce_enabled_runners(db: Connection, event: ProjectEdited) -> None:  # noqa: ARG001 - Any setting may matter.
     """Let waiting runners look for jobs again: the project may have enabled pipelines or shared runners."""
     announce_queue_change(db)
+
+
+@subscriptions.on(UserBlocked)
+def end_jobs_of_blocked_user(db: Connection, event: UserBlocked) -> None:  # noqa: ARG001 - The search finds the jobs.
+    """End the running jobs of a blocked user, which have the user's rights; jobs in the queue end when they start."""
+    enqueue_stuck_job_search(db)
 
 
 @subscriptions.on(EnvironmentStopped)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from ingot.ci.job_records.queries import JOBS, job_by_id
+from ingot.ci.job_records.queries import JOBS, job_by_id, require_active_user
 from ingot.ci.job_records.tables import CiJob, ci_jobs
 from ingot.ci.runner_protocol.params import ListRunnerJobs
 from ingot.ci.runners.tables import Runner
@@ -42,6 +42,8 @@ def find_executed_job(db: Connection, job_id: int, token: str | None) -> CiJob:
         raise Denied("Job has been erased!")
     if job.status not in EXECUTED and not _has_just_ended(db, job):
         raise Denied("Job is not running")
+    if job.status in EXECUTED:
+        require_active_user(db, job)
     return job
 
 

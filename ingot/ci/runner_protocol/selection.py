@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import ColumnElement, FromClause, Select, Subquery, bindparam, delete, false, func, or_, select, true
 
-from ingot.accounts.users.tables import users
-from ingot.ci.job_records.queries import job_by_id, lock_job
+from ingot.ci.job_records.queries import has_active_user, job_by_id, lock_job
 from ingot.ci.job_records.tables import CiJob, ci_queue, ci_running
 from ingot.ci.pipelines.processing import finish_job, start_job
 from ingot.ci.pipelines.tables import ci_settings
@@ -37,7 +36,6 @@ _OF_PROJECT = (
     .limit(_MORE_CANDIDATES)
 )
 _PROTECTED_OF_PROJECT = _OF_PROJECT.where(ci_queue.c.protected)
-_BLOCKED_USER = select(users.c.id).where(users.c.id == bindparam("user"), users.c.state != "active")
 _shared_jobs = (
     select(ci_running.c.project_id, func.count().label("running"))
     .where(ci_running.c.shared_runner)
@@ -240,7 +238,7 @@ def _claim_job(db: Connection, job_id: int) -> CiJob | None:
 
 def _is_executable(db: Connection, job: CiJob) -> bool:
     """Return whether a job may start; end it if its user was blocked or artifacts that it needs are gone."""
-    if job.user_id is not None and db.value(_BLOCKED_USER, user=job.user_id) is not None:
+    if not has_active_user(db, job):
         finish_job(db, job, "failed", "user_blocked")
         return False
     if has_missing_dependency(db, job):

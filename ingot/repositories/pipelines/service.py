@@ -5,9 +5,10 @@ from typing import Any
 import msgspec
 
 from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import emit
-from ingot.errors import Invalid
+from ingot.errors import Denied, Invalid
 from ingot.repositories.pipelines.events import PipelineChanged, StatusChanged
 from ingot.repositories.pipelines.outcome import combined_status, mean_coverage, total_duration
 from ingot.repositories.pipelines.queries import (
@@ -21,6 +22,8 @@ from ingot.repositories.pipelines.queries import (
     status_parts,
 )
 from ingot.repositories.pipelines.tables import CommitStatus, Pipeline, Status, commit_statuses, pipelines
+from ingot.repositories.protection.policy import may_update_branch, may_update_tag
+from ingot.repositories.protection.queries import branch_rules, tag_rules
 
 EXTERNAL_STAGE = "external"
 _FINISHED = ("success", "failed", "canceled")
@@ -42,9 +45,13 @@ class StatusReport(msgspec.Struct, frozen=True):
     details: dict[str, Any]
 
 
-def report_status(db: Connection, actor: Actor, project_id: int, report: StatusReport) -> int:
-    """Add a status to the pipeline of a commit, or update the unfinished one with this name; return its id."""
+def report_status(db: Connection, actor: Actor, access: Access, project_id: int, report: StatusReport) -> int:
+    """Add a status to the pipeline of a commit, or update the unfinished one with this name; return its id.
+
+    Raise Denied for a pipeline of a protected branch or tag that the caller may not update.
+    """
     pipeline = _pipeline_for(db, actor, project_id, report)
+    _require_open_ref(db, actor, access, pipeline)
     current = latest_status_or_none(db, pipeline, report.name)
     status_changed = True
     if current is not None and current.status in _PROGRESS and current.status not in _FINISHED:
@@ -101,6 +108,15 @@ def _pipeline_for(db: Connection, actor: Actor, project_id: int, report: StatusR
         # Another transaction may have added the pipeline while this one waited for the lock.
         pipeline = lock_newest_pipeline(db, project_id, report.sha, report.ref)
     return pipeline or _add_pipeline(db, actor, project_id, report)
+
+
+def _require_open_ref(db: Connection, actor: Actor, access: Access, pipeline: Pipeline) -> None:
+    if pipeline.tag:
+        allowed = may_update_tag(actor, access, tag_rules(db, pipeline.project_id), pipeline.ref)
+    else:
+        allowed = may_update_branch(actor, access, branch_rules(db, pipeline.project_id), pipeline.ref)
+    if not allowed:
+        raise Denied
 
 
 def _add_pipeline(db: Connection, actor: Actor, project_id: int, report: StatusReport) -> Pipeline:

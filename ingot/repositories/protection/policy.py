@@ -63,6 +63,18 @@ def may_create_tag(actor: Actor, access: Access, matching: Sequence[ProtectedTag
     return any(allows_level(rule.create_level, actor, access) for rule in matching)
 
 
+def may_update_branch(actor: Actor, access: Access, rules: Iterable[ProtectedBranch], branch: str) -> bool:
+    """Developers for an unprotected branch, else users who may push to it or merge into it: they run its pipelines."""
+    matching = matching_branch_rules(rules, branch)
+    return not matching or may_push_to(actor, access, matching) or may_merge_into(actor, access, matching)
+
+
+def may_update_tag(actor: Actor, access: Access, rules: Iterable[ProtectedTag], tag: str) -> bool:
+    """Developers for an unprotected tag, else users who may create it: they run its pipelines."""
+    matching = matching_tag_rules(rules, tag)
+    return not matching or may_create_tag(actor, access, matching)
+
+
 def developers_can_push(matching: Sequence[ProtectedBranch]) -> bool:
     """Return whether a rule allows developers to push."""
     return _allows(matching, lambda rule: rule.push_level == Level.DEVELOPER)

@@ -1,4 +1,5 @@
-"""Permissions on pipelines; reading statuses requires access to the code, posting them permission to push."""
+"""Permissions on pipelines; reading statuses requires access to the code, posting them permission to
+push, and on a protected branch or tag permission to update it."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access

@@ -44,7 +44,7 @@ def post_status(
     pin_commits(context.repository, [oid])
 
     def write(db: Connection) -> CommitStatusView:
-        status_id = report_status(db, actor, context.project.id, report)
+        status_id = report_status(db, actor, context.access, context.project.id, report)
         return status_views(db, [find_status(db, status_id)], base)[0]
 
     return database.write(write)

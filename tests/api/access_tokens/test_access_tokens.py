@@ -296,6 +296,24 @@ def test_rotation_and_revocation(api: Api, make: Make, roles: UsersByRole, insta
     assert api.get(where, roles.owner).json() == []
 
 
+@pytest.mark.parametrize("kind", ["projects", "groups"])
+def test_a_token_with_the_scope_self_rotate_rotates_itself(api: Api, make: Make, roles: UsersByRole, kind: str) -> None:
+    """At the address of its project or group and at that of personal tokens, but no other token."""
+    parent = project_with(make, roles) if kind == "projects" else group_with(make, roles)
+    where = f"{parent.url}/access_tokens"
+    first = create(api, roles.owner, parent, scopes=["self_rotate"])
+    other = create(api, roles.owner, parent, scopes=["self_rotate"])
+    second = api.post(f"{where}/self/rotate", bot(first))
+    assert second.status_code == 200, second.text
+    third = api.post("/personal_access_tokens/self/rotate", bot(second.json()), expires_at="2099-05-06")
+    assert third.status_code == 200, third.text
+    assert (third.json()["user_id"], third.json()["scopes"]) == (first["user_id"], ["self_rotate"])
+    assert api.get(f"{parent.url}/members/{first['user_id']}", roles.owner).json()["expires_at"] == "2099-05-06"
+    for path in (f"{where}/{other['id']}/rotate", f"/personal_access_tokens/{other['id']}/rotate"):
+        assert api.post(path, bot(third.json())).status_code == 403
+    assert api.get(parent.url, bot(third.json())).status_code == 403
+
+
 def test_expired_tokens_end_their_bots(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
     project = project_with(make, roles)
     made = create(api, roles.owner, project, expires_at="2090-01-02")

@@ -38,7 +38,7 @@ def _report(api: Api, project: Project, robot: User, oid: str, state: str, name:
 def test_a_failure_is_sent_to_the_user_who_pushed(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
     """Once, as text and HTML, and not to the reporter of the status; a success is not sent."""
     pusher, robot = make.user(), make.user()
-    members = {pusher: Level.MASTER, robot: Level.DEVELOPER}
+    members = {pusher: Level.MASTER, robot: Level.MASTER}
     project = make_project(make, make.user(), members=members, initialize_with_readme=True)
     oid = _push(api, project, pusher)
     _report(api, project, robot, oid, "running")

@@ -52,7 +52,7 @@ def reported(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> tu
         ("develop", "coverage", "success"),
         ("master", "default", "success"),
     ):
-        answer = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, ref=ref, name=name, state=state)
+        answer = api.post(f"/projects/{project.id}/statuses/{sha}", roles.master, ref=ref, name=name, state=state)
         said.append(answer.json()["id"])
     return project, sha, said
 

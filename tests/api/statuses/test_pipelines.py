@@ -20,6 +20,7 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
     history.commit("develop", files={"b": "1\n"}, parents=(first,))
     history.tag("v1", first)
     history.fill(instance, project)
+    make.api.delete(f"{project.url}/protected_branches/master", make.root)
     return project
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.git_history import History, repository_of, run
@@ -33,6 +33,7 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
     history.commit("develop", files={"b": "1\n"}, parents=(first,))
     history.tag("v1", first)
     history.fill(instance, project)
+    make.api.delete(f"{project.url}/protected_branches/master", make.root)
     return project
 
 
@@ -49,6 +50,32 @@ def test_developers_post(api: Api, make: Make, roles: UsersByRole, project: Proj
     assert answer.status_code == status, answer.text
     there = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", make.root).json()
     assert len(there) == (1 if status == 201 else 0)
+
+
+def test_protected_refs_accept_statuses_of_those_who_update_them(
+    api: Api, make: Make, roles: UsersByRole, project: Project
+) -> None:
+    """A status decides whether a merge request may be merged, so posting one needs the rights of the branch."""
+    sha, url = tip(api, make, project), f"/projects/{project.id}"
+    develop = tip(api, make, project, "develop")
+
+    def post(user: User, commit: str = sha, **fields: Any) -> int:
+        return api.post(f"{url}/statuses/{commit}", user, state="success", **fields).status_code
+
+    assert post(roles.developer, ref="master") == 201
+    api.post(f"{url}/protected_branches", make.root, name="master", push_access_level=40, merge_access_level=40)
+    api.post(f"{url}/protected_tags", make.root, name="v*", create_access_level=40)
+    (pipeline,) = api.get(f"{url}/pipelines", make.root).json()
+    assert [post(roles.developer, ref="master"), post(roles.master, ref="master")] == [403, 201]
+    assert [post(roles.developer, pipeline_id=pipeline["id"]), post(roles.master, pipeline_id=pipeline["id"])] == [
+        403,
+        201,
+    ]
+    assert [post(roles.developer, ref="v1"), post(roles.master, ref="v1")] == [403, 201]
+    assert post(roles.developer, develop, ref="develop") == 201
+    api.delete(f"{url}/protected_branches/master", make.root)
+    api.post(f"{url}/protected_branches", make.root, name="master", push_access_level=0, merge_access_level=30)
+    assert post(roles.developer, ref="master") == 201
 
 
 def test_archived_projects_accept_no_statuses(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:

@@ -11,12 +11,12 @@ from ingot.ci.job_records.queries import job_by_id
 from ingot.ci.job_records.tables import CiJob
 from ingot.ci.traces.store import trace_store_of
 from ingot.core.access.levels import Level
-from tests.ci.pipelines.files import list_pipelines
+from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.ci.runner_client import OLD_INFO, RunnerJob, project_runner
 from tests.ci.runner_protocol.projects import ci_project, commit_config, pipeline_status
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import add_members, statements_of
+from tests.factories import add_members, make_project, statements_of
 
 THREE_STAGES = {
     "stages": ["build", "test", "deploy"],
@@ -33,6 +33,29 @@ def stored_job(make: Make, job_id: int) -> CiJob:
     job = make.database.read(lambda db: job_by_id(db, job_id))
     assert job is not None
     return job
+
+
+def test_a_running_job_ends_when_its_user_is_blocked(make: Make, api: Api, instance: Instance) -> None:
+    """Its token loses all access at once; the runner then learns that the job has failed."""
+    user = make.user()
+    project = make_project(make, user, shared_runners_enabled=False)
+    commit_files(make, project, {".gitlab-ci.yml": '{"job": {"script": "x"}}'}, branch="master", user=user)
+    job = project_runner(make, project.id).must_take()
+    assert job.upload({"a": b"1"}).status_code == 201
+    assert api.post(f"/users/{user.id}/block", make.root).status_code == 201
+    refused = [
+        job.upload({"a": b"2"}),
+        job.trace(b"more\n"),
+        job.update("running"),
+        job.finish(),
+        api.request("GET", f"/jobs/{job.id}/artifacts", headers={"JOB-TOKEN": job.token}),
+    ]
+    assert [answer.status_code for answer in refused] == [403] * 5
+    assert refused[0].json() == {"message": "403 Forbidden - The user of the job is blocked"}
+    instance.work()
+    assert (stored_job(make, job.id).status, stored_job(make, job.id).failure_reason) == ("failed", "user_blocked")
+    assert job.update("running").headers["job-status"] == "failed"
+    assert job.upload({"a": b"2"}).status_code == 403
 
 
 def test_a_pipeline_of_three_stages(make: Make, instance: Instance) -> None:
