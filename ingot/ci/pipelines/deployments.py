@@ -95,11 +95,11 @@ def _stop_time(db: Connection, job: CiJob) -> Timestamp | None:
 def _usable_url(db: Connection, job: CiJob, environment: Environment) -> str | None:
     """Return the URL of the configuration if it is valid and no other environment has it, else the present one."""
     variables = {
+        **dict(inherited_variables(db, job)),
+        **dict(reported_variables(db, job.id)),
         "CI_JOB_ID": str(job.id),
         "CI_ENVIRONMENT_NAME": environment.name,
         "CI_ENVIRONMENT_SLUG": environment.slug,
-        **dict(inherited_variables(db, job)),
-        **dict(reported_variables(db, job.id)),
     }
     url = expand_text((options_of(job).environment or {}).get("url") or "", variables)
     if not url or not is_link_target(url):

@@ -133,7 +133,7 @@ def job_variables(
 ) -> list[RunnerVariable]:
     """Return the variables of a job in the order of precedence; of two with the same key, the later one applies.
 
-    ``dotenv`` are variables that jobs before this one reported.
+    ``dotenv`` are variables that jobs before this one reported; they do not replace predefined variables.
     """
     project_url = f"{base_url}/{project.full_path}"
     scheme, _, address = base_url.partition("://")
@@ -141,7 +141,7 @@ def job_variables(
     user_id = job.user_id or pipeline.user_id
     user = user_or_none(db, user_id) if user_id is not None else None
     timeout = effective_timeout(db, job, runner)
-    variables = [
+    predefined_ones = [
         *_public(predefined.job_variables_of_row(job, project_url, timeout)),
         *(RunnerVariable(key, token, public=False, masked=True) for key in ("CI_JOB_TOKEN", "CI_BUILD_TOKEN")),
         RunnerVariable("CI_REPOSITORY_URL", repository_url, public=False, masked=True),
@@ -151,9 +151,14 @@ def job_variables(
         *_public(context_variables(db, pipeline.id).items(), raw=True),
         *_public(predefined.pipeline_variables(pipeline, project_url), raw=True),
         *_public(predefined.runner_variables(runner), raw=True),
+    ]
+    of_user = user_variables(user)
+    reported = _without(dotenv, {*(each.key for each in predefined_ones), *(key for key, _ in of_user)})
+    variables = [
+        *predefined_ones,
         *(RunnerVariable(each.key, each.value, raw=each.raw) for each in variables_of(job)),
-        *_public(user_variables(user), raw=True),
-        *(RunnerVariable(key, value, public=False) for key, value in dotenv),
+        *_public(of_user, raw=True),
+        *(RunnerVariable(key, value, public=False) for key, value in reported),
         *secret_variables(db, project, protected=pipeline.protected, environment=job.environment),
         *given_variables(db, pipeline.id),
         *(RunnerVariable(key, value, public=False) for key, value in manual_variables(db, job.id)),
@@ -184,19 +189,23 @@ def downstream_variables(
     trigger = options_of(job).trigger or TriggerSpec()
     base_url = db.ports[CiEnvironment].base_url
     user_id = job.user_id or pipeline.user_id
-    dotenv = inherited_variables(db, job)
     secrets = secret_variables(db, project, protected=pipeline.protected and same_project, environment=job.environment)
     given = given_variables(db, pipeline.id)
     own = variables_of(job)
+    of_user = dict(user_variables(user_or_none(db, user_id) if user_id is not None else None))
+    predefined_ones = {
+        **dict(predefined.job_name_variables(job.name, job.stage, None, manual=job.run_when == "manual")),
+        **dict(predefined.instance_variables(db.ports[CiEnvironment])),
+        **dict(predefined.project_variables(project, base_url)),
+        **context_variables(db, pipeline.id),
+        **dict(predefined.pipeline_variables(pipeline, f"{base_url}/{project.full_path}")),
+    }
+    dotenv = _without(inherited_variables(db, job), {*predefined_ones, *of_user})
     scope = ExpandedVariables(
         {
-            **dict(predefined.job_name_variables(job.name, job.stage, None, manual=job.run_when == "manual")),
-            **dict(predefined.instance_variables(db.ports[CiEnvironment])),
-            **dict(predefined.project_variables(project, base_url)),
-            **context_variables(db, pipeline.id),
-            **dict(predefined.pipeline_variables(pipeline, f"{base_url}/{project.full_path}")),
+            **predefined_ones,
             **{each.key: each.value for each in own},
-            **dict(user_variables(user_or_none(db, user_id) if user_id is not None else None)),
+            **of_user,
             **dict(dotenv),
             # The name of a file means nothing to another pipeline.
             **{each.key: each.value for each in (*secrets, *given) if not each.file},
@@ -215,6 +224,10 @@ def downstream_variables(
             for each in given
         ]
     return scope, list({each.key: each for each in passed}.values())
+
+
+def _without(pairs: Iterable[tuple[str, str]], keys: set[str]) -> list[tuple[str, str]]:
+    return [(key, value) for key, value in pairs if key not in keys]
 
 
 def _inserted(value: str, raw: bool, variables: Mapping[str, str]) -> str:

@@ -190,6 +190,8 @@ def test_dotenv_report(rows: PipelineRows, api: Api) -> None:
     for content, message in (
         (b"not a variable\n", "400 (Bad request) Invalid Format"),
         (b"A B=1\n", "400 (Bad request) Key can contain only letters, digits and '_'."),
+        (b"A=1\nCI_JOB_TOKEN=x\n", "400 (Bad request) Dotenv files cannot set CI_JOB_TOKEN"),
+        (b"path=/tmp\n", "400 (Bad request) Dotenv files cannot set path"),
         (b"A=1\n\nB=2\n", "400 (Bad request) Invalid Format"),
         (
             b"".join(b"V%d=1\n" % n for n in range(21)),

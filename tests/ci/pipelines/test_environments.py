@@ -109,8 +109,11 @@ deploy:
 """
     commit_files(make, project, {".gitlab-ci.yml": file})
     runner = project_runner(make, project.id)
-    for report in (b"HOST=green\n", b"PLACE=home\n"):
+    for report in (b"HOST=green\nCI_COMMIT_SHA=0\nGITLAB_USER_LOGIN=x\n", b"PLACE=home\n"):
         job = runner.must_take()
+        # A report of an earlier job replaces no predefined variable.
+        assert job.variables["CI_COMMIT_SHA"] == job.payload["git_info"]["sha"]
+        assert job.variables["GITLAB_USER_LOGIN"] == "root"
         query = {"artifact_type": "dotenv", "artifact_format": "gzip"}
         sent = api.request(
             "POST",

@@ -8,6 +8,11 @@ from ingot.ci.artifacts.tables import ArtifactFormat
 
 MAX_BYTES = 5 * 1024
 MAX_VARIABLES = 20
+# A report must not choose which programs and credentials a later job uses.
+_REFUSED_KEYS = frozenset(
+    "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV SHELLOPTS IFS"
+    " CI_JOB_TOKEN CI_BUILD_TOKEN CI_REPOSITORY_URL CI_REGISTRY_USER CI_REGISTRY_PASSWORD".split()
+)
 _KEY = re.compile(r"[A-Za-z0-9_]{1,255}")
 
 
@@ -22,6 +27,8 @@ def parse_dotenv(file: BinaryIO, file_format: ArtifactFormat) -> tuple[tuple[str
             key = key.strip()
             if not _KEY.fullmatch(key):
                 raise InvalidReport("Key can contain only letters, digits and '_'.")
+            if key.upper() in _REFUSED_KEYS:
+                raise InvalidReport(f"Dotenv files cannot set {key}")
             if "\0" in value:
                 raise InvalidReport("Invalid Format")
             variables[key] = value.strip()
