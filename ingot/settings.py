@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -90,8 +90,9 @@ class Settings:
     )
     metrics_token: str = _setting("Token for reading /-/metrics from anywhere, as a bearer or as ?token=.", "")
     metrics_networks: str = _setting(
-        "Comma-separated addresses or networks that may read /-/metrics without a token, or none.",
-        "127.0.0.0/8,::1/128",
+        "Comma-separated addresses or networks that may read /-/metrics without a token, or none;"
+        " by default loopback, unless external_url names another host.",
+        "",
     )
     reported_version: str = _setting("Version in the response of GET /version; clients adapt to it.", "16.11.0")
     profile: str = _setting(
@@ -185,8 +186,14 @@ class Settings:
 
     @property
     def metrics_allowed_networks(self) -> list[IPv4Network | IPv6Network]:
-        """Return the networks that may read the metrics."""
-        return _networks(self.metrics_networks)
+        """Return the networks that may read the metrics: by default loopback, if users reach the server there, too.
+
+        Requests through a proxy on this machine come from loopback. Nothing else distinguishes them from those of a
+        local Prometheus if the proxy adds no header.
+        """
+        if self.metrics_networks or (self.external_url and not is_loopback(urlsplit(self.external_url).hostname or "")):
+            return _networks(self.metrics_networks)
+        return _networks("127.0.0.0/8,::1/128")
 
     @property
     def storage_directories(self) -> dict[str, Path]:
@@ -205,6 +212,14 @@ class Settings:
     def allowed_outgoing_networks(self) -> list[IPv4Network | IPv6Network]:
         """Return the networks that outgoing requests may always reach."""
         return _networks(self.allowed_networks)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address always means this machine."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def url_host(host: str) -> str:

@@ -6,7 +6,6 @@ import os
 import secrets
 import sys
 from dataclasses import replace
-from ipaddress import ip_address
 from socket import socket
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from ingot.cli.options import prepare_instance
 from ingot.cli.ready_report import ready_report, write_report
 from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
-from ingot.settings import InvalidSetting, Settings, url_host
+from ingot.settings import InvalidSetting, Settings, is_loopback, url_host
 
 if TYPE_CHECKING:
     from ingot.operations.single_process import SingleProcess
@@ -45,7 +44,7 @@ def require_valid_options(settings: Settings, arguments: argparse.Namespace) -> 
         if arguments.deterministic or settings.profile != "9.4":
             raise InvalidSetting("--deterministic and --profile need --testing")
         return
-    if not _is_loopback(settings.host):
+    if not is_loopback(settings.host):
         raise InvalidSetting("--testing needs a loopback address as its host, such as 127.0.0.1")
     if settings.database_url or settings.runner:
         raise InvalidSetting("--testing uses its own SQLite database and no runner of its own")
@@ -142,13 +141,6 @@ def _with_token(settings: Settings, arguments: argparse.Namespace) -> Settings:
     if settings.root_token or not (arguments.testing or arguments.ready_file or arguments.ready_fd):
         return settings
     return replace(settings, root_token=secrets.token_urlsafe(24))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def listen(host: str, port: int) -> socket:

@@ -56,7 +56,19 @@ def test_distinct_labels_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
         figures.observe("GET", f"/route-{number}", 200, 0.001)
     text = figures.render().decode()
     assert len(ROUTE.findall(text)) == 11
+    assert len(re.findall(r"^ingot_http_response_seconds_bucket", text, re.MULTILINE)) == 2 * 14
     assert re.search(r'_count\{method="OTHER",route="overflow",status="0"\} 990\.0', text)
+
+
+def test_a_full_scrape_is_small() -> None:
+    """The buckets are not repeated for every route; with all combinations of labels a scrape had 6 MB."""
+    figures = Metrics(None)
+    for number in range(metrics.MAX_SERIES):
+        figures.observe("DELETE", f"/projects/:id/merge_requests/:merge_request_iid/notes/{number:04}", 404, 0.003)
+    text = figures.render().decode()
+    assert len(ROUTE.findall(text)) == metrics.MAX_SERIES
+    assert len(text) < 1_500_000
+    assert 'ingot_http_response_seconds_bucket{le="0.005",method="DELETE",status="4xx"} 5000.0' in text
 
 
 def test_scrapes_and_writes_leave_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,6 +154,22 @@ def test_metrics_are_open_to_loopback_by_default(instance: Instance) -> None:
     assert re.search(r'^ingot_disk_free_bytes\{directory="data"\} \d', response.text, re.MULTILINE)
     assert httpx.get(f"{instance.url}/-/metrics", headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 404
     assert httpx.get(f"{instance.url}/-/metrics?token=").status_code == 200
+
+
+def test_a_proxy_on_the_same_machine_does_not_open_the_metrics(tmp_path: Path, instance: Instance) -> None:
+    """Requests through it come from loopback; it shows by the host, or by the public URL of the server."""
+    for host, status in (
+        ("git.example.org", 404),
+        ("localhost", 200),
+        ("[::1]:8080", 200),
+        ("127.0.0.1.example.org", 404),
+    ):
+        assert httpx.get(f"{instance.url}/-/metrics", headers={"Host": host}).status_code == status, host
+    for url, open_to_loopback in (("", True), ("http://localhost:8080", True), ("https://git.example.org", False)):
+        networks = Settings(data=tmp_path, external_url=url).metrics_allowed_networks
+        assert bool(networks) is open_to_loopback, url
+    chosen = Settings(data=tmp_path, external_url="https://git.example.org", metrics_networks="127.0.0.1")
+    assert [str(network) for network in chosen.metrics_allowed_networks] == ["127.0.0.1/32"]
 
 
 @pytest.mark.parametrize("path", ["metrics", "health", "liveness", "readiness"])

@@ -104,7 +104,6 @@ class Metrics:
         """Return the figures of all workers, including those that have ended, in the text format of Prometheus."""
         # Few instances are scraped, and the library costs megabytes.
         from prometheus_client import CollectorRegistry, generate_latest
-        from prometheus_client.core import HistogramMetricFamily
         from prometheus_client.registry import Collector
 
         totals = self._all()
@@ -112,12 +111,7 @@ class Metrics:
 
         class Figures(Collector):
             def collect(self) -> Iterable[Any]:
-                family = HistogramMetricFamily(
-                    "ingot_http_request_seconds", "Time to answer a request", labels=["method", "route", "status"]
-                )
-                for (method, route, status), counts in sorted(totals.requests.items()):
-                    family.add_metric([method, route, str(status)], list(_buckets(counts)), counts[-1])
-                yield family
+                yield from _request_families(totals.requests)
                 yield from _cache_families(totals.caches)
                 if totals.replica_reads:
                     yield _replica_metric(totals.replica_reads)
@@ -206,6 +200,26 @@ def _added(sums: CacheStats | None, stats: CacheStats, *, holds_memory: bool) ->
     return CacheStats(
         stats.name, sums.entries + entries, sums.bytes + size, sums.hits + stats.hits, sums.misses + stats.misses
     )
+
+
+def _request_families(requests: _Counts) -> Iterator[Any]:
+    """Yield number and sum by route, and the buckets by method and class of status: by route they were megabytes."""
+    from prometheus_client.core import HistogramMetricFamily, SummaryMetricFamily
+
+    by_route = SummaryMetricFamily(
+        "ingot_http_request_seconds", "Time to answer a request", labels=["method", "route", "status"]
+    )
+    by_class: dict[tuple[str, str], list[float]] = {}
+    for (method, route, status), counts in sorted(requests.items()):
+        by_route.add_metric([method, route, str(status)], sum(counts[:-1]), counts[-1])
+        sums = by_class.setdefault((method, f"{status // 100}xx"), [0.0] * len(counts))
+        sums[:] = [a + b for a, b in zip(sums, counts, strict=True)]
+    histogram = HistogramMetricFamily(
+        "ingot_http_response_seconds", "Distribution of the times to answer a request", labels=["method", "status"]
+    )
+    for labels, counts in by_class.items():
+        histogram.add_metric(list(labels), list(_buckets(counts)), counts[-1])
+    yield from (by_route, histogram)
 
 
 def _cache_families(caches: _Caches) -> Iterator[Any]:

@@ -1,16 +1,18 @@
 """Access to the metrics: by token, or from configured networks."""
 
 import hmac
+import re
 from ipaddress import ip_address
 from urllib.parse import parse_qs
 
 from ingot.core.http.request import Message, OriginResolver
-from ingot.settings import Settings
+from ingot.settings import Settings, is_loopback
 
 _FORWARDING_HEADERS = frozenset(
     {b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"true-client-ip", b"cf-connecting-ip"}
 )
 _FORWARDING_PREFIX = b"x-forwarded-"
+_PORT = re.compile(r":[0-9]*$")
 
 
 class ScrapeAccess:
@@ -38,10 +40,13 @@ class ScrapeAccess:
         """Check the client's address.
 
         If a proxy has forwarded the request, only an address from a trusted proxy counts: every request through a proxy
-        on this machine would otherwise seem to come from loopback.
+        on this machine would otherwise seem to come from loopback. A proxy that adds no header may pass on the public
+        name of the server as the host.
         """
         if any(name in _FORWARDING_HEADERS or name.startswith(_FORWARDING_PREFIX) for name in headers):
             address = self._origins.forwarded_ip(scope, headers)
+        elif is_loopback(self._origins.peer_ip(scope)) and not is_loopback(_host(headers)):
+            return False
         else:
             address = self._origins.peer_ip(scope)
         try:
@@ -49,3 +54,7 @@ class ScrapeAccess:
         except ValueError:
             return False
         return any(client in network for network in self._networks)
+
+
+def _host(headers: dict[bytes, bytes]) -> str:
+    return _PORT.sub("", headers.get(b"host", b"").decode("latin-1"))

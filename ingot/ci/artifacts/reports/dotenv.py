@@ -10,8 +10,22 @@ MAX_BYTES = 5 * 1024
 MAX_VARIABLES = 20
 # A report must not choose which programs and credentials a later job uses.
 _REFUSED_KEYS = frozenset(
-    "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV SHELLOPTS IFS"
-    " CI_JOB_TOKEN CI_BUILD_TOKEN CI_REPOSITORY_URL CI_REGISTRY_USER CI_REGISTRY_PASSWORD".split()
+    [
+        "PATH",
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "LD_AUDIT",
+        "DYLD_INSERT_LIBRARIES",
+        "BASH_ENV",
+        "ENV",
+        "SHELLOPTS",
+        "IFS",
+        "CI_JOB_TOKEN",
+        "CI_BUILD_TOKEN",
+        "CI_REPOSITORY_URL",
+        "CI_REGISTRY_USER",
+        "CI_REGISTRY_PASSWORD",
+    ]
 )
 _KEY = re.compile(r"[A-Za-z0-9_]{1,255}")
 
