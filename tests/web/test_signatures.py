@@ -126,3 +126,46 @@ def test_gpg_signature(
     other = make.user()
     foreign = signer.commit(f"user.signingkey={person.email}", email=other.email, **home)
     assert _status(make, person, project, foreign) == "unknown_key"
+
+
+@pytest.mark.parametrize("state", ["good", "expired", "expired subkey", "revoked"])
+def test_signature_of_an_expired_or_revoked_gpg_key(
+    tmp_path: Path, gpg_home: Path, instance: Instance, make: Make, person: User, project: Project, state: str
+) -> None:
+    """Whoever holds such a key could have made the signature at any time, so it is not verified."""
+    signer = _Signer(tmp_path, instance, person, project)
+    home = {"GNUPGHOME": str(gpg_home)}
+    program = gpg_home / "gpg-in-2020"
+    program.write_text('#!/bin/sh\nexec gpg --faked-system-time 20200101T000000 "$@"\n')
+    program.chmod(0o700)
+
+    def gpg(*arguments: str) -> str:
+        return _run(str(program), "--batch", "--passphrase", "", *arguments, cwd=gpg_home, **home)
+
+    gpg("--quick-gen-key", person.email, "ed25519", "sign", "1y" if state == "expired" else "never")
+    listed = gpg("--list-keys", "--with-colons").splitlines()
+    fingerprint = next(line.split(":")[9] for line in listed if line.startswith("fpr"))
+    if state == "expired subkey":
+        gpg("--quick-add-key", fingerprint, "ed25519", "sign", "1y")
+    oid = signer.commit(f"user.signingkey={fingerprint}", f"gpg.program={program}", **home)
+    if state == "revoked":
+        certificate = gpg_home / "openpgp-revocs.d" / f"{fingerprint}.rev"
+        certificate.write_text(certificate.read_text().replace(":-----BEGIN", "-----BEGIN"))
+        gpg("--import", str(certificate))
+    added = make.api.post("/user/gpg_keys", person, key=gpg("--armor", "--export", fingerprint))
+    assert added.status_code == 201, added.text
+    assert _status(make, person, project, oid) == ("verified" if state == "good" else "unknown_key")
+
+
+def test_signature_of_an_expired_ssh_key(
+    tmp_path: Path, instance: Instance, make: Make, person: User, project: Project
+) -> None:
+    signer = _Signer(tmp_path, instance, person, project)
+    _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "key", cwd=tmp_path)
+    oid = signer.commit("gpg.format=ssh", f"user.signingkey={tmp_path / 'key'}")
+    key = (tmp_path / "key.pub").read_text()
+    for expires_at, status in (("2001-01-01T00:00:00Z", "unverified"), ("2999-01-01T00:00:00Z", "verified")):
+        added = make.api.post("/user/keys", person, title="k", key=key, expires_at=expires_at)
+        assert added.status_code == 201, added.text
+        assert _status(make, person, project, oid) == status
+        make.api.delete(f"/user/keys/{added.json()['id']}", person)

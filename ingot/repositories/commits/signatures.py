@@ -20,7 +20,7 @@ from ingot.accounts.keys.tables import GpgKey
 from ingot.accounts.users.tables import User
 from ingot.cache import BoundedCache, declare_cache
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Timestamp
+from ingot.core.db.times import Timestamp, day_of
 from ingot.errors import Invalid
 from ingot.git.history.signatures import ObjectSignature
 from ingot.log import log_failure
@@ -33,7 +33,7 @@ _GPGV_SECONDS = 5
 _LIST_SECONDS = 3
 _SSH_MAGIC = b"SSHSIG"
 _SSH_HASHES = {b"sha256": hashlib.sha256, b"sha512": hashlib.sha512}
-_gpg_cache: BoundedCache[tuple[bytes, tuple[str, ...]], str] = declare_cache("gpg-signatures", share=1)
+_gpg_cache: BoundedCache[tuple[str, bytes, tuple[str, ...]], str] = declare_cache("gpg-signatures", share=1)
 
 
 class SignatureCheck(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def _check(now: Timestamp, keys: SignatureKeys, signature: ObjectSignature) -> S
     signer = keys.signers.get(normal_address(signature.signer_email))
     if signature.kind == "SSH":
         return _check_ssh(now, keys, signature, signer)
-    key = _valid_gpg_key(signature, keys.gpg_keys.get(signer.id, [])) if signer is not None else None
+    key = _valid_gpg_key(now, signature, keys.gpg_keys.get(signer.id, [])) if signer is not None else None
     return SignatureCheck("verified", signer, key) if key is not None else SignatureCheck("unknown_key")
 
 
@@ -171,12 +171,12 @@ def _verify_ssh(signature: _SshSignature, key_line: str, payload: bytes) -> None
         raise ValueError("algorithm")
 
 
-def _valid_gpg_key(signature: ObjectSignature, keys: Sequence[GpgKey]) -> GpgKey | None:
-    """Return the key that made a valid signature; the result for given keys never changes."""
+def _valid_gpg_key(now: Timestamp, signature: ObjectSignature, keys: Sequence[GpgKey]) -> GpgKey | None:
+    """Return the key that made a valid signature; the result for given keys changes only when one expires."""
     if not keys:
         return None
     content = hashlib.sha256(signature.text + b"\0" + signature.payload).digest()
-    cached = (content, tuple(hashlib.sha256(key.key.encode()).hexdigest() for key in keys))
+    cached = (day_of(now), content, tuple(hashlib.sha256(key.key.encode()).hexdigest() for key in keys))
     fingerprint = _gpg_cache.get(cached)
     if fingerprint is None:
         fingerprint = _gpg_signer(signature, keys)
@@ -213,7 +213,12 @@ def _gpg_signer(signature: ObjectSignature, keys: Sequence[GpgKey]) -> str | Non
 
 
 def _is_signer(status: bytes, key: GpgKey) -> bool:
-    """Return whether the status names a key as the primary key of the only valid signature."""
+    """Return whether the status names a key as the primary key of the only valid signature.
+
+    gpgv accepts signatures of expired and revoked keys and subkeys. It names only others as good.
+    """
+    if not any(line.startswith(b"[GNUPG:] GOODSIG ") for line in status.splitlines()):
+        return False
     valid = [line.split() for line in status.splitlines() if line.startswith(b"[GNUPG:] VALIDSIG ")]
     return len(valid) == 1 and valid[0][-1].decode() == key.fingerprint
 
