@@ -51,7 +51,7 @@ def test_a_task_that_exceeds_its_time_ends_and_is_not_tried_again(
 
 def test_a_task_that_exceeds_its_memory_ends(pool: RenderPool) -> None:
     with pytest.raises(RenderLimitExceeded):
-        pool.highlight(task("a" * (130 * 2**20), cpu_seconds=60.0))
+        pool.highlight(task("a" * (65 * 2**20), cpu_seconds=60.0))
     assert "<span" in pool.highlight(task("y = 1\n"))[0]
 
 

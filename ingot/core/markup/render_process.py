@@ -30,7 +30,7 @@ from ingot.core.markup.renderer import render_text
 
 IDLE_SECONDS = 60.0
 """An idle process ends after this time; the pool stops using it earlier."""
-MAX_MEMORY = 256 * 2**20
+MAX_MEMORY = 128 * 2**20
 """Limit of the memory that a process allocates beyond that of its parent."""
 _MAX_WALL_SECONDS = 300.0
 """End of a process that neither computes nor responds."""

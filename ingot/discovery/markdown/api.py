@@ -1,26 +1,35 @@
 """Endpoint that renders Markdown."""
 
+from functools import partial
+
+from ingot.accounts.instance.throttles import count_attempt, seconds_left
 from ingot.core.access.rules import signed_in
 from ingot.core.api.routes import Routes, StagedCall
+from ingot.core.db.connection import Connection
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.markdown import render
-from ingot.core.markup.render_budget import RenderBudget
-from ingot.core.markup.renderer import MAX_LENGTH
+from ingot.core.markup.render_budget import MAX_NEW_CHARACTERS, RenderBudget
 from ingot.discovery.markdown.params import RenderMarkdown
 from ingot.discovery.markdown.service import render_texts
 from ingot.discovery.markdown.views import MarkdownView
-from ingot.errors import Invalid, Unavailable, too_long_message
+from ingot.errors import Invalid, Throttled, Unavailable, too_long_message
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import find_project
 
 routes = Routes("renderings")
+LONG_LENGTH = 32_000
+MAX_LONG_TEXTS = 20
+"""Limit of longer texts per user and minute: one of the maximum length takes a second of processor time."""
+_PERIOD_SECONDS = 60
 
 
 @routes.post("/markdown", may=signed_in, returns=MarkdownView, staged=True)
 def render_markdown(stage: StagedCall, params: RenderMarkdown) -> MarkdownView:
     """Render a Markdown text as HTML; respond with 503 if too many other texts are being rendered."""
-    if len(params.text) > MAX_LENGTH:
-        raise Invalid(text=[too_long_message(MAX_LENGTH)])
+    if len(params.text) > MAX_NEW_CHARACTERS:
+        raise Invalid(text=[too_long_message(MAX_NEW_CHARACTERS)])
+    if len(params.text) > LONG_LENGTH:
+        stage.database.write(partial(_count_long_text, user_id=stage.actor.user_id))
     project_name = params.project
     project = stage.database.read(lambda db: find_project(db, stage.actor, project_name)[1]) if project_name else None
     link_context = LinkContext(stage.origin.base, project.full_path if project else None, positions=True)
@@ -33,3 +42,9 @@ def render_markdown(stage: StagedCall, params: RenderMarkdown) -> MarkdownView:
     if budget.postponed:
         raise Unavailable("No rendering process is free")
     return MarkdownView(html)
+
+
+def _count_long_text(db: Connection, user_id: int) -> None:
+    counted = count_attempt(db, f"long markdown of {user_id}", _PERIOD_SECONDS)
+    if counted.count > MAX_LONG_TEXTS:
+        raise Throttled(seconds_left(db, counted), MAX_LONG_TEXTS)

@@ -3,6 +3,7 @@
 import pytest
 
 from ingot.core.markup.render_pool import POOL, RendererUnavailable
+from ingot.discovery.markdown import api as markdown_api
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 from tests.markup.hostile import PAYLOADS
@@ -30,15 +31,25 @@ def test_rendering_requires_authentication(api: Api) -> None:
         ({}, 400),
         ({"text": ["a"]}, 400),
         ({"text": "a", "gfm": "perhaps"}, 400),
-        ({"text": "a" * 1_000_001}, 400),
+        ({"text": "a" * 300_001}, 400),
         ({"text": ""}, 201),
-        ({"text": "a" * 1_000_000}, 201),
+        ({"text": "a" * 300_000}, 201),
         ({"text": "a", "project": "no/such"}, 404),
         ({"text": "🎉 é 漢"}, 201),
     ],
 )
 def test_valid_and_invalid_parameters(api: Api, make: Make, sent: dict[str, object], status: int) -> None:
     assert api.post("/markdown", make.user(), **sent).status_code == status
+
+
+def test_long_texts_of_one_user_are_limited(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither other users nor short texts are concerned."""
+    monkeypatch.setattr(markdown_api, "MAX_LONG_TEXTS", 2)
+    user, long_text = make.user(), "a " * 16_001
+    statuses = [api.post("/markdown", user, text=long_text).status_code for _ in range(3)]
+    assert statuses == [201, 201, 429]
+    assert api.post("/markdown", user, text="short").status_code == 201
+    assert api.post("/markdown", make.user(), text=long_text).status_code == 201
 
 
 @pytest.mark.parametrize("gfm", [False, True])
@@ -114,4 +125,4 @@ def test_many_mentions_take_constant_statements(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize("name", ["images without an end", "insertions", "backticks", "nested brackets"])
 def test_hostile_texts_are_rendered(api: Api, make: Make, name: str) -> None:
-    assert api.post("/markdown", make.user(), text=PAYLOADS[name], gfm=True).status_code == 201
+    assert api.post("/markdown", make.user(), text=PAYLOADS[name][:300_000], gfm=True).status_code == 201
