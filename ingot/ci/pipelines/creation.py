@@ -254,7 +254,7 @@ def _read_inputs(db: Connection, request: PipelineRequest) -> _Inputs:
         merge_request = merge_request_by_id(db, request.merge_request_id)
         version = latest_version(db, merge_request.id)
         base = (version.base_oid if version is not None else None) or NO_OID
-        protected = is_protected_merge_request(db, project.id, merge_request)
+        protected = is_protected_merge_request(db, actor, access, project.id, merge_request)
     else:
         protected = is_protected_ref(db, project.id, request.ref, is_tag=request.is_tag)
         # A push was permitted by the rules already, also that of a deploy key.

@@ -2,6 +2,7 @@
 
 from ingot.accounts.users.actors import active_actor
 from ingot.ci.pipelines.policy import may_run_pipelines
+from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -26,13 +27,20 @@ def is_protected_ref(db: Connection, project_id: int, ref: str, *, is_tag: bool)
     return bool(matching_branch_rules(branch_rules(db, project_id), ref))
 
 
-def is_protected_merge_request(db: Connection, project_id: int, merge_request: MergeRequest) -> bool:
-    """Return whether both branches of a merge request within one project are protected."""
+def is_protected_merge_request(
+    db: Connection, actor: Actor, access: Access, project_id: int, merge_request: MergeRequest
+) -> bool:
+    """Return whether both branches of a merge request within one project are protected and the user may update both.
+
+    Others would run jobs with protected variables that they could not run on either branch.
+    """
     if merge_request.target_project_id != project_id:
         return False
     rules = branch_rules(db, project_id)
-    branches = (merge_request.source_branch, merge_request.target_branch)
-    return all(matching_branch_rules(rules, branch) for branch in branches)
+    return all(
+        matching_branch_rules(rules, branch) and may_update_branch(actor, access, rules, branch)
+        for branch in (merge_request.source_branch, merge_request.target_branch)
+    )
 
 
 def may_run_on_ref(db: Connection, actor: Actor, access: Access, project: Project, ref: str, *, is_tag: bool) -> bool:
@@ -47,7 +55,10 @@ def may_run_on_ref(db: Connection, actor: Actor, access: Access, project: Projec
 def may_run_jobs_of(db: Connection, actor: Actor, access: Access, project: Project, pipeline: Pipeline) -> bool:
     """Return whether a user may start, retry or cancel jobs of a pipeline."""
     if pipeline.merge_request_id is not None:
-        return may_run_pipelines(actor, access, project)
+        if not may_run_pipelines(actor, access, project):
+            return False
+        merge_request = merge_request_by_id(db, pipeline.merge_request_id) if pipeline.protected else None
+        return merge_request is None or is_protected_merge_request(db, actor, access, project.id, merge_request)
     return may_run_on_ref(db, actor, access, project, pipeline.ref, is_tag=pipeline.tag)
 
 

@@ -118,6 +118,35 @@ def test_a_fork_runs_its_pipelines_with_its_own_variables(api: Api, make: Make) 
         assert "of the target" not in job.variables.values()
 
 
+def test_protected_runners_and_variables_of_merge_requests(api: Api, make: Make) -> None:
+    """Only merge requests between protected branches, run by users who may update both, and never those of forks."""
+    author, developer = make.user(), make.user()
+    target = make_project(make, visibility="public", members={developer: Level.DEVELOPER})
+    commit_files(make, target, {".gitlab-ci.yml": "job: {script: make, only: [merge_requests]}\n"})
+    api.post(f"{target.url}/variables", make.root, key="GUARDED", value="secret", protected=True)
+    source = fork(make, target, author)
+    for project, user in ((source, author), (target, make.root)):
+        for branch in ("main", "feature"):
+            api.post(f"{project.url}/protected_branches", user, name=branch)
+        commit_files(make, project, {"src/a": "1"}, branch="feature", start_branch="main", user=user)
+    guarded = project_runner(make, target.id, access_level="ref_protected")
+    open_to_all = project_runner(make, target.id)
+    of_fork = project_runner(make, source.id)
+
+    _open(make, source, author, target)
+    assert guarded.take() is None and open_to_all.take() is None
+    assert "GUARDED" not in of_fork.must_take().variables
+
+    own = _open(make, target, make.root)
+    job = guarded.must_take()
+    assert job.variables["GUARDED"] == "secret"
+    job.finish("failed")
+    assert api.post(f"{target.url}/jobs/{job.id}/retry", developer).status_code == 403
+    assert api.post(f"{target.url}/merge_requests/{own['iid']}/pipelines", developer).status_code == 200
+    assert guarded.take() is None
+    assert "GUARDED" not in open_to_all.must_take().variables
+
+
 def test_outsiders_run_nothing_in_a_fork(make: Make) -> None:
     """A user who opens a merge request from a public fork without permission to push to it starts no pipeline."""
     owner, outsider = make.user(), make.user()
