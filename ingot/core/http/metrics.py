@@ -211,7 +211,7 @@ def _request_families(requests: _Counts) -> Iterator[Any]:
     )
     by_class: dict[tuple[str, str], list[float]] = {}
     for (method, route, status), counts in sorted(requests.items()):
-        by_route.add_metric([method, route, str(status)], sum(counts[:-1]), counts[-1])
+        by_route.add_metric([method, route, str(status)], int(sum(counts[:-1])), counts[-1])
         sums = by_class.setdefault((method, f"{status // 100}xx"), [0.0] * len(counts))
         sums[:] = [a + b for a, b in zip(sums, counts, strict=True)]
     histogram = HistogramMetricFamily(
