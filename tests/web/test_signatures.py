@@ -132,7 +132,7 @@ def test_gpg_signature(
 def test_signature_of_an_expired_or_revoked_gpg_key(
     tmp_path: Path, gpg_home: Path, instance: Instance, make: Make, person: User, project: Project, state: str
 ) -> None:
-    """Whoever holds such a key could have made the signature at any time, so it is not verified."""
+    """The holder of such a key could have made the signature at any time, so it is not verified."""
     signer = _Signer(tmp_path, instance, person, project)
     home = {"GNUPGHOME": str(gpg_home)}
     program = gpg_home / "gpg-in-2020"
