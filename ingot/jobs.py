@@ -176,6 +176,7 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
     directory_check = "ingot.accounts.identity_providers.directory_users:enqueue_directory_check"
     periods = {
         "ingot.accounts.sessions.service:delete_expired_sessions": frequent,
+        "ingot.accounts.emails.service:delete_unconfirmed_emails": hourly,
         "ingot.accounts.instance.throttles:delete_expired_throttles": frequent,
         "ingot.core.db.row_changes:delete_old_row_changes": frequent,
         "ingot.projects.members.service:delete_expired_memberships": hourly,

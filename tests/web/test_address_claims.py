@@ -7,9 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
+from ingot.accounts.emails.service import delete_unconfirmed_emails
 from ingot.accounts.users.addresses import UNKNOWN_DOMAIN
 from tests.client import Api, Make, User
 from tests.conftest import Instance
+from tests.factories import day
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -54,6 +56,11 @@ def _sign_up(browser: Browser, username: str, address: str) -> httpx.Response:
     return browser.submit("/users/sign_up", "/users", fields=named)
 
 
+def _claim(browser: Browser, address: str) -> int:
+    """Add an address on the page of a signed-in user, where it may be one that another user has without proof."""
+    return browser.submit("/profile/emails", "/profile/emails", fields={"email[email]": address}).status_code
+
+
 def _addresses(api: Api, make: Make, user: User) -> tuple[str, list[str]]:
     """Return the primary address of a user, and the secondary ones."""
     primary = api.get(f"/users/{user.id}", make.root).json()["email"]
@@ -71,6 +78,7 @@ def test_verified_claim_takes_a_secondary_address(
     api: Api,
     make: Make,
     browser: Browser,
+    open_browser: Callable[[], Browser],
     configure: Callable[..., None],
     address: str,
     required: bool,
@@ -78,10 +86,15 @@ def test_verified_claim_takes_a_secondary_address(
     configure(send_user_confirmation_email=required)
     thief, owner = make.user(password=PASSWORD), make.user(password=PASSWORD)
     assert api.post("/user/emails", thief, email=address).status_code == 201
-    claimed = api.post("/user/emails", owner, email=address.upper())
-    assert (claimed.status_code, claimed.json()["confirmed_at"]) == (201, None)
-    again = api.post("/user/emails", owner, email=address)
-    assert (again.status_code, again.json()) == (400, TAKEN), "A user claims an address once."
+    for caller, path in ((owner, "/user/emails"), (make.root, f"/users/{owner.id}/emails")):
+        refused = api.post(path, caller, email=address.upper(), skip_confirmation=True)
+        assert (refused.status_code, refused.json()) == (400, TAKEN), "The API refuses an address that any user has."
+    assert _addresses(api, make, owner)[1] == []
+    page = open_browser().signed_in_as(owner)
+    assert _claim(page, address.upper()) == 302
+    (claimed,) = api.get("/user/emails", owner).json()
+    assert (claimed["email"], claimed["confirmed_at"]) == (address, None)
+    assert _claim(page, address) == 422, "A user claims an address once."
     assert _addresses(api, make, thief)[1] == [address], "Nothing is proven yet."
 
     links = _links(instance, address)
@@ -95,6 +108,27 @@ def test_verified_claim_takes_a_secondary_address(
     assert f"@{owner.username}" in browser.get("/profile/account").text
     for user in (thief, make.user()):
         assert api.post("/user/emails", user, email=address).json() == TAKEN
+
+
+def test_unconfirmed_addresses_expire(
+    instance: Instance, api: Api, make: Make, open_browser: Callable[[], Browser], configure: Callable[..., None]
+) -> None:
+    """A stranger's claim ends after days; an account that waits for its first address keeps it."""
+    configure(send_user_confirmation_email=True)
+    thief, owner, address = make.user(), make.user(), f"{make.name('owner')}@mail.example"
+    vouched, waiting = f"{make.name('vouched')}@mail.example", make.name("waiting")
+    assert api.post("/user/emails", thief, email=address).status_code == 201
+    assert api.post(f"/users/{thief.id}/emails", make.root, email=vouched, skip_confirmation=True).status_code == 201
+    assert "Check your email" in _sign_up(open_browser(), waiting, address).text
+    instance.app.database.write(delete_unconfirmed_emails)
+    assert _addresses(api, make, thief)[1] == [address, vouched]
+    with day(instance, "2099-01-01"):
+        instance.app.database.write(delete_unconfirmed_emails)
+    assert _addresses(api, make, thief)[1] == [vouched]
+    (user,) = api.get("/users", make.root, username=waiting).json()
+    assert [each["email"] for each in api.get(f"/users/{user['id']}/emails", make.root).json()] == [address]
+    assert api.delete(f"/users/{user['id']}", make.root).is_success
+    assert api.post("/user/emails", owner, email=address).status_code == 201
 
 
 def test_a_sign_up_proves_an_address_that_another_account_has(
@@ -155,8 +189,7 @@ def test_the_displaced_account_falls_back_to_its_own_address(
     assert _sign_up(open_browser(), name, address).status_code == 302
     thief = _user(api, make, name)
     assert api.post(f"/users/{thief.id}/emails", make.root, email=own, skip_confirmation=True).status_code == 201
-    owner = make.user(password=PASSWORD)
-    assert api.post("/user/emails", owner, email=address).status_code == 201
+    assert _claim(open_browser().signed_in_as(make.user(password=PASSWORD)), address) == 302
     assert _confirm(open_browser(), _links(instance, address)[-1]) == 302
     assert _addresses(api, make, thief) == (own, [])
 
@@ -168,11 +201,6 @@ def test_administrators_vouch_for_an_address(api: Api, make: Make, address: str)
     owner = make.user(email=address)
     assert _addresses(api, make, thief)[1] == []
     assert _addresses(api, make, owner)[0] == address
-    further = f"{make.name('further')}@mail.example"
-    assert api.post("/user/emails", thief, email=further).status_code == 201
-    sent = {"email": further, "skip_confirmation": True}
-    assert api.post(f"/users/{owner.id}/emails", make.root, **sent).status_code == 201
-    assert _addresses(api, make, thief)[1] == []
     third = f"{make.name('third')}@mail.example"
     assert api.post("/user/emails", thief, email=third).status_code == 201
     assert api.put(f"/users/{owner.id}", make.root, email=third).json()["email"] == third

@@ -1,28 +1,40 @@
 """State changes of secondary email addresses."""
 
+from sqlalchemy import bindparam, delete, select
+
 from ingot.accounts.emails.queries import find_email
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.users.addresses import (
-    address_availability,
     claims_to_address,
     has_address,
     hide_public_email,
     is_valid_email,
-    release_address,
 )
 from ingot.accounts.users.events import EmailAdded, PrimaryEmailChanged
 from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.tables import Email, User, emails, users
 from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
 from ingot.core.events.bus import emit
 from ingot.errors import Denied, Invalid
 
+UNCONFIRMED_DAYS = 3
+_DELETE_UNCONFIRMED = delete(emails).where(
+    emails.c.confirmed_at.is_(None),
+    emails.c.created_at < bindparam("before"),
+    emails.c.user_id.in_(select(users.c.id).where(users.c.confirmed_at.is_not(None))),
+)
 
-def create_email(db: Connection, user_id: int, address: str, *, vouched_for: bool = False) -> Email:
-    """Add a secondary email address; raise Invalid if it is taken: the user has it, or another user has proven it.
 
-    It counts as confirmed at once if an administrator vouches for it, or if the instance requires no confirmation and
-    no other user claims it. Raises Denied for a bot, who could get a password by email and outlast its token.
+def create_email(
+    db: Connection, user_id: int, address: str, *, vouched_for: bool = False, contest: bool = False
+) -> Email:
+    """Add a secondary email address; raise Invalid if any user has it, proven or not.
+
+    With ``contest``, an address that no other user has proven is added as unconfirmed, and becomes the user's when they
+    open the link that is sent to it. Otherwise it counts as confirmed at once if an administrator vouches for it, or if
+    the instance requires no confirmation. Raises Denied for a bot, who could get a password by email and outlast its
+    token.
     """
     if find_user(db, user_id).bot:
         raise Denied("Bot users cannot have email addresses")
@@ -31,14 +43,10 @@ def create_email(db: Connection, user_id: int, address: str, *, vouched_for: boo
         raise Invalid(email=["can't be blank"])
     if not is_valid_email(address):
         raise Invalid(email=["is invalid"])
-    claimed = any(claim.user_id == user_id for claim in claims_to_address(db, address))
-    availability = address_availability(db, address, user_id, vouched_for=vouched_for)
-    if claimed or availability == "taken":
+    claims = claims_to_address(db, address)
+    if any(claim.user_id == user_id or claim.proven_at is not None or not contest for claim in claims):
         raise Invalid(email=["has already been taken"])
-    required = availability == "contested" or current_settings(db).send_user_confirmation_email
-    confirmed = vouched_for or not required
-    if vouched_for:
-        release_address(db, address, user_id)
+    confirmed = vouched_for or not (claims or current_settings(db).send_user_confirmation_email)
     email_id = db.insert(
         emails,
         user_id=user_id,
@@ -74,3 +82,11 @@ def make_email_primary(db: Connection, user: User, email: Email) -> None:
 def make_own_email_first(db: Connection, user_id: int, email_id: int) -> None:
     """Make a further address of a user the primary one."""
     make_email_primary(db, find_user(db, user_id), find_email(db, user_id, email_id))
+
+
+def delete_unconfirmed_emails(db: Connection) -> None:
+    """Delete the secondary addresses that nobody confirmed in time, so that nobody reserves addresses of others.
+
+    An account that waits for the confirmation of its first address keeps it.
+    """
+    db.run(_DELETE_UNCONFIRMED, before=add_duration(db.now, days=-UNCONFIRMED_DAYS))

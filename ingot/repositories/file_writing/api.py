@@ -16,7 +16,8 @@ def _write_file(
 ) -> WrittenFileView:
     details = CommitDetails(params.commit_message, params.author_name or "", params.author_email or "")
     start = BranchStart(params.start_branch or "")
-    commit_edits(stage.database, stage.actor, context, params.branch, [edit], details, start=start)
+    # The specification refuses a content that equals the current one; commits of several files may be empty.
+    commit_edits(stage.database, stage.actor, context, params.branch, [edit], details, start=start, may_be_empty=False)
     return written_file_view(edit.action.path, params.branch)
 
 

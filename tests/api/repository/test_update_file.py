@@ -41,14 +41,20 @@ def test_a_symlink_stays_a_symlink(api: Api, writable: WritableRepository) -> No
     )
 
 
-def test_unchanged_content_makes_an_empty_commit(api: Api, writable: WritableRepository) -> None:
-    said = {**PARAMS, "content": "hello\n"}
-    answer = api.put(f"/projects/{writable.project.id}/repository/files/README.md", writable.developer, **said)
-    assert answer.status_code == 200
-    assert writable.git("rev-parse", "dev^", "dev^{tree}").split() == [
-        writable.first,
-        writable.git("rev-parse", f"{writable.first}^{{tree}}"),
-    ]
+@pytest.mark.parametrize(
+    "more", [{}, {"start_branch": "dev", "branch": "copy"}, {"encoding": "base64", "content": "aGVsbG8K"}]
+)
+def test_unchanged_content_is_refused(api: Api, writable: WritableRepository, more: dict[str, str]) -> None:
+    """The specification refuses an empty commit; a changed mode is a change."""
+    path = f"/projects/{writable.project.id}/repository/files/README.md"
+    sent = {**PARAMS, "content": "hello\n", **more}
+    tip = writable.git("rev-parse", "dev")
+    refused = api.put(path, writable.developer, **sent)
+    assert refused.status_code == 400
+    assert message_of(refused) == "The file has this content already, so there is nothing to commit"
+    assert writable.git("rev-parse", "dev") == tip
+    assert writable.git("branch", "--list", "copy") == ""
+    assert api.put(path, writable.developer, **sent, execute_filemode=True).status_code == 200
 
 
 def test_last_commit_id(api: Api, writable: WritableRepository) -> None:
