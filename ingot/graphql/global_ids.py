@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from ingot.core.api.params import number_or_none
 from ingot.errors import Invalid
 
 _PREFIX = "gid://gitlab/"
@@ -16,9 +17,10 @@ class GlobalId(NamedTuple):
     @property
     def number(self) -> int:
         """Return the number of the row; raise ``Invalid`` if the id has none."""
-        if not self.key.isascii() or not self.key.isdigit() or len(self.key) > 18:
-            raise Invalid(f'"{_PREFIX}{self.model}/{self.key}" is not a valid global id')
-        return int(self.key)
+        number = number_or_none(self.key)
+        if number is None:
+            raise Invalid(f'"{_PREFIX}{self.model}/{self.key[:100]}" is not a valid global id')
+        return number
 
 
 def to_global_id(model: str, key: object) -> str:

@@ -5,6 +5,7 @@ import re
 from collections import defaultdict, deque
 from typing import Any, NamedTuple
 
+from tests.fuzz.numbers import NumberPlace, number_places, with_number
 from tests.fuzz.values import ValueGenerator
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -41,16 +42,32 @@ class CallGenerator:
             for method, operation in operations.items()
         ]
         self._weights = [_WEIGHTS.get(method, 1) for method, _, _ in self._operations]
+        self._by_name = {(method, path): operation for method, path, operation in self._operations}
+        self._number_places = list(number_places(document))
+        chance.shuffle(self._number_places)
 
     def next(self) -> FuzzCall:
-        """Return a random call."""
+        """Return a random call; while some remain, every second one has a number that no row can have."""
         while True:
-            call = self._random_call()
+            has_number = self._number_places and self._chance.random() < 0.5
+            call = self._call_with_number(self._number_places.pop()) if has_number else self._random_call()
             if call.method == "GET" or not _EXCLUDED.match(call.path):
                 return call
 
     def _random_call(self) -> FuzzCall:
-        method, template, operation = self._chance.choices(self._operations, self._weights)[0]
+        return self._call(*self._chance.choices(self._operations, self._weights)[0])
+
+    def _call_with_number(self, place: NumberPlace) -> FuzzCall:
+        call = self._call(place.method, place.template, self._by_name[place.method, place.template])
+        if place.source == "path":
+            names, values = place.template.split("/"), call.path.split("/")
+            values[names.index(f"{{{place.keys[0]}}}")] = str(place.number)
+            return call._replace(path="/".join(values))
+        if place.source == "query":
+            return call._replace(query={**call.query, place.keys[0]: place.number})
+        return call._replace(body=with_number(call.body or {}, place.keys, place.number))
+
+    def _call(self, method: str, template: str, operation: dict[str, Any]) -> FuzzCall:
         query = {
             each["name"]: self._values.of(each["name"], each.get("schema", {}))
             for each in operation.get("parameters", ())

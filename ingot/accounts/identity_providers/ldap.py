@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ingot.accounts.identity_providers.directory import Directory, DirectoryEntry, DirectoryError
+from ingot.core.api.params import number_or_none
 from ingot.settings import Settings
 
 UNTRUSTED = "The certificate is not trusted, or belongs to another host"
@@ -66,7 +67,7 @@ class LdapDirectory:
             _first(values, login.lower()),
             _first(values, "displayname") or _first(values, "cn"),
             _first(values, "mail"),
-            control.isdigit() and bool(int(control) & _ACCOUNT_DISABLED),
+            bool((number_or_none(control) or 0) & _ACCOUNT_DISABLED),
         )
 
     @contextmanager

@@ -19,6 +19,7 @@ from ingot.ci.runner_protocol.release_step import release_command
 from ingot.ci.runner_protocol.selection import TakenJob
 from ingot.ci.runners.service import CREATED_PREFIX
 from ingot.ci.runners.tables import Runner
+from ingot.core.api.params import number_or_none
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
@@ -272,7 +273,8 @@ def _refspecs(pipeline: Pipeline, depth: int, *, has_ref: bool) -> list[str]:
 
 def _depth(variables: list[RunnerVariable], default: int) -> int:
     values = [variable.value.strip() for variable in variables if variable.key == "GIT_DEPTH"]
-    return min(int(values[-1]), MAX_DEPTH) if values and values[-1].isdecimal() else default
+    depth = number_or_none(values[-1]) if values else None
+    return default if depth is None else min(depth, MAX_DEPTH)
 
 
 def _steps(options: JobOptions, timeout: int, platform: str | None) -> list[JobStep]:

@@ -14,6 +14,7 @@ from ingot.ci.pipelines.staged import NO_REFERENCE, check_variables, resolve_ref
 from ingot.ci.triggers.params import TriggerPipeline
 from ingot.ci.triggers.queries import trigger_by_token
 from ingot.ci.triggers.service import record_use
+from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import Invalid, NotFound, Unauthenticated
@@ -72,7 +73,8 @@ def trigger_pipeline(
 
 def _find_origin(db: Connection, project_name: str, token: str) -> _TriggerOrigin:
     """Return the project and the owner of a token; raise NotFound or Unauthenticated if they do not fit."""
-    project_id = int(project_name) if project_name.isdecimal() else project_id_by_path_or_none(db, project_name)
+    number = number_or_none(project_name)
+    project_id = project_id_by_path_or_none(db, project_name) if number is None else number
     project = None if project_id is None else project_or_none(db, project_id)
     if project is None or project.namespace_id is None:
         raise NotFound

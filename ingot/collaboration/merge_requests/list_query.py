@@ -5,6 +5,7 @@ from ingot.collaboration.merge_requests.list_statements import MergeRequestListS
 from ingot.collaboration.merge_requests.params import ExcludedMergeRequests, ListMergeRequests
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.planning.filters import IssuableFilter
+from ingot.core.api.params import number_or_none
 from ingot.core.db.paging import Listing, Page, fetch_page, slice_page
 
 # Up to this number all matching ids are looked up for a page and its total; beyond, a page is read along its order.
@@ -98,7 +99,7 @@ class MergeRequestListQuery(IssuableFilter[ListMergeRequests]):
         if word in ("none", "any"):
             self.add("no_approval" if word == "none" else "any_approval")
         elif user_ids:
-            self.add("approved_by", approved_by=[int(user_id) if user_id.isdecimal() else 0 for user_id in user_ids])
+            self.add("approved_by", approved_by=[number_or_none(user_id) or 0 for user_id in user_ids])
 
     def _read_specific_excluded(self, excluded: ExcludedMergeRequests) -> None:
         self._read_excluded(excluded)

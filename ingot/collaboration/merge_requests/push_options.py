@@ -29,6 +29,7 @@ from ingot.collaboration.milestones.queries import usable_milestone_by_title
 from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
+from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
@@ -291,7 +292,7 @@ def _require_merge(db: Connection, actor: Actor, merge_request: MergeRequest) ->
 def _user_ids(db: Connection, names: Sequence[str]) -> list[int]:
     """Return the ids of users given by username or id."""
     named = users_by_usernames(db, [name.removeprefix("@") for name in names if not name.isdigit()])
-    numbered = users_by_ids(db, [int(name) for name in names if name.isdigit() and len(name) < 19])
+    numbered = users_by_ids(db, map(number_or_none, names))
     return [user.id for user in (*named.values(), *numbered.values())]
 
 

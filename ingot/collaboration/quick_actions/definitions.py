@@ -13,6 +13,7 @@ from ingot.collaboration.quick_actions.events import TodoCommandGiven
 from ingot.collaboration.subjects import Subject
 from ingot.collaboration.subscriptions.service import set_subscription
 from ingot.core.access.actor import Actor
+from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import emit
 from ingot.core.markup.emoji import canonical_name
@@ -115,7 +116,8 @@ def set_milestone(context: CommandContext, name: str) -> str | None:
     title_or_iid = next(
         (ref.name for ref in extract_references(name) if ref.kind == "milestone" and ref.project is None), name
     )
-    iids = [int(title_or_iid)] if title_or_iid.isascii() and title_or_iid.isdecimal() and len(title_or_iid) < 10 else []
+    iid = number_or_none(title_or_iid)
+    iids = [] if iid is None else [iid]
     candidates = [
         candidate
         for _, candidate in usable_milestones_in_projects(context.db, [context.project.id], [title_or_iid], iids)

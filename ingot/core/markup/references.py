@@ -34,9 +34,9 @@ class Reference(msgspec.Struct, frozen=True):
     @property
     def number(self) -> int | None:
         """The name as a number, or None."""
-        return (
-            int(self.name) if self.name.isascii() and self.name.isdecimal() and int(self.name) <= _MAX_NUMBER else None
-        )
+        # Python refuses to convert thousands of digits.
+        number = int(self.name) if self.name.isascii() and self.name.isdecimal() and len(self.name) < 20 else None
+        return number if number is not None and number <= _MAX_NUMBER else None
 
 
 class PlainUrl(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from typing import Any
 
 from ingot.accounts.users.queries import users_by_usernames
 from ingot.collaboration.planning.durations import parse_duration
+from ingot.core.api.params import number_or_none
 from ingot.errors import Invalid
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of
@@ -19,7 +20,8 @@ def renamed(sent: Input, **names: str) -> dict[str, Any]:
 
 def row_number(text: str) -> int:
     """Return the number of a global id or of a plain number."""
-    return int(text) if text.isdigit() and text.isascii() and len(text) <= 18 else number_of(text)
+    number = number_or_none(text)
+    return number_of(text) if number is None else number
 
 
 def optional_number(sent: Input, field: str) -> dict[str, int | None]:

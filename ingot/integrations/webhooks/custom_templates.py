@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from ingot.core.api.params import number_or_none
+
 _FIELD = re.compile(r"\{\{\s*([A-Za-z0-9_.]+)\s*\}\}")
 
 
@@ -34,8 +36,9 @@ def fill_template(template: str, payload: str) -> str:
 
 def _value(fields: Any, path: str) -> str:
     for name in path.split("."):
-        if isinstance(fields, list) and name.isdigit() and int(name) < len(fields):
-            fields = fields[int(name)]
+        index = number_or_none(name)
+        if isinstance(fields, list) and index is not None and index < len(fields):
+            fields = fields[index]
         elif isinstance(fields, dict) and name in fields:
             fields = fields[name]
         else:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
 from ingot.discovery.activity.views import newest_events
@@ -75,5 +76,4 @@ def _text(visit: Visit, name: str) -> str:
 
 
 def _number(visit: Visit) -> int:
-    text = _text(visit, "page")
-    return max(1, min(int(text), 10**6)) if text.isdecimal() and len(text) < 8 else 1
+    return max(1, min(number_or_none(_text(visit, "page")) or 1, 10**6))

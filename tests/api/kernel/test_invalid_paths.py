@@ -10,6 +10,9 @@ from tests.factories import make_group, make_project
 
 INVALID_VALUES = [
     "0",
+    "2147483648",
+    "9223372036854775807",
+    "9223372036854775808",
     "999999999999999999999",
     "a%00b",
     "%ff",
@@ -33,6 +36,8 @@ BODY = {
     "message": "x",
     "login": "x",
     "password": "x",
+    "token": "x",
+    "ref": "x",
 }
 
 
