@@ -4,6 +4,8 @@ import asyncio
 from functools import partial
 from typing import BinaryIO
 
+import msgspec
+
 from ingot.accounts.instance.settings import current_settings
 from ingot.ci.artifacts.archives import InvalidArchive, open_archive
 from ingot.ci.artifacts.params import UploadArtifact
@@ -16,7 +18,7 @@ from ingot.ci.config.durations import parse_duration
 from ingot.ci.job_records.queries import job_by_id, require_active_user
 from ingot.ci.job_records.tables import CiJob
 from ingot.core.api.multipart import MalformedBody, parse_multipart
-from ingot.core.api.params import Upload, number_or_none
+from ingot.core.api.params import ParamsReader, Upload, number_or_none
 from ingot.core.api.request_fields import BadRequest, read_body
 from ingot.core.api.routes import BodyContext
 from ingot.core.db.connection import Connection
@@ -29,6 +31,7 @@ MULTIPART_OVERHEAD_BYTES = 2**20
 MAX_FILENAME_LENGTH = 255
 RUNNING = ("running", "canceling")
 """Statuses of a job that its runner still executes."""
+_params = ParamsReader(UploadArtifact)
 _MISSING_FILE = "400 (Bad request) Missing artifacts file! Send it as the field 'file' of a multipart/form-data body."
 _TOO_LARGE = "413 Request Entity Too Large"
 
@@ -49,10 +52,11 @@ def find_running_job(db: Connection, job_id: int | None, token: str | None) -> C
 
 
 async def receive_artifact(context: BodyContext) -> tuple[StoredFile, str | None]:
-    """Store the uploaded file; return it with the token, which may be in the body."""
+    """Store the uploaded file; return it with the token, which may be in the body like all parameters."""
     params: UploadArtifact = context.params
     job_id, token = number_or_none(context.path["id"]), params.token
-    max_bytes, expire_in = context.database.read(partial(_read_limits, params=params))
+    settings = context.database.read(current_settings)
+    max_bytes = settings.max_artifacts_size * 2**20
     body_limit = max_bytes + MULTIPART_OVERHEAD_BYTES
     if token is None:
         # The body may contain the token; until then anyone may have sent it.
@@ -68,9 +72,11 @@ async def receive_artifact(context: BodyContext) -> tuple[StoredFile, str | None
         if not isinstance(upload, Upload):
             raise Invalid(_MISSING_FILE)
         incoming = upload.file
-        form_token = fields.get("token")
-        token = form_token if isinstance(form_token, str) else token
+        sent = {name: value for name, value in fields.items() if isinstance(value, str)}
+        params = _params.read({**msgspec.to_builtins(params), **sent})
+        token = params.token
         context.database.read(partial(find_running_job, job_id=job_id, token=token))
+        expire_in = _expiry(params.expire_in or settings.default_artifacts_expire_in)
         # Not in the pool of the kernel: to sync a large file takes seconds, in which other calls would wait.
         stored = await asyncio.to_thread(_store, incoming, upload.filename, params, expire_in)
         context.undo.append(partial(store.delete, incoming.key))
@@ -103,12 +109,6 @@ async def _read_fields(
         else:
             fields[name] = value
     return fields
-
-
-def _read_limits(db: Connection, params: UploadArtifact) -> tuple[int, int | None]:
-    """Return the maximum size of a file in bytes, and the seconds until the file expires or None."""
-    settings = current_settings(db)
-    return settings.max_artifacts_size * 2**20, _expiry(params.expire_in or settings.default_artifacts_expire_in)
 
 
 def _expiry(text: str) -> int | None:

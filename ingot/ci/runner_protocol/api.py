@@ -18,6 +18,8 @@ from ingot.ci.runner_protocol.staged import (
 from ingot.ci.runner_protocol.views import RunnerJobView, runner_job_views
 from ingot.ci.runners.api import runner_in_path
 from ingot.ci.runners.policy import may_see_runner_jobs
+from ingot.ci.runners.queries import online_since
+from ingot.ci.runners.service import note_contact
 from ingot.ci.runners.tables import Runner
 from ingot.ci.traces.store import TraceOffsetMismatch, trace_store_of
 from ingot.core.access.rules import anyone
@@ -59,6 +61,11 @@ def no_job_response(offer: JobOffer) -> RawResponse:
 def request_next_job(stage: StagedCall, params: RequestJob) -> JobPayload | RawResponse:
     """Get the next job for a runner."""
     offer = request_job(stage.database, repository_store(stage.settings), params, stage.origin.base)
+    contacted_at = offer.runner.contacted_at
+    if contacted_at is None or contacted_at <= online_since(stage.database.clock()):
+        # Later contacts are written in the background.
+        note = partial(note_contact, runner_id=offer.runner.id, info=params.info, ip=stage.origin.ip)
+        stage.database.write(partial(note, system_id=params.system_id))
     return offer.payload or no_job_response(offer)
 
 

@@ -32,7 +32,7 @@ from ingot.core.api.params import MissingParameter, path_number
 from ingot.core.api.routes import Call, PrepareContext, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Denied, Invalid, NotFound
+from ingot.errors import Denied, Invalid
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_admin_group
 from ingot.projects.groups.queries import find_group
@@ -91,14 +91,12 @@ def edit_runner(call: Call, runner: Runner, params: EditRunner) -> RunnerDetails
     return _details(call, service.edit_runner(call.db, runner, params))
 
 
-@routes.delete("/runners/:id", may=signed_in, returns=None, scopes=MANAGE_RUNNER_SCOPES)
-def delete_runner(call: Call) -> None:
+# A missing runner is a 404, unlike in families of the specification: the caller must notice a wrong id.
+@routes.delete(
+    "/runners/:id", on=runner_in_path, may=policy.may_change_runner, returns=None, scopes=MANAGE_RUNNER_SCOPES
+)
+def delete_runner(call: Call, runner: Runner) -> None:
     """Delete a runner."""
-    try:
-        access, runner = runner_in_path(call)
-    except NotFound:  # Deleting an object that no longer exists is a success.
-        return
-    require(policy.may_change_runner(call.actor, access, runner))
     service.require_sole_project(call.db, call.actor, runner)
     service.delete_runner(call.db, runner)
 

@@ -55,9 +55,12 @@ def remove_runners_of_project(db: Connection, project_id: int) -> None:
 
 
 def register_runner(db: Connection, owner: RunnerOwner, params: RegisterRunner, ip: str) -> tuple[Runner, str]:
-    """Create a runner for the owner of a registration token; return it with its token."""
+    """Create a runner for the owner of a registration token; return it with its token.
+
+    It has not contacted the server yet: it may never ask for jobs.
+    """
     active = not params.paused if params.paused is not None else params.active is not False
-    attributes = _new_attributes(params) | _contact(db, params.info, ip)
+    attributes = _new_attributes(params) | _machine(params.info, ip)
     note = params.maintenance_note if params.maintenance_note is not None else params.maintainer_note
     return _add_runner(
         db, owner, secrets.token_urlsafe(_TOKEN_BYTES), **attributes | {"active": active, "maintenance_note": note}
@@ -76,6 +79,9 @@ def create_runner(db: Connection, actor: Actor, owner: RunnerOwner, params: Crea
 
 def edit_runner(db: Connection, runner: Runner, params: EditRunner) -> Runner:
     """Update the fields that were sent."""
+    if not given_fields(params):
+        names = ", ".join(params.__struct_fields__)
+        raise Invalid(f"{names} are missing, at least one parameter must be provided")
     given = given_fields(params, "paused", "tag_list")
     if params.paused is not UNSET and params.active is not UNSET:
         raise Invalid("active, paused are mutually exclusive")
@@ -131,11 +137,14 @@ def assign_runner(db: Connection, runner: Runner, project: Project) -> None:
 
 
 def unassign_runner(db: Connection, project: Project, runner_id: int) -> None:
-    """Make a runner unavailable to a project, if it is available there; it must have another project."""
+    """Make a runner unavailable to a project; raise NotFound if it is not available there.
+
+    It must have another project.
+    """
     db.value(_LOCK, runner=runner_id)
     link = runner_project_or_none(db, runner_id, project.id)
     if link is None:
-        return
+        raise NotFound("Runner")
     if count_runner_projects(db, _existing_runner(db, runner_id)) == 1:
         raise Denied("Only one project associated with the runner. Please remove the runner instead")
     db.delete(runner_projects, link)
@@ -144,7 +153,7 @@ def unassign_runner(db: Connection, project: Project, runner_id: int) -> None:
 
 def note_contact(db: Connection, runner_id: int, info: RunnerInfo | None, ip: str, system_id: str | None) -> None:
     """Record that a runner is in contact with the server, and which machine it runs on."""
-    contact = _contact(db, info, ip)
+    contact = {**_machine(info, ip), "contacted_at": db.now}
     if db.update_counted(runners, runner_id, **contact) == 0 or not system_id:
         return
     contact.pop("name", None)
@@ -163,12 +172,12 @@ def remove_manager(db: Connection, runner: Runner, system_id: str) -> None:
     db.delete(runner_managers, manager.id)
 
 
-def _contact(db: Connection, info: RunnerInfo | None, ip: str) -> dict[str, Any]:
-    """Return the columns that a contact changes; information that is not sent stays."""
+def _machine(info: RunnerInfo | None, ip: str) -> dict[str, Any]:
+    """Return the columns that describe the machine of a runner; information that is not sent stays."""
     names = ("name", "version", "revision", "platform", "architecture")
     sent = {name: getattr(info, name) for name in names} if info is not None else {}
     columns = {name: value[:_MAX_INFO_LENGTH] for name, value in sent.items() if value}
-    return columns | {"ip_address": ip, "contacted_at": db.now}
+    return columns | {"ip_address": ip}
 
 
 def _new_attributes(params: RegisterRunner | CreateRunner) -> dict[str, Any]:

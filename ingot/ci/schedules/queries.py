@@ -23,7 +23,7 @@ _LISTS = {
 }
 _OVERDUE = (
     select(pipeline_schedules)
-    .where(pipeline_schedules.c.next_run_at < bindparam("moment"))
+    .where(pipeline_schedules.c.active, pipeline_schedules.c.next_run_at < bindparam("moment"))
     .order_by(pipeline_schedules.c.next_run_at, pipeline_schedules.c.id)
     .limit(bindparam("limit"))
 )

@@ -50,7 +50,7 @@ class ScheduledRun(msgspec.Struct, frozen=True):
 def create_schedule(db: Connection, actor: Actor, project: Project, params: CreateSchedule) -> PipelineSchedule:
     """Create a schedule that runs in the caller's name."""
     columns = given_fields(params)
-    following = _following(db, columns)
+    following = next_run(db, columns)
     schedule_id = db.insert(
         pipeline_schedules,
         **columns,
@@ -59,7 +59,7 @@ def create_schedule(db: Connection, actor: Actor, project: Project, params: Crea
         created_at=db.now,
         updated_at=db.now,
     )
-    _set_next_run(db, schedule_id, following if params.active else None)
+    _set_next_run(db, schedule_id, following, planned=params.active)
     return find_schedule(db, project.id, schedule_id)
 
 
@@ -67,9 +67,9 @@ def edit_schedule(db: Connection, schedule: PipelineSchedule, params: EditSchedu
     """Update the fields that were sent and compute the next run anew."""
     columns = {name: getattr(schedule, name) for name in ("description", "ref", "cron", "cron_timezone", "active")}
     columns |= given_fields(params)
-    following = _following(db, columns)
+    following = next_run(db, columns)
     db.update(pipeline_schedules, schedule.id, **columns, updated_at=db.now)
-    _set_next_run(db, schedule.id, following if columns["active"] else None)
+    _set_next_run(db, schedule.id, following, planned=columns["active"])
     return find_schedule(db, schedule.project_id, schedule.id)
 
 
@@ -86,7 +86,7 @@ def delete_schedule(db: Connection, schedule: PipelineSchedule) -> None:
 
 def deactivate_schedule(db: Connection, schedule: PipelineSchedule) -> None:
     """Stop a schedule whose owner may not run pipelines any more."""
-    db.update(pipeline_schedules, schedule.id, active=False, next_run_at=None, updated_at=db.now)
+    db.update(pipeline_schedules, schedule.id, active=False, updated_at=db.now)
 
 
 def plan_overdue_run(db: Connection, schedule: PipelineSchedule) -> None:
@@ -100,7 +100,7 @@ def claim_run(db: Connection, schedule: PipelineSchedule, run: ScheduledRun) -> 
 
     Occurrences that passed while no worker ran are left out.
     """
-    following = _following(
+    following = next_run(
         db, {name: getattr(schedule, name) for name in ("description", "ref", "cron", "cron_timezone")}
     )
     if db.run_counted(_CLAIM, schedule=schedule.id, due=run.due, following=following) == 0:
@@ -156,7 +156,7 @@ def _checked_value(value: str) -> str:
     return value
 
 
-def _following(db: Connection, columns: dict[str, Any]) -> Timestamp:
+def next_run(db: Connection, columns: dict[str, Any]) -> Timestamp:
     """Return the next run of a schedule with these columns; raise Invalid with the errors of each field."""
     errors: dict[str, list[str]] = {}
     for name in ("description", "ref"):
@@ -177,14 +177,10 @@ def _following(db: Connection, columns: dict[str, Any]) -> Timestamp:
     return timestamp(following)
 
 
-def validate_schedule(db: Connection, columns: dict[str, Any]) -> None:
-    """Raise Invalid with the errors of each field if a schedule cannot have these columns."""
-    _following(db, columns)
-
-
-def _set_next_run(db: Connection, schedule_id: int, following: Timestamp | None) -> None:
+def _set_next_run(db: Connection, schedule_id: int, following: Timestamp, *, planned: bool) -> None:
+    """Set the next run, which readers of an inactive schedule see, too; only an active one runs then."""
     db.update(pipeline_schedules, schedule_id, next_run_at=following)
-    if following is not None:
+    if planned:
         _plan_run(db, schedule_id, following)
 
 

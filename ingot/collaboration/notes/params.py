@@ -8,7 +8,7 @@ from ingot.git.diffs.line_positions import Side
 
 
 class PostComment(Params):
-    """A comment on a commit and the line it refers to; a line that the diff lacks is ignored."""
+    """A comment on a commit and the line it refers to; a path needs a line, and one that the diff lacks is ignored."""
 
     note: str
     path: str = ""

@@ -6,6 +6,7 @@ from ingot.collaboration.notes.service import IN_DISCUSSION, CommitNotePosition,
 from ingot.collaboration.notes.views import CommentView, DiscussionView, comment_views, discussion_view
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.core.access.actor import Actor
+from ingot.core.api.params import MissingParameter
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.git.core.repository import Repository
@@ -59,8 +60,10 @@ def create_discussion(
 
 def _position(repository: Repository, commit: Commit, params: PostComment) -> CommitNotePosition | None:
     """Return the position of the line in the parameters if the commit's diff adds or removes it, else None."""
-    if not params.path or params.line is None:
+    if not params.path:
         return None
+    if params.line is None:
+        raise MissingParameter("line")
     parent = commit.parents[0] if commit.parents else None
     for change in diff_between(repository, parent, commit.oid).changes:
         old_path, new_path = decode_text(change.old_path), decode_text(change.new_path)

@@ -52,7 +52,7 @@ def _group(call: Call) -> tuple[Access, TokenParent]:
 
 
 def _token_in(call: Call, parent: TokenParent) -> ResourceToken:
-    """Return the token in the path; raise Denied before it is looked up, so that ids reveal nothing."""
+    """Return the token in the path, even a revoked one; raise Denied before the lookup, so that ids reveal nothing."""
     require(policy.may_read_access_tokens(call.actor, parent.access, parent.owner))
     token_id = path_number(call.path, "token_id")
     token = queries.resource_token_or_none(call.db, member_source(parent.owner), token_id)
@@ -69,6 +69,20 @@ def _token_of_project(call: Call) -> tuple[Access, ResourceToken]:
 def _token_of_group(call: Call) -> tuple[Access, ResourceToken]:
     access, parent = _group(call)
     return access, _token_in(call, parent)
+
+
+def _unrevoked_token_of_project(call: Call) -> tuple[Access, ResourceToken]:
+    return _unrevoked(*_token_of_project(call))
+
+
+def _unrevoked_token_of_group(call: Call) -> tuple[Access, ResourceToken]:
+    return _unrevoked(*_token_of_group(call))
+
+
+def _unrevoked(access: Access, subject: ResourceToken) -> tuple[Access, ResourceToken]:
+    if subject.token.revoked:
+        raise NotFound("Access Token")
+    return access, subject
 
 
 def _own_token_in(call: Call, parent: TokenParent) -> ResourceToken:
@@ -138,8 +152,12 @@ def get_own_access_token(call: Call, subject: ResourceToken) -> ResourceTokenVie
     return resource_token_views(call.db, [subject.token])[0]
 
 
-@routes.get("/groups/:id/access_tokens/:token_id", on=_token_of_group, may=_may_read, returns=ResourceTokenView)
-@routes.get("/projects/:id/access_tokens/:token_id", on=_token_of_project, may=_may_read, returns=ResourceTokenView)
+@routes.get(
+    "/groups/:id/access_tokens/:token_id", on=_unrevoked_token_of_group, may=_may_read, returns=ResourceTokenView
+)
+@routes.get(
+    "/projects/:id/access_tokens/:token_id", on=_unrevoked_token_of_project, may=_may_read, returns=ResourceTokenView
+)
 def get_access_token(call: Call, subject: ResourceToken) -> ResourceTokenView:
     """Get an access token of a project or group, without its secret."""
     return resource_token_views(call.db, [subject.token])[0]
@@ -195,10 +213,9 @@ def rotate_access_token(call: Call, subject: ResourceToken, params: RotateToken)
     return resource_token_view(token, bot, call.db.now, secret)
 
 
-@routes.delete("/groups/:id/access_tokens/:token_id", on=_group, may=_may_manage, returns=None)
-@routes.delete("/projects/:id/access_tokens/:token_id", on=_project, may=_may_manage, returns=None)
-def revoke_access_token(call: Call, parent: TokenParent) -> None:
+# A missing or revoked token is a 404, unlike in families of the specification: the caller must notice a wrong id.
+@routes.delete("/groups/:id/access_tokens/:token_id", on=_unrevoked_token_of_group, may=_may_manage, returns=None)
+@routes.delete("/projects/:id/access_tokens/:token_id", on=_unrevoked_token_of_project, may=_may_manage, returns=None)
+def revoke_access_token(call: Call, subject: ResourceToken) -> None:
     """Revoke an access token of a project or group; its bot ends with it."""
-    token = queries.resource_token_or_none(call.db, member_source(parent.owner), path_number(call.path, "token_id"))
-    if token is not None:
-        service.revoke_resource_token(call.db, call.actor, parent.access, token)
+    service.revoke_resource_token(call.db, call.actor, subject.access, subject.token)

@@ -94,13 +94,13 @@ def _list_query(filters: frozenset[str], sort: str) -> ListQuery:
 def list_resource_tokens(
     db: Connection, source: MemberSource, params: ListResourceTokens, page: Page
 ) -> Listing[AccessToken]:
-    """List the access tokens of a project or group."""
+    """List the access tokens of a project or group; revoked ones only if the caller asks for them."""
     filters: set[str] = {source.kind}
     values: dict[str, Any] = {"source": source.id}
     if params.state in ("active", "inactive"):
         filters.add(params.state)
         values["now"] = db.now
-    if params.revoked is not None:
+    if params.revoked is not None or params.state != "inactive":
         filters.add("revoked" if params.revoked else "unrevoked")
     if params.search:
         filters.add("search")

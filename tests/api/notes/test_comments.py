@@ -102,6 +102,14 @@ def test_all_fields(instance: Instance, api: Api, make: Make, roles: UsersByRole
     ]
 
 
+def test_a_path_needs_a_line(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    where = f"/projects/{project.id}/repository/commits/{fill(instance, project)[4]}/comments"
+    refused = api.post(where, roles.developer, note="x", path="side")
+    assert (refused.status_code, refused.json()) == (400, {"message": '400 (Bad request) "line" not given'})
+    assert api.get(where, roles.developer).json() == []
+
+
 POSITIONS: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
     (1, {"path": "file.txt", "line": 40}, {"path": "file.txt", "line": 40, "line_type": "new"}),
     (1, {"path": "ü/neu.txt", "line": "1"}, {"path": "ü/neu.txt", "line": 1, "line_type": "new"}),
@@ -123,7 +131,6 @@ POSITIONS: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
     (2, {"path": "file.txt", "line": 0}, None),
     (2, {"path": "file.txt", "line": -3}, None),
     (2, {"path": "file.txt", "line": 2**62}, None),
-    (2, {"path": "file.txt"}, None),
     (2, {"line": 3}, None),
     (2, {"path": "", "line": 3}, None),
     (2, {"path": "--output=x", "line": 3}, None),

@@ -132,6 +132,20 @@ def test_expiry(rows: PipelineRows, api: Api, expire_in: str, expires: bool) -> 
     assert (artifact.expire_at is not None) is expires
 
 
+def test_parameters_are_also_form_fields(rows: PipelineRows, api: Api) -> None:
+    """Those in the body win over those in the query string."""
+    token, job = rows.start("build"), rows.job("build")
+    form = {"expire_in": "2 mos", "artifact_type": "metadata", "artifact_format": "gzip"}
+    path, files = f"/jobs/{job.id}/artifacts", {"file": ("a.gz", b"x")}
+    headers = {"JOB-TOKEN": token}
+    refused = api.request("POST", path, headers=headers, data={**form, "expire_in": "soon"}, files=files)
+    assert (refused.status_code, refused.json()) == (400, {"message": {"expire_in": ["is invalid"]}})
+    sent = api.request("POST", f"{path}?expire_in=never", headers=headers, data=form, files=files)
+    assert sent.status_code == 201, sent.text
+    [artifact] = _artifacts(rows)
+    assert (artifact.file_type, artifact.file_format, artifact.expire_at is not None) == ("metadata", "gzip", True)
+
+
 @contextmanager
 def _limit(api: Api, make: Make, megabytes: int) -> Iterator[None]:
     api.put("/application/settings", make.root, max_artifacts_size=megabytes)

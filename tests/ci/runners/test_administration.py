@@ -105,10 +105,10 @@ def test_permission_to_see_and_change_a_runner(
         assert api.post(f"{url}/reset_authentication_token", roles[role]).status_code == (
             201 if expected[1] == 200 else expected[1]
         )
-        # An object that the caller does not see is as good as deleted.
-        deleted = 200 if expected[1] in (200, 404) else expected[1]
-        assert api.delete(url, roles[role]).status_code == deleted
+        assert api.delete(url, roles[role]).status_code == expected[1]
         assert api.get(url, make.root).status_code == (404 if expected[1] == 200 else 200)
+        if expected[1] == 200:
+            assert api.delete(url, roles[role]).status_code == 404, "The caller must notice a wrong id."
 
 
 def test_edit_a_runner(api: Api, make: Make) -> None:
@@ -159,12 +159,20 @@ def test_assign_a_runner_to_another_project(api: Api, make: Make, roles: UsersBy
     assert api.delete(f"/runners/{runner}", roles.master).status_code == 403
     assert api.delete(f"{url}/{runner}", roles.master).status_code == 200
     assert runner not in _ids(api, url, roles.master)
-    assert api.delete(f"{url}/{runner}", roles.master).status_code == 200
+    assert api.delete(f"{url}/{runner}", roles.master).status_code == 404
     assert api.delete(f"{project.url}/runners/{runner}", roles.master).status_code == 403
     hidden = created(api, make, runner_type="project_type", project_id=foreign.id)["id"]
     assert api.post(url, roles.master, runner_id=hidden).status_code == 404
     shared = created(api, make, runner_type="instance_type")["id"]
     assert api.post(url, roles.master, runner_id=shared).json()["message"] == "403 Forbidden - Runner is shared"
+
+
+def test_a_change_needs_a_field(api: Api, make: Make) -> None:
+    url = f"/runners/{created(api, make, runner_type='instance_type')['id']}"
+    refused = api.put(url, make.root)
+    assert refused.status_code == 400
+    assert refused.json()["message"].endswith("are missing, at least one parameter must be provided")
+    assert api.put(url, make.root, description="").status_code == 200
 
 
 def test_longer_lists_need_no_more_statements(api: Api, make: Make) -> None:

@@ -35,7 +35,27 @@ def test_register_a_runner_of_the_instance(api: Api, make: Make) -> None:
     assert (details["is_shared"], details["active"], details["paused"]) == (True, True, False)
     assert (details["tag_list"], details["run_untagged"], details["maximum_timeout"]) == (["a", "b"], True, None)
     assert (details["version"], details["architecture"], details["name"]) == ("17.9.3", "amd64", "gitlab-runner")
-    assert (details["status"], details["online"], details["token"]) == ("online", True, runner["token"])
+    assert (details["status"], details["online"], details["token"]) == ("never_contacted", None, runner["token"])
+
+
+@pytest.mark.parametrize("form", [False, True])
+def test_the_first_poll_is_stored(api: Api, make: Make, form: bool) -> None:
+    """A runner is online when its first request for a job has been answered, with the machine that it names there."""
+    runner = registered(api, instance_token(api, make), info={})
+    path, token = f"/runners/{runner['id']}", runner["token"]
+    if form:
+        polled = api.request(
+            "POST", "/jobs/request", data={"token": token, "info[version]": "17.9.4", "system_id": "m"}
+        )
+    else:
+        polled = api.request(
+            "POST", "/jobs/request", json={"token": token, "info": {"version": "17.9.4"}, "system_id": "m"}
+        )
+    assert polled.status_code == 204, polled.text
+    details = api.get(path, make.root).json()
+    assert (details["status"], details["online"], details["version"]) == ("online", True, "17.9.4")
+    (manager,) = api.get(f"{path}/managers", make.root).json()
+    assert (manager["system_id"], manager["version"]) == ("m", "17.9.4")
 
 
 def test_register_a_runner_of_a_project_and_of_a_group(api: Api, make: Make) -> None:

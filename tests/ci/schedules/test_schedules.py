@@ -53,7 +53,7 @@ def _get(make: Make, project: Project, schedule: dict[str, Any]) -> dict[str, An
 
 
 def test_a_schedule_is_created_edited_and_deleted(make: Make, project: Project) -> None:
-    """The next run follows from the expression and the time zone, and is empty while the schedule is not active."""
+    """The next run follows from the expression and the time zone, also while the schedule is not active."""
     schedule = _create(make, project)
     url = f"{project.url}/pipeline_schedules/{schedule['id']}"
     assert schedule["cron"] == "0 3 * * *" and schedule["cron_timezone"] == "Berlin"
@@ -62,7 +62,9 @@ def test_a_schedule_is_created_edited_and_deleted(make: Make, project: Project) 
     edited = make.api.put(url, make.root, cron="30 4 * * *", cron_timezone="UTC").json()
     assert edited["next_run_at"].endswith("T04:30:00.000Z")
     edited = make.api.put(url, make.root, active=False).json()
-    assert edited["next_run_at"] is None and edited["active"] is False
+    assert edited["next_run_at"].endswith("T04:30:00.000Z") and edited["active"] is False
+    edited = make.api.put(url, make.root, cron="45 5 * * *").json()
+    assert edited["next_run_at"].endswith("T05:45:00.000Z") and edited["active"] is False
     other = _create(make, project)
     lists = {
         scope: [
@@ -302,7 +304,7 @@ def test_a_schedule_without_an_entitled_owner_becomes_inactive(
         make.database.write(enqueue_overdue_schedules)
     instance.work()
     shown = _get(make, project, schedule)
-    assert (shown["active"], shown["next_run_at"]) == (False, None)
+    assert shown["active"] is False
     assert _scheduled(make, project) == []
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.ci.schedules.service import MAX_LENGTH, MAX_VALUE_LENGTH, validate_schedule
+from ingot.ci.schedules.service import MAX_LENGTH, MAX_VALUE_LENGTH, next_run
 from ingot.ci.schedules.tables import pipeline_schedules, schedule_variables
 from ingot.errors import Invalid
 from ingot.integrations.transfers.records import ScheduleRecord
@@ -38,11 +38,18 @@ def store_schedules(context: StoreContext, changes: Sequence[Change]) -> StoredI
     fixed = {
         "project_id": context.project.id,
         "active": False,
-        "next_run_at": None,
         "last_pipeline_id": None,
     }
     created = {change.key: moment(change.record.created_at, db.now) for change in kept}
-    rows = [{**fixed, "created_at": created[key], **(columns[key] or {})} for key in new]
+    rows = [
+        {
+            **fixed,
+            **(known_columns := columns[key] or {}),
+            "created_at": created[key],
+            "next_run_at": next_run(db, known_columns),
+        }
+        for key in new
+    ]
     ids |= dict(zip(new, insert_rows(db, pipeline_schedules, rows), strict=True))
     variables = [
         {"schedule_id": ids[change.key], **row} for change in kept for row in _variables(context, change.record)
@@ -59,7 +66,7 @@ def _columns(context: StoreContext, record: ScheduleRecord) -> dict[str, Any] | 
         "cron_timezone": record.cron_timezone,
     }
     try:
-        validate_schedule(context.db, columns)
+        next_run(context.db, columns)
     except Invalid as error:
         context.problem(f"The pipeline schedule {columns['description']!r} was omitted: {error}.")
         return None
