@@ -12,6 +12,7 @@ import msgspec
 
 from ingot.core.db.database import Database
 from ingot.core.db.times import to_datetime
+from ingot.core.mail.plain_headers import mail_policy
 from ingot.core.mail.queue import EXTERNAL_URL_PLACEHOLDER, QueuedMail
 from ingot.settings import Settings
 
@@ -37,7 +38,7 @@ class MailSender:
     def deliver(self, database: Database, payload: object) -> None:
         """Send a mail; a retry uses the same message id."""
         mail = msgspec.convert(payload, QueuedMail)
-        message = EmailMessage()
+        message = EmailMessage(mail_policy())
         message["From"] = self._from(mail.sender)
         message["To"] = mail.to
         message["Subject"] = mail.subject

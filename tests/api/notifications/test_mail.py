@@ -331,6 +331,26 @@ def test_unsubscribe_link(api: Api, instance: Instance, make: Make, box: Mailbox
     assert _recipients(box) == set()
 
 
+def test_ids_and_urls_are_no_encoded_words(instance: Instance, make: Make) -> None:
+    """RFC 2047 forbids encoded words in these headers, which mail programs then cannot read; long ones stay whole."""
+    author, person = make.user(), make.user()
+    name = make.name("long" * 30)
+    project = make_project(make, author, path=name, name=name, members={person: Level.DEVELOPER})
+    issue = make.api.post(f"{project.url}/issues", author, title="ü" * 90, assignee_ids=[person.id]).json()
+    make.api.post(f"{project.url}/issues/{issue['iid']}/notes", author, body="hello")
+    mails = [mail for mail in instance.mails() if f"List-Id: <{name}." in mail]
+    assert len(mails) == 2
+    for mail in mails:
+        head = mail.partition("\n\n")[0]
+        assert "=?utf-8?" in head, "The subject is encoded."
+        found = dict(
+            re.findall(r"^(List-Id|List-Unsubscribe|Message-ID|In-Reply-To|References): (.*)$", head, re.MULTILINE)
+        )
+        assert {"List-Id", "List-Unsubscribe", "Message-ID"} <= found.keys()
+        assert all(re.fullmatch(r"<[^<>\s]+>", value) for value in found.values()), found
+        assert len(found["List-Unsubscribe"]) > 78
+
+
 def test_notification_address_and_format(api: Api, make: Make, box: Mailbox) -> None:
     """The chosen address, while it belongs to the user; plain text if preferred."""
     author, person = make.user(), make.user()
