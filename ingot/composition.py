@@ -75,6 +75,10 @@ def fill_ports(settings: Settings) -> Ports:
             DeferredFunction("ingot.projects.namespaces.queries:namespace_ids_of_users"),
         ),
         Deferred(
+            "ingot.projects.groups.ports:GroupRunners",
+            DeferredFunction("ingot.ci.runners.registration:group_registration_token"),
+        ),
+        Deferred(
             "ingot.projects.groups.ports:GroupProjects",
             DeferredFunction("ingot.projects.group_projects.queries:storage_sizes"),
             DeferredFunction("ingot.projects.group_projects.queries:has_more_visible_project"),

@@ -239,6 +239,19 @@ def test_a_public_email_is_a_verified_address_of_the_user(
     assert api.put(path, make.root, email=person.email).json()["public_email"] == ""
 
 
+def test_a_confirmed_primary_address_may_be_public(
+    api: Api, make: Make, open_browser: Callable[[], Browser], configure: Callable[..., None], address: str
+) -> None:
+    """The address of an account that signed up without confirmation is confirmed, but not verified."""
+    configure(send_user_confirmation_email=False)
+    name = make.name("user")
+    assert _sign_up(open_browser(), name, address).status_code == 302
+    user = _user(api, make, name)
+    assert api.put(f"/users/{user.id}", make.root, public_email=address).json()["public_email"] == address
+    owner = make.user(email=f"{make.name()}@mail.example", password=PASSWORD)
+    assert api.put(f"/users/{owner.id}", make.root, public_email=address).status_code == 400
+
+
 def test_a_new_user_has_no_public_email_of_others(api: Api, make: Make) -> None:
     other, name = make.user(), make.name()
     sent = {"username": name, "name": "x", "password": PASSWORD, "email": f"{name}@mail.example"}

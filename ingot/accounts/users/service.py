@@ -153,7 +153,8 @@ def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, pa
         columns["proven_at"] = db.now if actor.admin else None
         release_address(db, columns["email"], user.id)
     if columns.get("public_email", user.public_email) != user.public_email:
-        proven = columns.get("proven_at", user.proven_at) is not None
+        # Unless it changes just now, a confirmed primary address may be shown: the user signs in with it.
+        proven = columns["proven_at"] is not None if email_changed else user.confirmed_at is not None
         require_own_public_email(db, columns["public_email"], user, columns.get("email", user.email), proven=proven)
     db.update(users, user.id, **columns, updated_at=db.now)
     _set_identity(db, user.id, params.provider, params.extern_uid)

@@ -216,13 +216,16 @@ def edit_schedule_variable(call: Call, context: ScheduleContext, params: EditSch
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id/variables/:key",
     on=schedule_in_path,
     may=policy.may_edit_schedule,
-    returns=None,
+    returns=ScheduleVariableView,
+    status=202,
 )
-def delete_schedule_variable(call: Call, context: ScheduleContext) -> None:
-    """Delete a variable of a pipeline schedule."""
+def delete_schedule_variable(call: Call, context: ScheduleContext) -> ScheduleVariableView | None:
+    """Delete a variable of a pipeline schedule and return it."""
     variable = queries.schedule_variable_or_none(call.db, context.schedule.id, call.path["key"])
-    if variable is not None:
-        service.delete_schedule_variable(call.db, variable)
+    if variable is None:
+        return None
+    service.delete_schedule_variable(call.db, variable)
+    return schedule_variable_view(call.db, variable)
 
 
 def _require_open_ref(db: Connection, stage: StagedCall, project: Project, ref: str, *, is_tag: bool) -> None:

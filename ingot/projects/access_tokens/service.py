@@ -136,8 +136,8 @@ def _require_level(actor: Actor, access: Access, bot: TokenBot) -> None:
 
 
 def _require_future(db: Connection, expires_at: Timestamp) -> None:
-    """Raise Invalid for a token whose bot would end at once."""
-    if expires_at <= db.now:
+    """Raise Invalid for a token that has expired on an earlier day; one that expires today cannot be used."""
+    if day_of(expires_at) < day_of(db.now):
         raise Invalid(expires_at=["cannot be a date in the past"])
 
 

@@ -11,6 +11,7 @@ from ingot.core.db.times import Timestamp
 from ingot.projects.deploy_keys.queries import AvailableDeployKey, links_of_keys, list_available_deploy_keys
 from ingot.projects.deploy_keys.tables import DeployKey
 from ingot.projects.projects.queries import projects_by_ids
+from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import InstanceUrls, SimpleProjectView, simple_view
 
 
@@ -28,11 +29,18 @@ class DeployKeyView(View):
     can_push: bool
 
 
+class DeployKeyProjectView(SimpleProjectView):
+    """Project that a deploy key gives access to."""
+
+    description: str | None
+    created_at: Timestamp
+
+
 class InstanceDeployKeyView(DeployKeyView):
     """Deploy key with the projects that it gives access to, for administrators."""
 
-    projects_with_write_access: list[SimpleProjectView]
-    projects_with_readonly_access: list[SimpleProjectView]
+    projects_with_write_access: list[DeployKeyProjectView]
+    projects_with_readonly_access: list[DeployKeyProjectView]
 
 
 def instance_deploy_key_views(
@@ -42,13 +50,17 @@ def instance_deploy_key_views(
     links = links_of_keys(db, [key.id for key in keys])
     projects = projects_by_ids(db, [link.project_id for link in links])
 
-    def views(key: DeployKey, can_push: bool) -> list[SimpleProjectView]:
+    def view(project: Project) -> DeployKeyProjectView:
+        brief = msgspec.structs.astuple(simple_view(project, urls))
+        return DeployKeyProjectView(*(*brief, project.description, project.created_at))
+
+    def views(key: DeployKey, can_push: bool) -> list[DeployKeyProjectView]:
         linked = [link.project_id for link in links if link.key_id == key.id and bool(link.can_push) is can_push]
-        return [simple_view(projects[project_id], urls) for project_id in linked if project_id in projects]
+        return [view(projects[project_id]) for project_id in linked if project_id in projects]
 
     return [
-        InstanceDeployKeyView(*(*msgspec.structs.astuple(view), views(key, True), views(key, False)))
-        for key, view in ((key, deploy_key_view(key)) for key in keys)
+        InstanceDeployKeyView(*(*msgspec.structs.astuple(shown), views(key, True), views(key, False)))
+        for key, shown in ((key, deploy_key_view(key)) for key in keys)
     ]
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec import UNSET
+
 from ingot.accounts.instance.settings import current_settings
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -54,6 +56,8 @@ def fork_project(
         attributes["path"] = params.path
     if params.description:
         attributes["description"] = params.description
+    if params.mr_default_target_self is not UNSET:
+        attributes["mr_default_target_self"] = params.mr_default_target_self
     try:
         fork = create_project(
             db,

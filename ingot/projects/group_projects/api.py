@@ -20,6 +20,7 @@ from ingot.projects.group_shares.queries import invited_group_ids, visible_share
 from ingot.projects.groups import policy, service
 from ingot.projects.groups.api import group_in_path, list_briefs
 from ingot.projects.groups.params import CreateGroup, EditGroup, ListGroups, SearchGroups
+from ingot.projects.groups.ports import GroupRunners
 from ingot.projects.groups.queries import find_group, list_groups
 from ingot.projects.groups.views import GroupBrief, GroupView, SharedGroupView, group_brief, group_view
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
@@ -44,6 +45,8 @@ class GroupDetailView(GroupView):
     shared_with_groups: list[SharedGroupView] | UnsetType = UNSET
     projects: list[ProjectView] | UnsetType = UNSET
     shared_projects: list[ProjectView] | UnsetType = UNSET
+    runners_token: str | UnsetType = UNSET
+    """Token with which runners of the group register; only owners see it."""
 
 
 class GetGroup(Params):
@@ -62,6 +65,9 @@ def _group_detail_view(call: Call, group: Namespace, *, with_projects: bool = Tr
         )
         for share in visible_shares(call.db, call.actor, group)
     ]
+    access, _ = find_group(call.db, call.actor, group.id)
+    if policy.may_admin_group(call.actor, access, group):
+        view.runners_token = call.db.ports[GroupRunners].registration_token(call.db, group.id)
     if with_projects:
         at, page = instance_urls(call.origin, call.settings), Page(size=MAX_PROJECTS)
         own = list_group_projects(call.db, call.actor, group, ListProjects(), page)

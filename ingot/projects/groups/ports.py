@@ -16,6 +16,14 @@ class StorageSizes(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class GroupRunners:
+    """Port to runners."""
+
+    registration_token: Callable[[Connection, int], str]
+    """Takes the id of a group; returns the token with which its runners register."""
+
+
+@dataclass(frozen=True, slots=True)
 class GroupProjects:
     """Port to projects."""
 

@@ -49,7 +49,9 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     show_diff_preview_in_email: bool = True
     warn_about_potentially_unwanted_characters: bool = True
     enforce_auth_checks_on_uploads: bool = True
-    mr_default_target_self: bool = False
+    mr_default_target_self: Annotated[
+        bool, Meta(description="New merge requests of a fork target the fork itself by default, not its upstream.")
+    ] = False
     allow_merge_on_skipped_pipeline: (
         Annotated[
             bool, Meta(description="False makes a skipped pipeline prevent a merge where pipelines must succeed.")

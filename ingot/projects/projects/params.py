@@ -176,3 +176,4 @@ class ForkProject(Params):
     path: str | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     visibility: Visibility | UnsetType = UNSET
+    mr_default_target_self: bool | UnsetType = UNSET

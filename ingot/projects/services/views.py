@@ -34,6 +34,8 @@ class ServiceBriefView(View):
     pipeline_events: bool
     wiki_page_events: bool
     commit_events: bool
+    comment_on_event_enabled: bool
+    """Whether an integration of a tracker comments there on references; also one of its properties."""
 
 
 class ServiceView(ServiceBriefView):
@@ -65,4 +67,5 @@ def _fields(integration: Integration, service: Service | None) -> dict[str, Any]
         "active": service.active if service else False,
         "inactive_reason": NOT_IMPLEMENTED_REASON if integration.kind == "none" else None,
         **{name: name in events for name in FLAGS},
+        "comment_on_event_enabled": properties.get("comment_on_event_enabled") is not False,
     }

@@ -86,8 +86,9 @@ def _first_source(parent: ProjectContext, sources: list[SimpleProjectView]) -> P
 
 
 def _upstream(parent: ProjectContext, targets: list[SimpleProjectView]) -> ProjectContext:
-    """Return the upstream project if it accepts merge requests, else the project."""
-    other = next((project for project in targets if project.id != parent.project.id), None)
+    """Return the upstream project, unless it accepts no merge requests or the project prefers itself."""
+    prefers_itself = parent.project.mr_default_target_self  # type: ignore[attr-defined]  # Declared as an option.
+    other = next((project for project in targets if project.id != parent.project.id and not prefers_itself), None)
     return parent if other is None else ProjectContext(parent.visit, _project(parent.visit, str(other.id)))
 
 

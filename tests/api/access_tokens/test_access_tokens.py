@@ -317,6 +317,17 @@ def test_a_token_with_the_scope_self_rotate_rotates_itself(api: Api, make: Make,
     assert api.get(parent.url, bot(third.json())).status_code == 403
 
 
+def test_a_token_may_expire_today(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
+    """As in GitLab it is created, and has expired since midnight."""
+    for parent in (project_with(make, roles), group_with(make, roles)):
+        with day(instance, "2090-01-02"):
+            made = create(api, roles.owner, parent, expires_at="2090-01-02")
+            assert (made["expires_at"], made["active"]) == ("2090-01-02", False)
+            assert api.get("/user", bot(made)).status_code == 401
+            early = {"name": "x", "scopes": ["api"], "expires_at": "2090-01-01"}
+            assert api.post(f"{parent.url}/access_tokens", roles.owner, **early).status_code == 400
+
+
 def test_expired_tokens_end_their_bots(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
     project = project_with(make, roles)
     made = create(api, roles.owner, project, expires_at="2090-01-02")

@@ -264,3 +264,16 @@ def test_concurrent_creation_of_one_key(api: Api, make: Make, roles: UsersByRole
             gone = list(pool.map(lambda path: api.delete(path, roles.owner).status_code, where * 2))
         assert gone == [200] * 4
         assert api.get(f"/keys/{made[0]['id']}", make.root).status_code == 404
+
+
+def test_keys_of_the_instance_name_their_projects(api: Api, make: Make, roles: UsersByRole) -> None:
+    writing, reading = project_with(make, roles), project_with(make, roles)
+    key = _add(api, make.root, writing, can_push=True)
+    assert api.post(f"{reading.url}/deploy_keys/{key['id']}/enable", make.root).status_code == 201
+    (shown,) = [each for each in api.get("/deploy_keys", make.root, per_page=100).json() if each["id"] == key["id"]]
+    for project, name in ((writing, "projects_with_write_access"), (reading, "projects_with_readonly_access")):
+        read = api.get(project.url, make.root).json()
+        fields = ("id", "description", "name", "path_with_namespace", "created_at")
+        assert [{field: each[field] for field in fields} for each in shown[name]] == [
+            {field: read[field] for field in fields}
+        ]

@@ -38,7 +38,7 @@ def test_the_creator_owns_the_group(api: Api, make: Make) -> None:
 
     assert made.status_code == 201
     group = made.json()
-    assert set(group) == VIEW | {"projects", "shared_projects", "shared_with_groups"}
+    assert set(group) == VIEW | {"projects", "shared_projects", "shared_with_groups", "runners_token"}
     assert group | {"name": "The Team", "path": path, "full_path": path, "full_name": "The Team"} == group
     assert group | {"description": "Ours", "request_access_enabled": False, "visibility": "private"} == group
     assert (group["parent_id"], group["projects"], group["shared_projects"]) == (None, [], [])

@@ -32,7 +32,8 @@ def test_group_visibility(api: Api, make: Make, who: str, visibility: str, statu
         answer = api.get(path, caller)
         assert answer.status_code == status
         if status == 200:
-            assert set(answer.json()) == VIEW | {"projects", "shared_projects", "shared_with_groups"}
+            token = {"runners_token"} if who == "root" else set()
+            assert set(answer.json()) == VIEW | {"projects", "shared_projects", "shared_with_groups"} | token
         elif status == 404:
             assert answer.json() == {"message": "404 Group Not Found"}
     for below in ("members", "projects", "subgroups", "descendant_groups", "members/all", "projects/shared"):
@@ -124,3 +125,15 @@ def test_subgroups(api: Api, make: Make) -> None:
     assert ids(api.get(f"{top.url}/subgroups", stranger)) == [shown.id]
     assert set(ids(api.get(f"{top.url}/descendant_groups", stranger))) == {shown.id, deep.id}
     assert ids(api.get(f"{top.url}/descendant_groups", make.root, search=deep.name)) == [deep.id]
+
+
+def test_owners_see_the_registration_token(api: Api, make: Make) -> None:
+    owner, maintainer = make.user(), make.user()
+    group = make_group(make, owner, members={maintainer: Level.MASTER})
+    token = api.get(group.url, owner).json()["runners_token"]
+    assert "runners_token" not in api.get(group.url, maintainer).json()
+    runner = api.post("/runners", token=token)
+    assert runner.status_code == 201, runner.text
+    assert api.get(f"/runners/{runner.json()['id']}", owner).json()["groups"][0]["id"] == group.id
+    assert api.post(f"{group.url}/runners/reset_registration_token", owner).json()["token"] != token
+    assert api.get(group.url, owner).json()["runners_token"] != token

@@ -14,7 +14,8 @@ from tests.factories import make_group, make_project
 from tests.git_history import History
 
 DELETES = [endpoint for endpoint in all_endpoints() if endpoint.method == "DELETE"]
-RETURNING = sorted(endpoint.path for endpoint in DELETES if endpoint.returns is not None)
+# A deletion that is accepted with 202 has a test of its own.
+RETURNING = sorted(endpoint.path for endpoint in DELETES if endpoint.returns is not None and endpoint.status == 200)
 
 
 @pytest.fixture(scope="module")

@@ -227,3 +227,11 @@ def test_a_server_in_the_internal_network_is_not_reached(jira_project: JiraProje
     assert jira_project.server.asked == []
     assert "jira request blocked" in instance.log.getvalue()
     assert PASSWORD not in instance.log.getvalue()
+
+
+def test_comments_are_also_shown_beside_the_properties(api: Api, make: Make) -> None:
+    path = f"{make_project(make).url}/integrations"
+    assert api.get(f"{path}/jira", make.root).json()["comment_on_event_enabled"] is True
+    sent = {"url": "https://jira.example", "username": "u", "password": PASSWORD, "comment_on_event_enabled": False}
+    assert api.put(f"{path}/jira", make.root, **sent).json()["comment_on_event_enabled"] is False
+    assert [each["comment_on_event_enabled"] for each in api.get(path, make.root).json()] == [False]

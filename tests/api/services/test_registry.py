@@ -28,7 +28,8 @@ IMPLEMENTED = {"bugzilla", "custom-issue-tracker", "emails-on-push", "jira", "ma
 each_service = pytest.mark.parametrize("integration", REGISTRY.values(), ids=REGISTRY)
 _ROWS = [select(table).where(table.c.project_id == bindparam("project")) for table in (services, hooks)]
 KEYS = {
-    "id", "title", "slug", "created_at", "updated_at", "active", "inactive_reason", "properties", *FLAGS
+    "id", "title", "slug", "created_at", "updated_at", "active", "inactive_reason", "properties",
+    "comment_on_event_enabled", *FLAGS
 }  # fmt: skip
 
 

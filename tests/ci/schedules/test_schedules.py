@@ -204,7 +204,10 @@ def test_variables_of_a_schedule(make: Make, project: Project, instance: Instanc
     pipeline = _scheduled(make, project)[0]
     (variable,) = make.database.read(lambda db: variables_of_pipeline(db, pipeline["id"]))
     assert (variable.key, variable.variable_type) == ("TARGET", "env_var")
-    assert make.api.delete(f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root).status_code == 200
+    deleted = make.api.delete(f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root)
+    assert (deleted.status_code, deleted.json()) == (202, edited)
+    again = make.api.delete(f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root)
+    assert (again.status_code, again.content) == (202, b"")
     assert (
         make.api.put(f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root, value="x").status_code
         == 404

@@ -1,5 +1,6 @@
 """Lists, creation, editing and line discussions of merge requests."""
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -265,3 +266,16 @@ def test_line_discussions(make: Make, scene: Scene, browser: Browser, open_brows
     assert "else" in compared
     assert "?at=" not in compared
     assert browser.get(f"{page}/diffs?at=d00_1_1&first=9&only=x&view=y").status_code == 200
+
+
+def test_a_fork_may_prefer_itself_as_the_target(instance: Instance, make: Make, open_browser: Open) -> None:
+    owner, forker = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    project = filled_project(make, owner, visibility="public")
+    forked = make.api.post(f"{project.url}/fork", forker, mr_default_target_self=True).json()
+    assert forked["mr_default_target_self"] is True
+    instance.work()
+    browser = open_browser().signed_in_as(forker)
+    for prefers_itself, target in ((True, forked["id"]), (False, project.id)):
+        make.api.put(f"/projects/{forked['id']}", forker, mr_default_target_self=prefers_itself)
+        page = browser.get(f"/{forked['path_with_namespace']}/-/merge_requests/new")
+        assert re.search(rf'<option value="{target}"[^>]* selected', page.text), page.text
