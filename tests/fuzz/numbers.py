@@ -23,7 +23,7 @@ def number_places(document: dict[str, Any]) -> Iterator[NumberPlace]:
     schemas = document["components"]["schemas"]
     for template, operations in document["paths"].items():
         for method, operation in operations.items():
-            places = [
+            places: list[tuple[str, tuple[str, ...]]] = [
                 (each["in"], (each["name"],))
                 for each in operation.get("parameters", ())
                 if each["in"] == "path" or _has_integer(each.get("schema", {}), schemas)
