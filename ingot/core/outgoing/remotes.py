@@ -14,6 +14,8 @@ from ingot.core.outgoing.urls import split_url
 MAX_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 _INFO_REFS = "/info/refs?service=git-upload-pack"
+_FIRST_BYTES = 4
+"""Bytes of the list of refs that are read: enough to see that there is one."""
 _ADVERTISEMENT = "application/x-git-upload-pack-advertisement"
 
 
@@ -49,7 +51,7 @@ def find_repository(
             pinned,
             headers=_authorization(username, password),
             deadline_seconds=deadline - time.monotonic(),
-            max_bytes=0,
+            max_bytes=_FIRST_BYTES,
             tls=tls,
         )
         if response.status not in _REDIRECTS:
@@ -88,6 +90,9 @@ def _require_repository(response: HttpResponse) -> None:
     if _content_type(response) != _ADVERTISEMENT:
         # Also the answer of a plain file server; git would then follow paths that the server names.
         raise RequestFailed("There is no git repository there, or the server does not speak git's smart protocol")
+    if not response.body:
+        # Gitea's answer for a wiki without pages; git would take it for a broken connection.
+        raise RequestFailed("The server sent an empty response instead of a git repository")
 
 
 def _content_type(response: HttpResponse) -> str:

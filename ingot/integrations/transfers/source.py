@@ -63,7 +63,19 @@ class Batch(msgspec.Struct, frozen=True):
     cursor: str
 
 
-class ProjectSource(Protocol):
+class OptionalParts(Protocol):
+    """Treatment of the parts of a source that cannot be read: they are left out and reported."""
+
+    def take_problems(self) -> list[str]:
+        """Return sentences about the parts that were left out since the last call."""
+        ...
+
+    def skip_failures(self) -> None:
+        """Leave out what fails temporarily, too, until the problems are taken; raise SourceError if all fails."""
+        ...
+
+
+class ProjectSource(OptionalParts, Protocol):
     """One project of a source. Every method can raise SourceError."""
 
     def inventory(self) -> Inventory:
@@ -123,7 +135,7 @@ class GroupWikiSource(Protocol):
         ...
 
 
-class GroupSource(Protocol):
+class GroupSource(OptionalParts, Protocol):
     """Group of a source with its subgroups and projects."""
 
     def groups(self) -> Iterator[GroupRecord]:

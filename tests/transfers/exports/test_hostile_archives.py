@@ -60,6 +60,16 @@ def test_entries_that_are_refused(tmp_path: Path, entry: tarfile.TarInfo, reason
         ({"VERSION": b"0.2.4"}, "tree/project.json is missing"),
         ({**VALID, "tree/project.json": b"[]"}, "not valid"),
         ({**VALID, "tree/project.json": b"[" * 50_000}, "not valid"),
+    ],
+)
+def test_contents_that_are_refused(tmp_path: Path, files: Mapping[str, bytes], reason: str) -> None:
+    """Missing files and invalid attributes of the project are refused."""
+    assert reason in refusal(write_archive(tmp_path / "a.tar.gz", files))
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
         ({**VALID, "tree/project/issues.ndjson": b'{"iid":"1","title":"t"}'}, "line 1"),
         ({**VALID, "tree/project/issues.ndjson": b'{"iid":1,"title":"t"}\n{"iid":2,"title":7}'}, "line 2"),
         ({**VALID, "tree/project/issues.ndjson": b'{"iid":99999999999999999999,"title":"t"}'}, "not valid"),
@@ -68,9 +78,14 @@ def test_entries_that_are_refused(tmp_path: Path, entry: tarfile.TarInfo, reason
         ({**VALID, "tree/project/hooks.ndjson": b'{"url":null}'}, "not valid"),
     ],
 )
-def test_contents_that_are_refused(tmp_path: Path, files: Mapping[str, bytes], reason: str) -> None:
-    """Missing files and values of another type are refused with their place."""
-    assert reason in refusal(write_archive(tmp_path / "a.tar.gz", files))
+def test_lines_that_are_left_out(tmp_path: Path, files: Mapping[str, bytes], reason: str) -> None:
+    """Values of another type are reported with their place, and the other lines are read."""
+    path = write_archive(tmp_path / "a.tar.gz", files)
+    with closing(open_archive(path)) as source:
+        count = sum(len(batch.records) for kind in KINDS[1:] for batch in source.batches(kind, None, None))
+        (problem,) = source.take_problems()
+    assert reason in problem
+    assert count == sum(content.count(b"\n") for content in files.values())
 
 
 def test_limits_of_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,8 @@ class ForgeServer:
         self.files: dict[str, bytes] = {}
         self.redirects: dict[str, str] = {}
         self.requests: list[tuple[str, Headers]] = []
+        self.answers: dict[str, tuple[int, Headers, bytes]] = {}
+        """Responses to all requests of a path."""
         self.failures: list[Failure] = []
         """Responses to the next requests instead of documents."""
         self.quota: int | None = None
@@ -46,6 +48,8 @@ class ForgeServer:
         if self.quota is not None:
             self.quota -= 1
             limits = {"X-RateLimit-Remaining": str(max(self.quota, 0)), "X-RateLimit-Reset": "1"}
+        if parts.path in self.answers:
+            return self.answers[parts.path]
         if self.failures:
             status, sent = self.failures.pop(0)
             return status, sent | limits, b"{}"
@@ -88,7 +92,8 @@ def serving(size_parameter: str = "per_page") -> Iterator[ForgeServer]:
         wbufsize = -1  # Head and body in one packet; two would wait for the client's acknowledgement.
 
         def do_GET(self) -> None:
-            if forge.repositories is not None and ".git/" in self.path:
+            answered = urlsplit(self.path).path in forge.answers
+            if forge.repositories is not None and ".git/" in self.path and not answered:
                 self._serve_git(b"")
                 return
             status, headers, body = forge.respond(

@@ -60,6 +60,8 @@ class EntityProgress(msgspec.Struct, omit_defaults=True):
     kinds: dict[str, KindProgress] = {}
     requests: int = 0
     message: str | None = None
+    # Number of times that the source was waited for since the last progress.
+    waits: int = 0
     # Objects in this instance, counted at the end.
     stored: dict[str, int] = {}
     # Beginning of the run, from which a repeated one continues.

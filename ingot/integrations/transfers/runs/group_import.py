@@ -17,6 +17,7 @@ from ingot.integrations.transfers.records import GroupRecord
 from ingot.integrations.transfers.runs.destinations import group_parent
 from ingot.integrations.transfers.runs.documents import EntityProgress, RunOptions, progress_of
 from ingot.integrations.transfers.runs.opening import source_host
+from ingot.integrations.transfers.runs.optional_parts import optional_part, skips_temporary_failures
 from ingot.integrations.transfers.runs.queries import entities_of, root_namespace_id, source_of_group_or_none
 from ingot.integrations.transfers.runs.service import (
     EntityRequest,
@@ -27,7 +28,7 @@ from ingot.integrations.transfers.runs.service import (
     link_source,
     set_entity,
 )
-from ingot.integrations.transfers.source import GroupSource, GroupWikiSource
+from ingot.integrations.transfers.source import GroupSource, GroupWikiSource, SourceError
 from ingot.integrations.transfers.tables import ImportEntity, ImportRun, imported_sources
 from ingot.integrations.transfers.target.groups import GroupTarget
 from ingot.integrations.transfers.target.settings import read_avatar
@@ -70,6 +71,7 @@ class GroupImporter:
     def run(self) -> None:
         """Import the groups, and add an entity for each project."""
         self._entity = self._database.write(partial(begin_entity, entity=self._entity))
+        skips_temporary_failures(self._database, self._entity, self._source)
         root: _Root | None = None
         for each in self._source.groups():
             without_members = self._entity.source_key in self._options.without_members
@@ -77,7 +79,8 @@ class GroupImporter:
             if root is None:
                 root = self._database.write(partial(self._destination, record=record))
             root = self._store(record, root)
-            self._import_wiki(record)
+            with optional_part(self._database, self._entity, self._source, "groups"):
+                self._import_wiki(record)
         if self._entity.source_key not in self._options.without_projects:
             keys = list(self._source.project_keys())
             self._database.write(partial(self._add_projects, keys=keys))
@@ -136,8 +139,7 @@ class GroupImporter:
             return
         reason = fetch_bundle(repository.path, Path(location.url))
         if reason is not None:
-            problem = f"The wiki of {group.full_path} could not be imported: {reason}"
-            self._database.write(partial(add_problems, entity_id=self._entity.id, relation="groups", reasons=[problem]))
+            raise SourceError(f"The wiki of {group.full_path}: {reason}")
 
     def _users(self, namespace_id: int) -> UserMapping:
         host = source_host(self._run, f"group {self._entity.namespace_id}")

@@ -16,6 +16,7 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.integrations.transfers.runs.documents import EntityProgress, encoded, options_of, progress_of
 from ingot.integrations.transfers.runs.group_import import GroupImporter
 from ingot.integrations.transfers.runs.opening import SourceOpener
+from ingot.integrations.transfers.runs.optional_parts import INTERNAL_ERROR, sentence_of
 from ingot.integrations.transfers.runs.project_import import ImportFiles, ProjectImporter
 from ingot.integrations.transfers.runs.queries import entities_of, entity_or_none
 from ingot.integrations.transfers.runs.service import (
@@ -37,7 +38,6 @@ from ingot.settings import Settings
 MIN_WAIT_SECONDS = 1.0
 MAX_WAIT_SECONDS = 3600.0
 DATABASE_WAIT_SECONDS = 5.0
-INTERNAL_ERROR = "An internal error occurred; administrators find it in the log"
 INACTIVE = "The user who started the import is not active"
 
 
@@ -88,7 +88,7 @@ class ImportRunJob:
             database.write(partial(_record_wait, entity=entity, reason=error.reason))
             raise RetryLater(min(max(error.retry_after, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)) from error
         except (Invalid, Denied, NotFound, Conflict) as error:
-            fail(_sentence(error))
+            fail(sentence_of(error))
         except Unavailable as error:
             raise RetryLater(DATABASE_WAIT_SECONDS) from error
         except (GitError, MissingRepository, OSError) as error:
@@ -123,10 +123,5 @@ def _record_wait(db: Connection, entity: ImportEntity, reason: str) -> None:
     if current is not None and current.status == "started":
         progress: EntityProgress = progress_of(current)
         progress.message = f"Waiting for the source: {reason.rstrip('.')}."
+        progress.waits += 1
         set_entity(db, current, progress_document=encoded(progress))
-
-
-def _sentence(error: Invalid | Denied | NotFound | Conflict) -> str:
-    errors = getattr(error, "errors", {})
-    named = "; ".join(f"{name} {reason}" for name, reasons in errors.items() for reason in reasons)
-    return named or str(error) or type(error).__name__

@@ -182,10 +182,11 @@ def _downloaded(
                 item, action = part.pop(each.oid, None), each.actions.download if each.actions else None
                 if item is None:
                     continue
-                if action is None:
+                opened = client.open_file(action.href, action.header) if action is not None else None
+                if opened is None:
                     yield item, None
                     continue
-                with client.download(action.href, action.header) as file:
+                with opened as file:
                     yield item, file
             yield from ((item, None) for item in part.values())
     except SourceError as error:

@@ -1,6 +1,7 @@
 """Import of one project: destination, repositories, then each kind of records in batches."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from ingot.integrations.transfers.runs.documents import (
 )
 from ingot.integrations.transfers.runs.lfs import import_lfs_objects
 from ingot.integrations.transfers.runs.opening import source_host
+from ingot.integrations.transfers.runs.optional_parts import RepositoryBusy, optional_part, skips_temporary_failures
 from ingot.integrations.transfers.runs.queries import entity_or_none, imported_source, link_counts, root_namespace_id
 from ingot.integrations.transfers.runs.repositories import (
     FetchMonitor,
@@ -75,10 +77,8 @@ PROGRESS_SECONDS = 1.0
 CLOCK_DIFFERENCE_MINUTES = 10
 """A repeated run requests changes from this much earlier, because the clocks of the servers may differ."""
 LOCK_RETRY_SECONDS = 30.0
-_OPTIONAL_KINDS = frozenset(
-    {"commit_notes", "hooks", "deploy_keys", "variables", "badges", "statuses", "schedules", "boards"}
-)
-"""Kinds without which the rest is still of use: a failure is reported, and the import goes on."""
+_REQUIRED_STEPS = frozenset({"repository", "settings"})
+"""Steps without which the rest is of no use; a failure of any other is reported, and the import goes on."""
 _UNDER_NAMESPACE_LOCK = frozenset({"settings", "members"})
 
 
@@ -124,6 +124,7 @@ class ProjectImporter:
     def run(self) -> None:
         """Import everything that is missing; raise SourceError if the source fails, RunSuperseded if it is canceled."""
         self._entity = self._database.write(partial(begin_entity, entity=self._entity))
+        skips_temporary_failures(self._database, self._entity, self._source)
         inventory = self._plan()
         project = self._destination(inventory)
         import_id = self._entity.import_id
@@ -137,10 +138,12 @@ class ProjectImporter:
         since = complete_since and add_duration(complete_since, minutes=-CLOCK_DIFFERENCE_MINUTES)
         position = Position(self._entity.step or STEPS[0], self._entity.cursor)
         for step in STEPS[STEPS.index(position.step or STEPS[0]) :]:
-            if step in KINDS:
-                self._import_kind(target, step, since)
-            else:
-                self._import_git(step, project, import_id)
+            optional = optional_part(self._database, self._entity, self._source, step)
+            with nullcontext() if step in _REQUIRED_STEPS else optional:
+                if step in KINDS:
+                    self._import_kind(target, step, since)
+                else:
+                    self._import_git(step, project, import_id)
             self._advance(Position(_following(step), None))
         self._finish(import_id)
 
@@ -227,7 +230,7 @@ class ProjectImporter:
         with file_lock(repository.path / "ingot-import", wait=False) as locked:
             if not locked:
                 # The worker of an expired lease still fetches; its lock ends with its process.
-                raise SourceError("Another process imports the repository", retry_after=LOCK_RETRY_SECONDS)
+                raise RepositoryBusy("Another process imports the repository", retry_after=LOCK_RETRY_SECONDS)
             refs, problems = self._fetch(repository, location, import_id, kind)
         result = import_result_of(repository)
 
@@ -273,16 +276,10 @@ class ProjectImporter:
         if kind == "members" and self._omits_members():
             return
         cursor = self._entity.cursor if self._entity.step == kind else None
-        try:
-            for batch in self._source.batches(kind, cursor, since):
-                self._check_wanted()
-                records = [self._adapted(record) for record in batch.records]
-                self._store_batch(target, kind, records, batch.cursor)
-        except SourceError as error:
-            if error.retry_after is not None or kind not in _OPTIONAL_KINDS:
-                raise
-            reason = f"Not imported: {error.reason.rstrip('.')}."
-            self._database.write(lambda db: add_problems(db, self._entity.id, kind, [reason]))
+        for batch in self._source.batches(kind, cursor, since):
+            self._check_wanted()
+            records = [self._adapted(record) for record in batch.records]
+            self._store_batch(target, kind, records, batch.cursor)
 
     def _omits_members(self) -> bool:
         """Return whether the members are not wanted, of this project or of the group that it was found in."""
@@ -304,6 +301,7 @@ class ProjectImporter:
         if self._database.read(lambda db: self._users.has_unknown(db, mentioned)):
             self._database.write(lambda db: self._users.resolve(db, mentioned))
         old, new = self._position, Position(kind, cursor)
+        left_out = self._source.take_problems()
 
         def store(db: Connection) -> None:
             if kind in _UNDER_NAMESPACE_LOCK:
@@ -316,7 +314,7 @@ class ProjectImporter:
             numbers.updated += stored.updated
             numbers.unchanged += stored.unchanged
             self._count_notes(progress, kind, records)
-            add_problems(db, self._entity.id, kind, stored.problems)
+            add_problems(db, self._entity.id, kind, [*left_out, *stored.problems])
             advance_entity(db, self._entity, old, new, progress)
 
         self._database.write(store)
@@ -343,6 +341,7 @@ class ProjectImporter:
     def _updated_progress(self) -> EntityProgress:
         progress = progress_of(self._entity)
         progress.message = None
+        progress.waits = 0
         progress.requests += self._source.request_count() - self._requests
         progress.seconds = round(progress.seconds + monotonic() - self._since_commit, 3)
         return progress

@@ -18,6 +18,7 @@ from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.urls import redact_text, split_url
 from ingot.integrations.transfers.source import SourceError
 from ingot.integrations.transfers.sources.downloads import DownloadedFile, file_name_of
+from ingot.integrations.transfers.sources.failed_parts import FailedParts
 from ingot.integrations.transfers.sources.limits import MAX_TRIES, MAX_WAIT_SECONDS, back_off, quota_delay, retry_delay
 from ingot.integrations.transfers.sources.paging import PageCursor, next_target, total_of
 
@@ -38,6 +39,8 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _SPOOLED_BYTES = 1024 * 1024
 _ABSENT = frozenset({403, 404, 405, 409, 410, 451, 501})
 _DENIED = _ABSENT | {401}
+_REFUSED = frozenset({401, 403, 451})
+"""Statuses of parts that may exist at the source."""
 _T = TypeVar("_T")
 Parameters = Mapping[str, str | int | Sequence[str]]
 
@@ -91,6 +94,7 @@ class SourceClient:
         self._runner = asyncio.Runner()
         self._idle: list[_Connection] = []
         self._blocked_until = 0.0
+        self._failed = FailedParts()
         self.requests = 0
         """Number of requests sent."""
 
@@ -115,13 +119,12 @@ class SourceClient:
         return self._decode(self._run(self._get(self.target(path, parameters))), shape)
 
     def get_or_none(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> _T | None:
-        """Return a document, or None if it does not exist or may not be read."""
+        """Return a document, or None if it does not exist or cannot be read, which is a problem."""
         try:
             return self.get(path, shape, parameters)
-        except StatusError as error:
-            if error.denied:
-                return None
-            raise
+        except SourceError as error:
+            self._count_failure(path, error)
+            return None
 
     def post(self, path: str, body: Any, shape: type[_T]) -> _T:
         """Send a document, such as a GraphQL query, and return the response's document."""
@@ -171,28 +174,33 @@ class SourceClient:
         return collected
 
     def entries_or_none(self, path: str, shape: type[_T], parameters: Parameters | None = None) -> list[_T] | None:
-        """Return all entries of a list, or None if it does not exist or may not be read."""
+        """Return all entries of a list, or None if it does not exist or cannot be read, which is a problem."""
         try:
             return self.entries(path, shape, parameters)
-        except StatusError as error:
-            if error.denied:
-                return None
-            raise
+        except SourceError as error:
+            self._count_failure(path, error)
+            return None
 
     def lists(self, targets: Sequence[str], shape: type[_T]) -> list[list[_T]]:
         """Return all entries of each list, with a few requests at a time.
 
-        The list of an object that does not exist is empty. A token that was revoked meanwhile is an error.
+        The list of an object that does not exist is empty. One that cannot be read is empty, too, which is a problem. A
+        token that was revoked meanwhile is an error.
         """
         decoder: msgspec.json.Decoder[list[_T] | None] = msgspec.json.Decoder(list[shape] | None)  # type: ignore[valid-type] # Built here.
 
-        async def read(target: str | None) -> list[_T]:
+        async def read(target: str) -> list[_T]:
             collected: list[_T] = []
+            try:
+                await read_pages(target, collected)
+            except SourceError as error:
+                self._count_failure(target, error)
+            return collected
+
+        async def read_pages(target: str | None, collected: list[_T]) -> None:
             size = 0
             while target is not None:
                 response = await self._get(target)
-                if response.status in self._absent:
-                    break
                 self._require_success(response)
                 entries = self._decoded(response, decoder)
                 size += len(response.body)
@@ -201,20 +209,18 @@ class SourceClient:
                 # Gitea sends null for some lists without entries.
                 collected += entries or []
                 target = next_target(response, target)
-            return collected
 
         return self._parallel(read, targets)
 
     def documents(self, targets: Sequence[str], shape: type[_T]) -> list[_T]:
-        """Return documents, with a few requests at a time, without those that do not exist."""
-        decoder = msgspec.json.Decoder(shape)
+        """Return documents, with a few requests at a time, without those that do not exist or cannot be read."""
 
         async def read(target: str) -> list[_T]:
-            response = await self._get(target)
-            if response.status in self._absent:
+            try:
+                return [self._decode(await self._get(target), shape)]
+            except SourceError as error:
+                self._count_failure(target, error)
                 return []
-            self._require_success(response)
-            return [self._decoded(response, decoder)]
 
         return [document for found in self._parallel(read, targets) for document in found]
 
@@ -237,14 +243,14 @@ class SourceClient:
             raise group.exceptions[0] from None
 
     def open_file(self, url: str, headers: Mapping[str, str] | None = None) -> AbstractContextManager[IO[bytes]] | None:
-        """Open the file at an absolute URL, or return None if the source refuses it."""
+        """Open the file at an absolute URL, or return None if the source does not deliver it."""
         opened = self.download(url, headers)
         try:
             file = opened.__enter__()
-        except StatusError as error:
-            if not error.denied:
+        except SourceError as error:
+            if error.retry_after is not None and not self._failed.include_temporary:
                 raise
-            return None
+            return None  # The caller reports the file.
         return _reopened(opened, file)
 
     @contextmanager
@@ -267,6 +273,33 @@ class SourceClient:
             file.seek(0)
             file.file_name = file_name_of(response)
             yield file
+
+    def skip_failures(self, path: str) -> None:
+        """Count temporary failures of parts as problems, too, until these are taken; raise if ``path`` fails itself."""
+        self._require_success(self._run(self._get(self.target(path))))
+        self._failed.include_temporary = True
+
+    def take_problems(self) -> list[str]:
+        """Return sentences about the parts that could not be read since the last call."""
+        return self._failed.take()
+
+    def omission_of(self, title: str, error: SourceError) -> str:
+        """Return the sentence about a kind that cannot be counted; raise the error if a later attempt may succeed."""
+        if isinstance(error, StatusError) and error.denied:
+            return f"{title}: disabled at the source, or the token may not read them."
+        if error.retry_after is not None and not self._failed.include_temporary:
+            raise error
+        return f"{title} cannot be read: {error.reason.rstrip('.')}."
+
+    def _count_failure(self, target: str, error: SourceError) -> None:
+        """Count a part that cannot be read, unless it does not exist; raise if the token is refused."""
+        if isinstance(error, StatusError) and error.status in self._absent:
+            if error.status in _REFUSED:
+                self._failed.add(target, error)
+        elif isinstance(error, StatusError) and error.status == 401:
+            raise error
+        else:
+            self._failed.add(target, error)
 
     def close(self) -> None:
         """Close all connections."""

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import IO, Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import quote
 
-from ingot.core.outgoing.guard import SsrfGuard
 from ingot.integrations.transfers.records import (
     DeployKeyRecord,
     GroupRecord,
@@ -16,10 +15,9 @@ from ingot.integrations.transfers.records import (
     MilestoneRecord,
     ProjectRecord,
 )
-from ingot.integrations.transfers.source import Batch, Inventory, KindCount, RepositoryLocation
+from ingot.integrations.transfers.source import Batch, Inventory, KindCount, RepositoryLocation, SourceError
 from ingot.integrations.transfers.sources.client import SourceClient, StatusError
 from ingot.integrations.transfers.sources.pull_request_numbers import PullRequestNumbers
-from ingot.integrations.transfers.sources.wikis import repository_exists
 
 PULL_REQUEST_REFS = "refs/pull/*/head"
 _T = TypeVar("_T")
@@ -59,9 +57,8 @@ class HostedRepositorySource(ABC):
 
     conventions: Conventions
 
-    def __init__(self, client: SourceClient, guard: SsrfGuard, url: str, token: str) -> None:
+    def __init__(self, client: SourceClient, url: str, token: str) -> None:
         self.client = client
-        self._guard = guard
         self.url = url.rstrip("/")
         self.token = token
 
@@ -103,10 +100,8 @@ class HostedRepositorySource(ABC):
         for kind, name, parameters in conventions.counted:
             try:
                 total = self.client.total(f"{self.path}/{name}", parameters)
-            except StatusError as error:
-                if not error.denied:
-                    raise
-                omitted.append(f"{kind.replace('_', ' ').capitalize()}: disabled, or the token may not read them.")
+            except SourceError as error:
+                omitted.append(self.client.omission_of(kind.replace("_", " ").capitalize(), error))
                 continue
             number = self.counted(kind, total or 0, counts)
             counts.append(KindCount(kind, number, exact=total is not None))
@@ -138,12 +133,14 @@ class HostedRepositorySource(ABC):
         )
 
     def wiki(self) -> RepositoryLocation | None:
-        """Return the URL of the wiki's repository if it has a page."""
-        url = f"{self.url}/{self.identity().full_name}.wiki.git"
-        username = self.conventions.git_username if self.token else ""
-        if not self.identity().has_wiki or not repository_exists(self._guard, url, username, self.token):
+        """Return the URL of the wiki's repository if wikis are enabled; without a page there is no repository."""
+        if not self.identity().has_wiki:
             return None
-        return RepositoryLocation(url=url, username=username or None, password=self.token or None)
+        return RepositoryLocation(
+            url=f"{self.url}/{self.identity().full_name}.wiki.git",
+            username=self.conventions.git_username if self.token else None,
+            password=self.token or None,
+        )
 
     def batches(self, kind: Kind, cursor: str | None, since: str | None) -> Iterator[Batch]:
         """Yield the records of a kind."""
@@ -165,9 +162,22 @@ class HostedRepositorySource(ABC):
         """Return a whole list of the repository."""
         return self.client.entries(f"{self.path}/{name}", shape, {**self.conventions.page, **parameters})
 
+    def entries_or_empty(self, name: str, shape: type[_T], **parameters: str) -> list[_T]:
+        """Return a whole list that the reading of another kind needs; empty if it cannot be read."""
+        path = f"{self.path}/{name}"
+        return self.client.entries_or_none(path, shape, {**self.conventions.page, **parameters}) or []
+
     def request_count(self) -> int:
         """Return the number of requests sent."""
         return self.client.requests
+
+    def take_problems(self) -> list[str]:
+        """Return sentences about the parts that were left out since the last call."""
+        return self.client.take_problems()
+
+    def skip_failures(self) -> None:
+        """Leave out what fails temporarily, too; raise SourceError if all fails."""
+        self.client.skip_failures(self.path)
 
     def close(self) -> None:
         """Close connections."""
@@ -199,6 +209,14 @@ class HostedOrganizationSource:
     def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:  # noqa: ARG002 - Of the protocol.
         """Return None: organizations are imported without files."""
         return None
+
+    def take_problems(self) -> list[str]:
+        """Return sentences about the parts that were left out since the last call."""
+        return self._client.take_problems()
+
+    def skip_failures(self) -> None:
+        """Leave out what fails temporarily, too; raise SourceError if all fails."""
+        self._client.skip_failures(f"{self._root}/users/{quote(self._key)}")
 
     def close(self) -> None:
         """Close connections."""

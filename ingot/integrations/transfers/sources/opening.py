@@ -23,8 +23,8 @@ def open_source(kind: SourceKind, url: str, token: str, key: str, *, guard: Ssrf
     if kind == "gitlab":
         return GitLabProjectSource(_gitlab_client(guard, url, token), url, token, key)
     if kind == "github":
-        return GitHubProjectSource(_github_client(guard, url, token), guard, url, token, key)
-    return GiteaProjectSource(_gitea_client(guard, url, token), guard, url, token, key)
+        return GitHubProjectSource(_github_client(guard, url, token), url, token, key)
+    return GiteaProjectSource(_gitea_client(guard, url, token), url, token, key)
 
 
 def open_group(kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfGuard) -> GroupSource:

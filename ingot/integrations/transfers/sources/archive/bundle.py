@@ -41,5 +41,12 @@ class BundleProject:
         """Return 0: nothing is requested from a server."""
         return 0
 
+    def take_problems(self) -> list[str]:
+        """Return nothing: a bundle has no optional parts."""
+        return []
+
+    def skip_failures(self) -> None:
+        """Do nothing: reading a file does not fail temporarily."""
+
     def close(self) -> None:
         """Do nothing: the file belongs to the caller."""

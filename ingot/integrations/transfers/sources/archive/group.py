@@ -24,6 +24,7 @@ class ArchiveGroup:
 
     def __init__(self, archive: UnpackedArchive) -> None:
         self._archive = archive
+        self._problems: list[str] = []
         self._ids = [self._id(line) for _, line in archive.lines("tree/groups/_all.ndjson")]
         if not 0 < len(self._ids) <= MAX_GROUPS:
             raise SourceError("The file is not the export of a group: tree/groups/_all.ndjson is missing or too long")
@@ -63,6 +64,14 @@ class ArchiveGroup:
             return None
         return RepositoryLocation(url=str(self._archive.extract(name)), bundle=True)
 
+    def take_problems(self) -> list[str]:
+        """Return sentences about the lines that could not be read since the last call."""
+        problems, self._problems = self._problems, []
+        return problems
+
+    def skip_failures(self) -> None:
+        """Do nothing: reading a file does not fail temporarily."""
+
     def close(self) -> None:
         """Delete the decompressed archive."""
         self._archive.close()
@@ -82,7 +91,10 @@ class ArchiveGroup:
 
     def _rows(self, name: str, row: type[T]) -> Iterator[T]:
         for _, line in self._archive.lines(name):
-            yield decode_row(line, row, name)
+            try:
+                yield decode_row(line, row, name)
+            except SourceError as error:
+                self._problems.append(f"Not imported: {error.reason.rstrip('.')}.")
 
     def _record(self, row: TreeGroup, full_path: str, users: list[TreeUser]) -> GroupRecord:
         folder = f"tree/groups/{row.id}"
@@ -107,14 +119,14 @@ class ArchiveGroup:
                 for milestone in self._rows(f"{folder}/milestones.ndjson", TreeMilestone)
             ],
             badges=[resources.badge_record(badge, index) for index, badge in badges],
-            hooks=[resources.hook_record(_hook(hook, folder), hook) for hook in hooks],
+            hooks=[resources.hook_record(decoded, hook) for hook in hooks if (decoded := self._hook(hook, folder))],
             boards=[resources.board_record(board, index) for index, board in boards],
             attributes={name: value for name in GROUP_ATTRIBUTES if (value := getattr(row, name)) is not None},
         )
 
-
-def _hook(row: dict[str, Any], folder: str) -> TreeHook:
-    try:
-        return msgspec.convert(row, TreeHook)
-    except msgspec.ValidationError as error:
-        raise SourceError(f"{folder}/hooks.ndjson in the archive is not valid: {error}") from error
+    def _hook(self, row: dict[str, Any], folder: str) -> TreeHook | None:
+        try:
+            return msgspec.convert(row, TreeHook)
+        except msgspec.ValidationError as error:
+            self._problems.append(f"Not imported: {folder}/hooks.ndjson in the archive is not valid: {error}.")
+            return None

@@ -84,6 +84,7 @@ class ArchiveProject:
 
     def __init__(self, archive: UnpackedArchive) -> None:
         self._archive = archive
+        self._problems: list[str] = []
         content = archive.read("tree/project.json", MAX_ATTRIBUTES_BYTES)
         if content is None:
             raise SourceError("The file is not the export of a project: tree/project.json is missing")
@@ -126,7 +127,10 @@ class ArchiveProject:
         records: list[ProjectRecord] = []
         size = 0
         for end, line in self._archive.lines(name, position):
-            records.extend(self._records(kind, line, name, index))
+            try:
+                records.extend(self._records(kind, line, name, index))
+            except SourceError as error:
+                self._problems.append(f"Not imported: {error.reason.rstrip('.')}.")
             size, index, position = size + len(line), index + 1, end
             if len(records) >= BATCH_RECORDS or size >= BATCH_BYTES:
                 yield Batch(records, f"{end} {index}")
@@ -157,6 +161,14 @@ class ArchiveProject:
     def request_count(self) -> int:
         """Return 0: nothing is requested from a server."""
         return 0
+
+    def take_problems(self) -> list[str]:
+        """Return sentences about the lines that could not be read since the last call."""
+        problems, self._problems = self._problems, []
+        return problems
+
+    def skip_failures(self) -> None:
+        """Do nothing: reading a file does not fail temporarily."""
 
     def close(self) -> None:
         """Delete the decompressed archive."""

@@ -6,7 +6,6 @@ from functools import partial
 from typing import IO
 from urllib.parse import quote
 
-from ingot.core.outgoing.guard import SsrfGuard
 from ingot.integrations.transfers.records import (
     HookRecord,
     Kind,
@@ -101,8 +100,8 @@ class GiteaProjectSource(HostedRepositorySource):
 
     conventions = _CONVENTIONS
 
-    def __init__(self, client: SourceClient, guard: SsrfGuard, url: str, token: str, key: str) -> None:
-        super().__init__(client, guard, url, token)
+    def __init__(self, client: SourceClient, url: str, token: str, key: str) -> None:
+        super().__init__(client, url, token)
         self._path = f"/api/v1/repos/{quote(key)}"
         self._loaded: GiteaRepository | None = None
 
@@ -136,7 +135,7 @@ class GiteaProjectSource(HostedRepositorySource):
 
     def pull_request_numbers(self) -> Iterator[int]:
         """Yield the numbers of all pull requests; the list of issues is lighter than that of pull requests."""
-        return (item.number for item in self.entries("issues", GiteaItem, state="all", type="pulls"))
+        return (item.number for item in self.entries_or_empty("issues", GiteaItem, state="all", type="pulls"))
 
     def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:
         """Open an attachment, a file of a release or the avatar; None for any other link."""

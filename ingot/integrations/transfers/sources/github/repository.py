@@ -6,7 +6,6 @@ from functools import partial
 from typing import IO
 from urllib.parse import quote, urlsplit
 
-from ingot.core.outgoing.guard import SsrfGuard
 from ingot.integrations.transfers.records import (
     CommitNoteRecord,
     HookRecord,
@@ -110,8 +109,8 @@ class GitHubProjectSource(HostedRepositorySource):
 
     conventions = _CONVENTIONS
 
-    def __init__(self, client: SourceClient, guard: SsrfGuard, url: str, token: str, key: str) -> None:
-        super().__init__(client, guard, url, token)
+    def __init__(self, client: SourceClient, url: str, token: str, key: str) -> None:
+        super().__init__(client, url, token)
         self._key = key
         self._users = GitHubUsers(client)
         self._loaded: GitHubRepository | None = None
@@ -144,7 +143,7 @@ class GitHubProjectSource(HostedRepositorySource):
 
     def pull_request_numbers(self) -> Iterator[int]:
         """Yield the numbers of all pull requests."""
-        return (pull.number for pull in self.entries("pulls", GitHubPullRequest, state="all"))
+        return (pull.number for pull in self.entries_or_empty("pulls", GitHubPullRequest, state="all"))
 
     def open_file(self, link: str) -> AbstractContextManager[IO[bytes]] | None:
         """Open an attachment or a file of a release; None for any other link."""
@@ -163,7 +162,10 @@ class GitHubProjectSource(HostedRepositorySource):
             "settings": lambda: [self._settings()],
             "members": self._members,
             "labels": lambda: [label_record(label) for label in self.entries("labels", GitHubLabel)],
-            "milestones": lambda: [milestone_record(each, each.number, each.number) for each in self._milestones()],
+            "milestones": lambda: [
+                milestone_record(each, each.number, each.number)
+                for each in self.entries("milestones", GitHubMilestone, state="all")
+            ],
             "releases": self._releases,
             "commit_notes": self._commit_notes,
             "protected_branches": self._protected_branches,
@@ -179,12 +181,10 @@ class GitHubProjectSource(HostedRepositorySource):
         return self._loaded
 
     def _items(self) -> GitHubItems:
-        titles = {milestone.title: str(milestone.number) for milestone in self._milestones()}
+        milestones = self.entries_or_empty("milestones", GitHubMilestone, state="all")
+        titles = {milestone.title: str(milestone.number) for milestone in milestones}
         timeline = Timeline(self._users, self._repository().full_name, titles)
         return GitHubItems(self.client, self._users, self.path, timeline, self.numbers)
-
-    def _milestones(self) -> list[GitHubMilestone]:
-        return self.entries("milestones", GitHubMilestone, state="all")
 
     def _heads(self, since: str | None) -> Iterator[HeadCommit]:
         parameters = {**_PAGE, "state": "all", "sort": "updated", "direction": "desc"}

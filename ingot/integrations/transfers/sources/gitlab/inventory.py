@@ -1,8 +1,8 @@
 """Counts of a GitLab project's data, and the data that cannot be imported, for the plan of an import."""
 
 from ingot.integrations.transfers.records import Kind
-from ingot.integrations.transfers.source import Inventory, KindCount
-from ingot.integrations.transfers.sources.client import SourceClient, StatusError
+from ingot.integrations.transfers.source import Inventory, KindCount, SourceError
+from ingot.integrations.transfers.sources.client import SourceClient
 from ingot.integrations.transfers.sources.gitlab.shapes import GitLabProject, GitLabVariable
 
 _PAGE_SIZE = 100
@@ -48,11 +48,8 @@ def take_inventory(client: SourceClient, path: str, project: GitLabProject) -> I
     for kind, name, parameters in _LISTS:
         try:
             total = client.total(f"{path}/{name}", parameters)
-        except StatusError as error:
-            if not error.denied:
-                raise
-            title = _TITLES.get(kind, kind.capitalize())
-            omitted.append(f"{title}: disabled at the source, or the token may not read them.")
+        except SourceError as error:
+            omitted.append(client.omission_of(_TITLES.get(kind, kind.capitalize()), error))
             continue
         # GitLab counts no list of more than 10,000 entries. No list has the external statuses, only the jobs.
         exact = total is not None and kind != "statuses"

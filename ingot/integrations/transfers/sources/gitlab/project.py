@@ -160,6 +160,14 @@ class GitLabProjectSource:
         """Return the number of requests sent."""
         return self._client.requests
 
+    def take_problems(self) -> list[str]:
+        """Return sentences about the parts that were left out since the last call."""
+        return self._client.take_problems()
+
+    def skip_failures(self) -> None:
+        """Leave out what fails temporarily, too; raise SourceError if all fails."""
+        self._client.skip_failures(self._path)
+
     def close(self) -> None:
         """Close connections."""
         self._client.close()
