@@ -43,7 +43,8 @@ def read_config(
     jobs = {name: job for name, job in resolved.items() if name not in GLOBAL_KEYWORDS and not _is_hidden(name)}
     _raise_all(_errors(resolved, jobs))
     has_workflow_rules = (resolved.get("workflow") or {}).get("rules") is not None
-    return _validated(resolved, jobs, [*job_warnings(jobs, has_workflow_rules=has_workflow_rules)])
+    warnings = [*dict.fromkeys(includes.warnings), *job_warnings(jobs, has_workflow_rules=has_workflow_rules)]
+    return _validated(resolved, jobs, warnings)
 
 
 def _is_hidden(name: Any) -> bool:

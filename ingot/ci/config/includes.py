@@ -1,5 +1,6 @@
 """Files that a configuration includes: local, from other projects, remote, from templates and from components."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -14,6 +15,8 @@ from ingot.ci.config.variables import expand_text
 from ingot.ci.config.yaml_loader import Budget, load_documents
 
 MAX_INCLUDES = 150
+_WITHOUT_EFFECT = re.compile(r"^# Without effect: (.+)$", re.MULTILINE)
+"""Comment in a template that exists only so that files which include it stay valid."""
 _KINDS = ("local", "project", "remote", "template", "component", "artifact")
 
 
@@ -59,6 +62,8 @@ class Includes:
         self._scope = RuleScope(context, {})
         self._budget = Budget()
         self._count = 0
+        self.warnings: list[str] = []
+        """Templates that were included and have no effect."""
 
     def load(
         self,
@@ -98,7 +103,11 @@ class Includes:
                 for path, text in source.local(name):
                     yield _IncludedFile((id(source), path), path, text, source)
             else:
-                yield _IncludedFile((kind, name), name, getattr(source, kind)(name), source)
+                text = getattr(source, kind)(name)
+                without_effect = _WITHOUT_EFFECT.search(text) if kind == "template" else None
+                if without_effect is not None:
+                    self.warnings.append(f"Template `{name}` has no effect: {without_effect[1]}")
+                yield _IncludedFile((kind, name), name, text, source)
 
     def _project_files(self, entry: Mapping[str, Any], source: FileSource) -> Iterator[_IncludedFile]:
         files = entry["file"]

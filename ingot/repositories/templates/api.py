@@ -10,7 +10,6 @@ from ingot.repositories.templates.views import (
     TemplateBrief,
     TemplateView,
     license_view,
-    template_brief,
     template_view,
 )
 
@@ -19,7 +18,7 @@ routes = Routes("templates")
 
 def _briefs(kind: queries.TemplateKind, page: Page) -> Listing[TemplateBrief]:
     listing = queries.list_templates(kind, page)
-    return listing.of([template_brief(template) for template in listing.items])
+    return listing.of([TemplateBrief(name, name) for name in listing.items])
 
 
 @routes.get("/templates/gitignores", may=anyone, returns=list[TemplateBrief])

@@ -56,10 +56,17 @@ class License(msgspec.Struct, frozen=True, kw_only=True):
     content: str
 
 
-@lru_cache(maxsize=256)
-def _templates(kind: TemplateKind) -> dict[str, Template]:
-    files = sorted((_TEMPLATE_FOLDER / kind).glob(_FILES[kind]), key=lambda file: file.stem.casefold())
-    return {file.stem: Template(file.stem, file.read_text(encoding="utf-8")) for file in files}
+@lru_cache(maxsize=len(_FILES))
+def _template_files(kind: TemplateKind) -> dict[str, Path]:
+    """Return the files of a kind by the names of the templates, which contain the folder."""
+    folder = _TEMPLATE_FOLDER / kind
+    names = {file.relative_to(folder).as_posix().removesuffix(file.suffix): file for file in folder.rglob(_FILES[kind])}
+    return dict(sorted(names.items(), key=lambda item: item[0].casefold()))
+
+
+@lru_cache(maxsize=64)
+def _template(kind: TemplateKind, name: str) -> Template:
+    return Template(name, _template_files(kind)[name].read_text(encoding="utf-8"))
 
 
 @cache
@@ -72,17 +79,22 @@ def _licenses() -> dict[str, License]:
     }
 
 
-def list_templates(kind: TemplateKind, page: Page) -> Listing[Template]:
-    """List a page of the templates of one kind, by name."""
-    return _page_of(list(_templates(kind).values()), page)
+def list_templates(kind: TemplateKind, page: Page) -> Listing[str]:
+    """List a page of the names of one kind; parts of configurations, which only files include, are left out."""
+    names = [name for name in _template_files(kind) if "/" not in name or name.startswith("Pages/")]
+    return _page_of(names, page)
 
 
 def find_template(kind: TemplateKind, name: str) -> Template:
     """Return the template with this name; raise NotFound otherwise."""
-    template = _templates(kind).get(name)
-    if template is None:
+    if name not in _template_files(kind):
         raise NotFound(_KIND_NAMES[kind])
-    return template
+    return _template(kind, name)
+
+
+def template_names(kind: TemplateKind) -> list[str]:
+    """Return the names of all templates of one kind."""
+    return list(_template_files(kind))
 
 
 def list_licenses(page: Page, *, popular: bool) -> Listing[License]:

@@ -35,11 +35,6 @@ class LicenseView(View):
     content: str
 
 
-def template_brief(template: Template) -> TemplateBrief:
-    """Return the view of a template without its text."""
-    return TemplateBrief(template.name, template.name)
-
-
 def template_view(template: Template) -> TemplateView:
     """Return the view of a template with its text."""
     return TemplateView(template.name, template.content)

@@ -41,3 +41,13 @@ def test_other_projects_are_not_read(api: Api, make: Make) -> None:
     assert api.post("/ci/lint", make.root, content=content).json()["errors"] == [
         "Project `group/secret` not found or access denied!"
     ]
+
+
+def test_templates_without_effect_are_warnings(api: Api) -> None:
+    text = "include: [{template: Security/BAS.latest.gitlab-ci.yml}, {template: Security/SAST}]\nstages: [test, dast]"
+    linted = api.post("/ci/lint", content=text).json()
+    assert linted["status"] == "valid", linted
+    (warning,) = linted["warnings"]
+    assert warning.startswith("Template `Security/BAS.latest.gitlab-ci.yml` has no effect: it needs")
+    refused = api.post("/ci/lint", content="include: [{template: Security/Unknown}]").json()
+    assert "Template file `Security/Unknown` is not a valid location!" in refused["errors"][0]

@@ -1,6 +1,7 @@
 """Templates: licenses, .gitignore, Dockerfile and CI files."""
 
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_templates_are_public(api: Api, make: Make, all_of_them: str, one_of_the
 @pytest.mark.parametrize("path", ["/templates/gitlab_ci_ymls", "/templates/dockerfiles"])
 def test_first_line_marks_a_template(api: Api, path: str) -> None:
     for template in api.get(path, per_page=100).json():
-        first_line = api.get(f"{path}/{template['key']}").json()["content"].splitlines()[0]
+        first_line = api.get(f"{path}/{quote(template['key'], safe='')}").json()["content"].splitlines()[0]
         assert first_line == "# This file is a template, and might need editing before it works on your project."
 
 
@@ -61,7 +62,7 @@ def test_everything_listed_can_be_read(api: Api, path: str, least: int) -> None:
     names = [template["name"].casefold() for template in listed]
     assert names == sorted(names)
     for template in listed:
-        content = api.get(f"{path}/{template['key']}").json()["content"]
+        content = api.get(f"{path}/{quote(template['key'], safe='')}").json()["content"]
         assert content.endswith("\n")
         assert content.strip()
 
