@@ -25,7 +25,8 @@ PACKAGE = "/projects/root%2Fpacked/packages/generic/tool/1.0/tool.bin"
 FILES_OF_JOBS = ("artifacts/ab/cd/0123", "traces/0/1.log")
 
 
-def _options(data: Path, database_url: str = "") -> list[str]:
+def data_options(data: Path, database_url: str = "") -> list[str]:
+    """Return the arguments that name an instance."""
     return ["--data", str(data), *(["--database-url", database_url] if database_url else [])]
 
 
@@ -51,7 +52,7 @@ def _furnish(server: Server) -> None:
     (server.data / "ingot.toml").write_text("reported_version = '9.4.0'\n")
 
 
-def _rows(data: Path, database_url: str) -> dict[str, list[tuple[Any, ...]]]:
+def all_rows(data: Path, database_url: str) -> dict[str, list[tuple[Any, ...]]]:
     """Return every row of every table, except for the last use of tokens, which is recorded later."""
     database = open_database(Settings(data=data, database_url=database_url))
     statements = {
@@ -82,24 +83,24 @@ def test_a_backup_restores_into_either_engine(
     with serving(source, source_url) as server:
         _furnish(server)
     # Recurring jobs of a running server may change rows between the backup and the comparison.
-    written = ingot("backup", file, *_options(source, source_url))
+    written = ingot("backup", file, *data_options(source, source_url))
     assert written.returncode == 0, written.stderr
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert list(tmp_path.glob(".*")) == []
-    before = _rows(source, source_url)
+    before = all_rows(source, source_url)
     assert len(before["users"]) == 3 and len(before["avatars"]) == 1
 
     for number, target_url in enumerate(_targets(database_url)):
         target = tmp_path / f"target-{number}"
-        restored = ingot("restore", file, *_options(target, target_url))
+        restored = ingot("restore", file, *data_options(target, target_url))
         assert restored.returncode == 0, restored.stderr
-        after = _rows(target, target_url)
+        after = all_rows(target, target_url)
         assert after == before
         assert (target / "uploads" / "empty").is_dir()
         assert (target / "uploads" / "yarn.lock").exists()
         assert (target / "uploads" / "päper.bin").read_bytes() == bytes(range(256)) * 4000
         assert all((target / name).read_bytes() == name.encode() for name in FILES_OF_JOBS)
-        assert ingot("doctor", *_options(target, target_url)).stdout == "No problems found.\n"
+        assert ingot("doctor", *data_options(target, target_url)).stdout == "No problems found.\n"
         with serving(target, target_url) as server:
             assert server.call("GET", "/version").json()["version"].startswith("9.4.0")
             assert server.call("GET", PACKAGE).content == PNG
@@ -131,15 +132,15 @@ def test_a_backup_is_consistent(server: Server, tmp_path: Path) -> None:
         until("some users", lambda: len(made) >= 5)
         acknowledged = list(made)
         file = tmp_path / "backup.tar.gz"
-        written = ingot("backup", file, *_options(server.data, server.database_url))
+        written = ingot("backup", file, *data_options(server.data, server.database_url))
         assert written.returncode == 0, written.stderr
     finally:
         stop.set()
         thread.join()
     assert len(made) > len(acknowledged)
     target = tmp_path / "target"
-    assert ingot("restore", file, *_options(target)).returncode == 0
-    rows = _rows(target, "")
+    assert ingot("restore", file, *data_options(target)).returncode == 0
+    rows = all_rows(target, "")
     names = {row[1] for row in rows["users"]}
     assert set(acknowledged) <= names <= {"root", "ghost", *made, f"user-{len(made)}"}
     assert (
@@ -147,7 +148,7 @@ def test_a_backup_is_consistent(server: Server, tmp_path: Path) -> None:
         == len(rows["namespaces"])
         == len([row for row in rows["access_tokens"] if row[2] == "private"])
     )
-    assert ingot("doctor", *_options(target)).returncode == 0
+    assert ingot("doctor", *data_options(target)).returncode == 0
 
 
 @pytest.fixture(scope="module")
@@ -324,8 +325,8 @@ def test_a_target_in_use_is_rejected(backup: Path, tmp_path: Path, empty_databas
     assert again.returncode == 1 and "is not empty" in again.stderr
     if empty_database:
         first, second = tmp_path / "first", tmp_path / "second"
-        assert ingot("restore", backup, *_options(first, empty_database)).returncode == 0
-        taken = ingot("restore", backup, *_options(second, empty_database))
+        assert ingot("restore", backup, *data_options(first, empty_database)).returncode == 0
+        taken = ingot("restore", backup, *data_options(second, empty_database))
         assert taken.returncode == 1 and "The database already contains tables" in taken.stderr
         assert not second.exists()
 

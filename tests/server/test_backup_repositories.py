@@ -20,7 +20,7 @@ from ingot.projects.projects.tables import projects
 from ingot.settings import Settings
 from tests.git.conftest import Clone, git
 from tests.server.process import Server, fresh_database, ingot
-from tests.server.test_backup import Members, _members, _options
+from tests.server.test_backup import Members, _members, data_options
 
 RECORD = "repositories.ndjson"
 
@@ -58,7 +58,7 @@ def backup(server: Server, path: Path, tmp_path: Path) -> Path:
     """Return a backup of it and of an empty project."""
     _project(server, "empty")
     file = tmp_path / "good.tar.gz"
-    written = ingot("backup", file, *_options(server.data, server.database_url))
+    written = ingot("backup", file, *data_options(server.data, server.database_url))
     assert (written.returncode, written.stderr) == (0, "")
     return file
 
@@ -99,7 +99,7 @@ def test_refs_are_recorded_and_restored(
         "refs/tags/v1": git(path, "rev-parse", "v1"),
     }
     url = fresh_database(database_url, "restored_repositories")
-    restored = ingot("restore", backup, *_options(tmp_path / "target", url))
+    restored = ingot("restore", backup, *data_options(tmp_path / "target", url))
     assert (restored.returncode, restored.stderr) == (0, "")
     there = RepositoryStore(tmp_path / "target" / "repositories").path_of(path.stem)
     assert Repository(there).refs() == Repository(path).refs()
@@ -107,7 +107,7 @@ def test_refs_are_recorded_and_restored(
     git(there, "fsck", "--strict")
     assert not (there / "packed-refs.lock").exists()
     assert not list((server.data / "repositories" / ".trash").glob("*"))
-    assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "No problems found.\n"
+    assert ingot("doctor", *data_options(tmp_path / "target", url)).stdout == "No problems found.\n"
 
 
 def _cut_pack(members: Members) -> None:
@@ -163,11 +163,11 @@ def test_mismatches_are_named(
     bad = _changed(backup, tmp_path / "bad.tar.gz", change)
     url = fresh_database(database_url, "restored_spoilt")
     target = tmp_path / "target"
-    refused = ingot("restore", bad, *_options(target, url))
+    refused = ingot("restore", bad, *data_options(target, url))
     assert refused.returncode == 1
     assert "root/app: " in refused.stderr and said in refused.stderr, refused.stderr
     assert refused.stderr.count("\n") == 1
-    served = ingot("serve", "--port", "0", "--ssh-port", "0", *_options(target, url))
+    served = ingot("serve", "--port", "0", "--ssh-port", "0", *data_options(target, url))
     assert served.returncode == 1 and "has not finished" in served.stderr
 
 
@@ -179,16 +179,16 @@ def test_damage_is_reported_during_the_backup(server: Server, database_url: str,
     _, lost = _project(server, "lost")
     RepositoryStore(server.data / "repositories").remove(lost.stem)
     file = tmp_path / "backup.tar.gz"
-    written = ingot("backup", file, *_options(server.data, server.database_url))
+    written = ingot("backup", file, *data_options(server.data, server.database_url))
     assert written.returncode == 3 and "Wrote" in written.stdout
     assert f"root/app: {pack.name} does not match its index" in written.stderr
     assert "root/lost: there is no repository" in written.stderr
     url = fresh_database(database_url, "restored_damage")
-    restored = ingot("restore", file, *_options(tmp_path / "target", url))
+    restored = ingot("restore", file, *data_options(tmp_path / "target", url))
     assert restored.returncode == 0, restored.stderr
     assert "root/app was damaged when the backup was made" in restored.stdout
     assert "root/lost was damaged when the backup was made: there is no repository" in restored.stdout
-    said = ingot("doctor", *_options(tmp_path / "target", url)).stdout
+    said = ingot("doctor", *data_options(tmp_path / "target", url)).stdout
     assert "root/lost has no repository" in said and "The repository of root/app is damaged" in said
 
 
@@ -203,7 +203,7 @@ def test_a_project_deleted_during_the_backup_is_deleted(database_url: str, backu
 
     url = fresh_database(database_url, "restored_deleted")
     file = _changed(backup, tmp_path / "other.tar.gz", delete)
-    restored = ingot("restore", file, *_options(tmp_path / "target", url))
+    restored = ingot("restore", file, *data_options(tmp_path / "target", url))
     assert restored.returncode == 0, restored.stderr
     again = Server(tmp_path / "target", url)
     try:
@@ -218,9 +218,9 @@ def test_rows_are_updated_from_head(server: Server, database_url: str, path: Pat
     """HEAD was changed between reading the rows and the copy, and takes precedence."""
     git(path, "symbolic-ref", "HEAD", "refs/heads/trunk")
     file = tmp_path / "backup.tar.gz"
-    assert ingot("backup", file, *_options(server.data, server.database_url)).returncode == 0
+    assert ingot("backup", file, *data_options(server.data, server.database_url)).returncode == 0
     url = fresh_database(database_url, "restored_head")
-    assert ingot("restore", file, *_options(tmp_path / "target", url)).returncode == 0
+    assert ingot("restore", file, *data_options(tmp_path / "target", url)).returncode == 0
     database = open_database(Settings(data=tmp_path / "target", database_url=url))
 
     def read(db: Connection) -> str:
@@ -242,7 +242,7 @@ def test_a_backup_without_a_ref_record_is_checked(database_url: str, backup: Pat
 
         file = _changed(backup, tmp_path / f"first-{number}.tar.gz", change_all, format=1)
         url = fresh_database(database_url, f"restored_first_{number}")
-        restored = ingot("restore", file, *_options(tmp_path / f"target-{number}", url))
+        restored = ingot("restore", file, *data_options(tmp_path / f"target-{number}", url))
         assert restored.returncode == status, restored.stderr
         assert ("root/app" in restored.stderr) is bool(status)
 
@@ -254,6 +254,6 @@ def test_an_invalid_record_is_rejected(database_url: str, backup: Path, tmp_path
 
     url = fresh_database(database_url, "restored_record")
     file = _changed(backup, tmp_path / "bad.tar.gz", change)
-    refused = ingot("restore", file, *_options(tmp_path / "target", url))
+    refused = ingot("restore", file, *data_options(tmp_path / "target", url))
     assert refused.returncode == 1 and refused.stderr.startswith("ingot: "), refused.stderr
     assert refused.stderr.count("\n") == 1

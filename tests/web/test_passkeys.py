@@ -58,7 +58,8 @@ def _begin(browser: Browser, name: str = "Laptop", password: str = PASSWORD) -> 
     return browser.submit(HERE, f"{HERE}/passkeys/new", fields=fields)
 
 
-def _add(browser: Browser, authenticator: Authenticator, name: str = "Laptop") -> httpx.Response:
+def add_passkey(browser: Browser, authenticator: Authenticator, name: str = "Laptop") -> httpx.Response:
+    """Register a passkey for the signed-in user."""
     page = _begin(browser, name)
     assert page.status_code == 200, page.text
     return _respond(browser, page, f"{HERE}/passkeys", authenticator.create(_options(page)))
@@ -77,7 +78,7 @@ def _second_step(browser: Browser, person: User, authenticator: Authenticator, *
 @pytest.fixture
 def registered(open_local: Callable[[], Browser], person: User, authenticator: Authenticator) -> list[str]:
     """Add a passkey and return the recovery codes."""
-    page = _add(open_local().signed_in_as(person), authenticator)
+    page = add_passkey(open_local().signed_in_as(person), authenticator)
     return re.findall(r"<li>([0-9a-f]{16})</li>", page.text)
 
 
@@ -190,7 +191,7 @@ def test_another_users_passkey_is_no_second_factor(
 ) -> None:
     other = make.user(password=PASSWORD)
     own = Authenticator(local_url, credential_id=secrets.token_bytes(16))
-    _add(open_local().signed_in_as(other), own)
+    add_passkey(open_local().signed_in_as(other), own)
     browser = open_local()
     statuses = {_second_step(browser, other, authenticator).status_code for _ in range(MAX_FAILURES)}
     assert (statuses, browser.is_signed_in()) == ({401}, False)
@@ -216,7 +217,7 @@ def test_adding_requires_the_password(
     assert _respond(other, foreign, f"{HERE}/passkeys", created, **stolen).status_code == 422
     assert _respond(browser, page, f"{HERE}/passkeys", created).status_code == 200
     assert _respond(browser, page, f"{HERE}/passkeys", created).status_code == 422, "A challenge counts once."
-    assert "already been added" in _add(other, authenticator).text
+    assert "already been added" in add_passkey(other, authenticator).text
 
 
 def test_removing_requires_the_password_and_ends_two_factor(
@@ -225,7 +226,7 @@ def test_removing_requires_the_password_and_ends_two_factor(
     browser = open_local()
     _sign_in(browser, authenticator)
     second = Authenticator(local_url, credential_id=secrets.token_bytes(16))
-    assert _add(browser, second, "Key").status_code == 302, "Recovery codes are shown only for the first."
+    assert add_passkey(browser, second, "Key").status_code == 302, "Recovery codes are shown only for the first."
     paths = re.findall(rf'action="({HERE}/passkeys/\d+)"', browser.get(HERE).text)
     token = {"authenticity_token": browser.token(), "_method": "delete"}
     assert browser.post(paths[0], data={**token, "current_password": "wrong"}).status_code == 422
@@ -247,7 +248,7 @@ def test_a_passkey_fulfils_the_required_second_factor(
     try:
         browser = open_local().signed_in_as(person)
         assert browser.get("/profile/account").headers["location"] == HERE
-        assert _add(browser, authenticator).status_code == 200
+        assert add_passkey(browser, authenticator).status_code == 200
         assert browser.is_signed_in()
     finally:
         api.put("/application/settings", make.root, require_two_factor_authentication=False, two_factor_grace_period=48)

@@ -47,7 +47,7 @@ class RestoreTarget:
         if self._embedded:
             self._raw.execute("PRAGMA foreign_keys = OFF")
         self._raw.execute(self._engine.begin_statement)
-        self._set_constraints("DEFERRABLE INITIALLY DEFERRED")
+        self._alter_references("DEFERRABLE INITIALLY DEFERRED")
 
     def insert(self, entry: TableEntry, lines: Iterable[bytes]) -> None:
         """Insert the rows of a table."""
@@ -68,7 +68,11 @@ class RestoreTarget:
             if entry.last_id:
                 self._set_last_id(entry)
         try:
-            self._set_constraints("NOT DEFERRABLE")
+            if not self._embedded:
+                self._raw.execute(
+                    "SET CONSTRAINTS ALL IMMEDIATE"
+                )  # Checks them; a table with open checks cannot change.
+            self._alter_references("NOT DEFERRABLE")
         except self._engine.errors as error:
             raise BackupError(f"The backup has rows with missing references: {error}") from error
         if self._embedded and (broken := self._raw.execute("PRAGMA foreign_key_check").fetchone()):
@@ -79,11 +83,10 @@ class RestoreTarget:
                 raise BackupError(f"{entry.name} has {rows} rows instead of {entry.rows}")
         self._raw.execute("COMMIT")
 
-    def _set_constraints(self, timing: str) -> None:
+    def _alter_references(self, timing: str) -> None:
         """Defer or restore the foreign key checks, which PostgreSQL otherwise runs after each statement."""
         if self._embedded:
             return
-        self._raw.execute("SET CONSTRAINTS ALL IMMEDIATE")
         for table, name in self._raw.execute(_REFERENCES).fetchall():
             self._raw.execute(f"ALTER TABLE {table} ALTER CONSTRAINT {name} {timing}")
 

@@ -1,0 +1,123 @@
+"""Backup and restore between both engines of an instance with rows of every kind, while others write."""
+
+import threading
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Column, func, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.schema import all_tables
+from tests.api.hooks.conftest import clock, dispatcher, receiver, running_dispatcher  # noqa: F401 - Fixtures of webhooks.
+from tests.api.hooks.receiver import Receiver
+from tests.client import Api, Make
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.lfs.conftest import LfsClient, lfs  # noqa: F401 - A fixture.
+from tests.sample_data.rare_records import fill_rare_tables
+from tests.sample_data.records import open_sample_data
+from tests.sample_data.texts import SampleTexts
+from tests.server.process import fresh_database, ingot, until
+from tests.server.test_backup import all_rows, data_options
+
+EMPTY_TABLES = {
+    "job_failures": "Only jobs of the queue that fail because of a defect are counted.",
+    "merge_request_merges": "A row exists while a merge is under way.",
+    "nodes": "Only processes started by ``ingot serve`` announce themselves.",
+    "ref_intents": "A row exists while refs are being changed.",
+    "repository_locks": "A row exists while a repository is being moved.",
+    "repository_storage_moves": "The instance has only one storage of repositories.",
+}
+NEVER_FORWARD = {"import_entities.parent_id": "The entity of a group is stored before those of its content."}
+
+
+@pytest.fixture
+def filled(
+    instance: Instance,
+    make: Make,
+    lfs: LfsClient,  # noqa: F811 - The fixture imported above.
+    receiver: Receiver,  # noqa: F811 - The fixture imported above.
+    dispatcher: object,  # noqa: F811 - It sends the webhooks.
+) -> Iterator[Instance]:
+    """Yield the shared instance with rows in all tables."""
+    with open_sample_data(instance, make, SampleTexts(hostile=False)) as samples:
+        fill_rare_tables(samples, lfs, receiver)
+        yield instance
+
+
+def _self_references() -> list[Column[int]]:
+    return [key.parent for table in all_tables() for key in table.foreign_keys if key.column.table is table]
+
+
+def _empty_tables(db: Connection) -> set[str]:
+    return {str(table) for table in all_tables() if not db.value(select(func.count()).select_from(table))}
+
+
+def _never_forward(db: Connection) -> set[str]:
+    """Return the references to the same table of which none refers to a later row."""
+    references = {str(column): column for column in _self_references()}
+    return {
+        name
+        for name, column in references.items()
+        if not db.value(select(func.count()).where(column > column.table.c.id))
+    }
+
+
+def _restored(file: Path, target: Path, database_url: str) -> None:
+    done = ingot("restore", file, *data_options(target, database_url))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def _backed_up(file: Path, source: Path, database_url: str) -> Path:
+    done = ingot("backup", file, *data_options(source, database_url))
+    assert (done.returncode, done.stderr) == (0, "")
+    return file
+
+
+def _backup_under_load(filled: Instance, make: Make, file: Path) -> None:
+    """Write a backup while issues are created."""
+    project, stop, created = make_project(make), threading.Event(), count()
+    answers: list[int] = []
+
+    def create() -> None:
+        with Api(filled.url) as api:
+            while not stop.is_set():
+                answer = api.post(f"{project.url}/issues", make.root, title=f"Issue {next(created)}")
+                answers.append(answer.status_code)
+
+    thread = threading.Thread(target=create)
+    thread.start()
+    try:
+        until("the first issues", lambda: len(answers) > 2)
+        _backed_up(file, filled.settings.data, filled.settings.database_direct_url)
+    finally:
+        stop.set()
+        thread.join()
+    assert set(answers) == {201}
+
+
+def test_rows_of_every_kind_survive_in_all_directions(
+    filled: Instance, make: Make, tmp_path: Path, database_url: str
+) -> None:
+    """Every table has rows, and references to later rows exist wherever they are possible."""
+    database = filled.app.database
+    assert database.read(_empty_tables) <= set(EMPTY_TABLES)
+    assert database.read(_never_forward) == set(NEVER_FORWARD)
+    before = all_rows(filled.settings.data, database_url)
+    _backup_under_load(filled, make, tmp_path / "first.tar.gz")
+    after = all_rows(filled.settings.data, database_url)
+    engines = {"sqlite": ""} | ({"postgresql": fresh_database(database_url, "restored_rows")} if database_url else {})
+    for source, source_url in engines.items():
+        _restored(tmp_path / "first.tar.gz", tmp_path / source, source_url)
+        rows = all_rows(tmp_path / source, source_url)
+        for table, kept in rows.items():
+            assert set(before[table]) & set(after[table]) <= set(kept), table
+        again = _backed_up(tmp_path / f"{source}.tar.gz", tmp_path / source, source_url)
+        for target in engines:
+            data = tmp_path / f"{source}-{target}"
+            target_url = fresh_database(database_url, "restored_again") if target == "postgresql" else ""
+            _restored(again, data, target_url)
+            assert all_rows(data, target_url) == rows
+    assert len({str(all_rows(tmp_path / name, url)) for name, url in engines.items()}) == 1
