@@ -7,7 +7,19 @@ from http.client import HTTPConnection
 from typing import Any
 
 import httpx
+import pytest
+from sqlalchemy import delete
 
+from ingot.app import open_database
+from ingot.ci.job_records.tables import ci_jobs
+from ingot.ci.pipelines.maintenance import drop_stuck_jobs
+from ingot.ci.pipelines.stuck_jobs import SILENT_RUNNER_SECONDS, UNDELIVERED_SECONDS
+from ingot.core.db.clocks import wall_clock
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
+from ingot.core.nodes.tables import nodes
+from ingot.repositories.pipelines.tables import commit_statuses
+from ingot.settings import Settings
 from tests.server.process import Server, until
 
 ROUNDS = 3
@@ -32,9 +44,10 @@ class TraceSender:
         """Send until stopped; the server may be down for a while."""
         while not self._stop.is_set():
             with suppress(httpx.TransportError):
-                self._send()
+                self.send()
 
-    def _send(self) -> None:
+    def send(self) -> None:
+        """Send the next part."""
         offset = self.acknowledged
         headers = {
             "JOB-TOKEN": self._job["token"],
@@ -89,6 +102,63 @@ def test_acknowledged_bytes_of_a_trace_survive(server: Server) -> None:
     server.start()
     assert server.call("GET", f"/projects/{project}/jobs/{job['id']}").json()["status"] == "success"
     assert server.call("POST", "/jobs/request", json={"token": token}).json()["job_info"]["name"] == "second"
+
+
+def _search_stuck_jobs(server: Server, later_seconds: float) -> None:
+    """Search at a later time for jobs that will not end by themselves."""
+    settings = Settings(data=server.data, database_url=server.database_url)
+    database = open_database(settings, lambda: add_duration(wall_clock(), seconds=later_seconds))
+    try:
+        drop_stuck_jobs(database, None)
+    finally:
+        database.close()
+
+
+@pytest.mark.parametrize("report", ["trace", "state"])
+def test_a_job_that_its_runner_has_reported_about_is_not_handed_out_again(server: Server, report: str) -> None:
+    """The server is killed as soon as it has acknowledged the first report, and stays down for a while."""
+    project, token, job = _job(server)
+    if report == "trace":
+        TraceSender(server, job).send()
+    else:
+        sent = {"token": job["token"], "state": "running"}
+        assert server.call("PUT", f"/jobs/{job['id']}", json=sent).status_code == 200
+    server.kill()
+    _search_stuck_jobs(server, 2 * UNDELIVERED_SECONDS)
+    server.start()
+    assert server.call("POST", "/jobs/request", json={"token": token}).status_code == 204
+    assert server.call("GET", f"/projects/{project}/jobs/{job['id']}").json()["status"] == "running"
+
+
+@pytest.mark.parametrize("seconds", [2 * UNDELIVERED_SECONDS, 2 * SILENT_RUNNER_SECONDS])
+def test_runners_may_report_after_a_long_downtime(server: Server, seconds: int) -> None:
+    """They could not report while the server was down; a job that is still silent later is lost."""
+    project, token, job = _job(server)
+    server.kill()
+    _backdate(server, job["id"], seconds)
+    server.start()
+    until("the report of the web process", lambda: server.call("GET", "/admin/nodes").json())
+    _search_stuck_jobs(server, 0)
+    assert server.call("GET", f"/projects/{project}/jobs/{job['id']}").json()["status"] == "running"
+    _search_stuck_jobs(server, 2 * UNDELIVERED_SECONDS)
+    again = server.call("POST", "/jobs/request", json={"token": token})
+    assert (again.status_code, again.json()["id"]) == (201, job["id"])
+
+
+def _backdate(server: Server, job_id: int, seconds: int) -> None:
+    """Let a job have been handed out earlier, by processes whose reports are gone."""
+    database = open_database(Settings(data=server.data, database_url=server.database_url))
+
+    def change(db: Connection) -> None:
+        moment = add_duration(db.now, seconds=-seconds)
+        db.update(ci_jobs, job_id, contacted_at=moment)
+        db.update(commit_statuses, job_id, started_at=moment)
+        db.run(delete(nodes))
+
+    try:
+        database.write(change)
+    finally:
+        database.close()
 
 
 def test_a_waiting_runner_is_answered_when_the_server_stops(server: Server) -> None:

@@ -11,6 +11,7 @@ from ingot.ci.job_records.tables import FailureReason, ci_jobs, ci_queue, ci_run
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.core.jobs.queue import enqueue
+from ingot.core.nodes.tables import nodes
 from ingot.repositories.pipelines.tables import commit_statuses
 
 DROP_STUCK_JOBS = "drop_stuck_jobs"
@@ -51,6 +52,7 @@ _OF_INACTIVE_USERS = (
     .where(INACTIVE_USER)
     .limit(_BATCH)
 )
+_JUST_STARTED = select(nodes.c.id).where(nodes.c.started_at >= bindparam("since")).limit(1)
 _UNWANTED = select(ci_queue.c.job_id).where(ci_queue.c.queued_at < bindparam("since")).limit(_BATCH)
 _WAITED_FOR = (
     select(ci_jobs.c.project_id, ci_jobs.c.resource_group)
@@ -68,8 +70,15 @@ def enqueue_stuck_job_search(db: Connection) -> None:
 
 def undelivered_jobs(db: Connection) -> list[int]:
     """Return the running jobs that their runners have never reported about."""
+    if not _have_runners_had_time(db):
+        return []
     since = add_duration(db.now, seconds=-UNDELIVERED_SECONDS)
     return [job_id for (job_id,) in db.rows(_UNDELIVERED, since=since)]
+
+
+def _have_runners_had_time(db: Connection) -> bool:
+    """Return whether the server has run long enough for reports that runners could not send while it was down."""
+    return db.value(_JUST_STARTED, since=add_duration(db.now, seconds=-UNDELIVERED_SECONDS)) is None
 
 
 def stuck_jobs(db: Connection) -> list[tuple[int, FailureReason]]:
@@ -79,13 +88,13 @@ def stuck_jobs(db: Connection) -> list[tuple[int, FailureReason]]:
     overdue: list[tuple[int, FailureReason]] = [
         (job_id, "job_execution_timeout") for (job_id,) in db.rows(_OVERDUE, now=db.now)
     ]
-    silent: list[tuple[int, FailureReason]] = [
-        (job_id, "stuck_or_timeout_failure")
-        for statement, since in ((_SILENT, silent_since), (_UNWANTED, queued_since))
-        for (job_id,) in db.rows(statement, since=since)
+    silent = db.rows(_SILENT, since=silent_since) if _have_runners_had_time(db) else []
+    unwanted = db.rows(_UNWANTED, since=queued_since)
+    stuck: list[tuple[int, FailureReason]] = [
+        (job_id, "stuck_or_timeout_failure") for (job_id,) in (*silent, *unwanted)
     ]
-    unwanted: list[tuple[int, FailureReason]] = [(job_id, "user_blocked") for (job_id,) in db.rows(_OF_INACTIVE_USERS)]
-    return [*overdue, *silent, *unwanted]
+    blocked: list[tuple[int, FailureReason]] = [(job_id, "user_blocked") for (job_id,) in db.rows(_OF_INACTIVE_USERS)]
+    return [*overdue, *stuck, *blocked]
 
 
 def awaited_resources(db: Connection) -> list[tuple[int, str]]:

@@ -12,6 +12,7 @@ from ingot.ci.runner_protocol.staged import (
     JobOffer,
     append_to_trace,
     finish_execution,
+    note_first_report,
     replace_trace,
     request_job,
 )
@@ -109,6 +110,7 @@ def append_trace(stage: StagedCall, params: AppendTrace, part: TracePart) -> Raw
     job = part.job
     if job.status == "success":
         raise Denied("Job is not running")
+    note_first_report(stage.database, job)
     try:
         traces = trace_store_of(stage.settings)
         size = append_to_trace(stage.database, traces, job, params.token or "", part.offset, part.data)
@@ -132,6 +134,8 @@ def update_job(stage: StagedCall, params: UpdateJob) -> RawResponse:
             # The runner then sends the missing part.
             return RawResponse(b'{"message":"412 Precondition Failed"}', _JSON, _job_headers(job, size), status=412)
         job = finish_execution(stage.database, traces, job, params)
+    else:
+        note_first_report(stage.database, job)
     return RawResponse(b"200", headers=_job_headers(job, None))
 
 

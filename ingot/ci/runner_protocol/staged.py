@@ -4,7 +4,7 @@ from functools import partial
 from typing import NamedTuple, get_args
 
 from ingot.ci.job_records.queries import lock_job, options_of
-from ingot.ci.job_records.tables import CiJob, FailureReason
+from ingot.ci.job_records.tables import CiJob, FailureReason, ci_jobs
 from ingot.ci.pipelines.processing import change_job, finish_job, requeue_job
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.runner_protocol.params import RequestJob, UpdateJob
@@ -102,6 +102,15 @@ def _full_ref(pipeline: Pipeline) -> str:
     if pipeline.ref.startswith("refs/"):
         return pipeline.ref
     return f"refs/{'tags' if pipeline.tag else 'heads'}/{pipeline.ref}"
+
+
+def note_first_report(database: Database, job: CiJob) -> None:
+    """Record at once that a job has reached its runner; otherwise it would be handed out again after a crash.
+
+    The times of later reports are written in the background.
+    """
+    if job.status in EXECUTED and job.contacted_at == job.started_at:
+        database.write(lambda db: db.update(ci_jobs, job.id, contacted_at=db.now))
 
 
 def append_to_trace(database: Database, traces: TraceStore, job: CiJob, token: str, offset: int, part: bytes) -> int:
