@@ -7,6 +7,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from ingot.cli.reported_errors import reported_errors
+
 COMMANDS = {
     "serve": "run the whole server: web workers, SSH and jobs",
     "web": "run one web worker of a larger installation",
@@ -57,23 +59,14 @@ def main() -> None:
             _module(name).add_arguments(child)
     arguments = parser.parse_args()
     try:
-        _module(arguments.command).run(arguments)
-    except _reported_errors() as error:
-        sys.exit(f"ingot: {error}")
+        with reported_errors():
+            _module(arguments.command).run(arguments)
     except BrokenPipeError:
         # The reader of the output has closed the pipe; discard what is still buffered.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-def _reported_errors() -> tuple[type[Exception], ...]:
-    """Return the errors that are reported without a traceback; imported late, as most commands raise none."""
-    from ingot.core.migrations.errors import SchemaError
-    from ingot.settings import InvalidSetting
-
-    return InvalidSetting, SchemaError
 
 
 def _module(command: str) -> Any:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ingot.cli.reported_errors import reported_errors
 from ingot.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -39,13 +40,10 @@ def prepare_instance(
     """
     # Imported here because the supervisor imports this module and must stay small.
     from ingot.core.db.clocks import wall_clock
-    from ingot.core.migrations.errors import SchemaError
     from ingot.operations.startup import initialize_instance
 
-    try:
+    with reported_errors():  # It runs in a child process, too.
         password = initialize_instance(settings, clock or wall_clock, needs_password=announce)
-    except SchemaError as error:
-        sys.exit(f"ingot: {error}")
     if password is not None and announce:
         print(f"\nFirst start. Sign in as root with the password {password}\n", flush=True)
 

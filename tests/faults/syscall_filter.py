@@ -167,7 +167,7 @@ class FilteredServer(Server):
         self._thread: threading.Thread | None = None
         self.errors: list[BaseException] = []
 
-    def start_filtered(self, *arguments: object, **more: str) -> "FilteredServer":
+    def start_filtered(self, *arguments: object, wait: bool = True, **more: str) -> "FilteredServer":
         """Start the server and decide its calls until it ends; skip the test where that is not permitted."""
         (self.data / "run" / "address").unlink(missing_ok=True)
         ours, theirs = socket.socketpair()
@@ -196,7 +196,8 @@ class FilteredServer(Server):
             self._thread = threading.Thread(target=self._decide, daemon=True)
             self._thread.start()
             ours.send(b"x")
-        self.wait_until_ready()
+        if wait:
+            self.wait_until_ready()
         return self
 
     def kill(self) -> None:

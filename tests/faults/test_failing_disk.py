@@ -24,6 +24,7 @@ DESCRIPTOR_CALLS = ("write", "pwrite64", "writev", "pwritev", "fsync", "fdatasyn
 NAME_CALLS = {"rename": 0, "mkdir": 0, "link": 1, "unlink": 0}
 NAME_AT_CALLS = {"mkdirat": 1, "unlinkat": 1, "renameat": 1, "renameat2": 1, "linkat": 3}
 OPEN_CALLS: dict[str, tuple[int, int | None]] = {"open": (0, None), "openat": (1, 0)}
+CALLS = (*DESCRIPTOR_CALLS, *NAME_CALLS, *NAME_AT_CALLS, *OPEN_CALLS)
 DATABASE_WRITES = ("issue", "branch", "tag")
 """Writes that the database refuses first, in its own words."""
 
@@ -64,8 +65,7 @@ def disk(data_folder: Path) -> FailingDisk:
 @pytest.fixture
 def server(data_folder: Path, disk: FailingDisk) -> Iterator[FilteredServer]:
     """A server on that disk."""
-    calls = (*DESCRIPTOR_CALLS, *NAME_CALLS, *NAME_AT_CALLS, *OPEN_CALLS)
-    server = FilteredServer(data_folder, disk.decide, calls)
+    server = FilteredServer(data_folder, disk.decide, CALLS)
     try:
         yield server.start_filtered()
     finally:

@@ -59,7 +59,7 @@ def check_database(database: Database) -> Iterator[DoctorFinding]:
         # Last, because the repairs so far may have fixed the cause.
         yield from _check_references(database)
     except Unavailable as error:
-        yield DoctorFinding(f"The database cannot be used: {error}", blocks_other_checks=True)
+        yield DoctorFinding(f"The database cannot be used: {error.__cause__ or error}", blocks_other_checks=True)
     except database.engine.errors as error:
         yield DoctorFinding(f"The database is damaged: {error}", blocks_other_checks=True)
 
