@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from ingot.git.maintenance import housekeeping
 from ingot.git.maintenance.integrity import find_problems
-from ingot.git.writing.ref_updates import STALE_LOCK_SECONDS
+from ingot.git.writing.ref_updates import STALE_LOCK_SECONDS, RefUpdate
+from ingot.projects.projects.jobs import enqueue_repository_sweep
+from ingot.repositories.ref_changes.service import open_intent
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of
 from tests.transport.conftest import GitRemote, Tree, over_http
 from tests.transport.test_workflows import recorded
+from tests.transport.wire import ZERO
 
 UNREADABLE = "The repository of this project cannot be read."
 
@@ -103,6 +107,40 @@ def test_stale_locks(instance: Instance, make: Make, tree: Tree) -> None:
     tree.git("push", "-q", url, "master", ":gone")
     assert not list(path.rglob("*.lock"))
     assert len(recorded(instance, project)) == 4
+
+
+def _age(lock: Path, seconds: float) -> Path:
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.touch()
+    then = time.time() - seconds
+    os.utime(lock, (then, then))
+    return lock
+
+
+def test_a_start_removes_the_locks_of_killed_processes(instance: Instance, make: Make, tree: Tree) -> None:
+    """Nobody needs to push to the tag again; a lock that may be in use stays, and so does the record of the change."""
+    project, _, path = _locked(instance, make, tree)
+    database, tip = instance.app.database, tree.git("rev-parse", "HEAD")
+    change = [RefUpdate(f"refs/tags/{name}", ZERO, tip) for name in ("stale", "recent")]
+    database.write(lambda db: open_intent(db, project.id, None, "http", change))
+    stale = _age(path / "refs/tags/stale.lock", STALE_LOCK_SECONDS + 1)
+    packed = _age(path / "packed-refs.lock", STALE_LOCK_SECONDS + 1)
+    recent = _age(path / "refs/tags/recent.lock", 0)
+    instance.app.reconcile()
+    assert (stale.exists(), packed.exists(), recent.exists()) == (False, False, True)
+    _age(recent, STALE_LOCK_SECONDS + 1)
+    instance.app.reconcile()
+    assert not recent.exists()
+
+
+def test_the_sweep_removes_locks_in_repositories_that_are_not_used(instance: Instance, make: Make, tree: Tree) -> None:
+    _, _, path = _locked(instance, make, tree)
+    names = ("refs/tags/old.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock")
+    stale = [_age(path / name, housekeeping.STALE_LOCK_SECONDS + 60) for name in names]
+    recent = _age(path / "refs/tags/new.lock", 0)
+    instance.app.database.write(enqueue_repository_sweep)
+    instance.work()
+    assert [lock.exists() for lock in (*stale, recent)] == [False] * len(stale) + [True]
 
 
 def test_repositories_behind_a_symlink(

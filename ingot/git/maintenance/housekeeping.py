@@ -72,6 +72,20 @@ def prune_temporary(path: Path, now: float | None = None) -> list[Path]:
     return pruned
 
 
+def remove_stale_locks(path: Path) -> None:
+    """Delete the locks of killed processes on refs, ``HEAD``, ``packed-refs`` and the configuration.
+
+    Unlike ``prune_temporary``, it does not read the folders of objects, and so can visit all repositories.
+    """
+    locks = [lock for lock, is_lock in _find_leftovers(path / "refs") if is_lock]
+    locks += [Path(entry.path) for entry in os.scandir(path) if entry.name.endswith(".lock")]
+    if locks:
+        now = now_on_disk(path)
+        for lock in locks:
+            if _age(lock, now) > STALE_LOCK_SECONDS:
+                remove_temporary(lock)
+
+
 def list_temporary(
     path: Path,
     now: float | None = None,

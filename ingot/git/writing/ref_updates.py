@@ -137,7 +137,7 @@ def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
     broken = []
     now = now_on_disk(repository.path)
     for name in (*refs, "packed-refs"):
-        lock = os.fsencode(repository.path) + b"/" + name.encode() + b".lock"
+        lock = _lock_file(repository, name)
         try:
             if now - os.stat(lock).st_mtime > STALE_LOCK_SECONDS:  # noqa: PTH116 - The name is bytes.
                 os.unlink(lock)  # noqa: PTH108 - The name is bytes here too.
@@ -145,6 +145,15 @@ def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
         except OSError:  # There is no lock, or another process has just removed it; otherwise git reports it.
             continue
     return broken
+
+
+def locked_refs(repository: Repository, refs: Iterable[str]) -> list[str]:
+    """Return those of the refs that have a lock file."""
+    return [name for name in refs if os.path.lexists(_lock_file(repository, name))]
+
+
+def _lock_file(repository: Repository, name: str) -> bytes:
+    return os.fsencode(repository.path) + b"/" + name.encode() + b".lock"
 
 
 def set_first_head(repository: Repository, created: Sequence[str]) -> str:

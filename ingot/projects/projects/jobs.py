@@ -1,5 +1,6 @@
 """Background jobs of projects: removal, housekeeping, statistics, HEAD and sweep of repositories."""
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.queue import enqueue
 from ingot.errors import Unavailable
-from ingot.git.maintenance.housekeeping import run_housekeeping
+from ingot.git.maintenance.housekeeping import remove_stale_locks, run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore, key_in
 from ingot.log import log_failure
 from ingot.projects.projects.clone_bundles import CloneBundles
@@ -105,8 +106,11 @@ class ProjectJobs:
             database.write(lambda db: record_head(db, project_id, *differs))
 
     def sweep(self, database: Database, _payload: Any) -> None:
-        """Remove repositories and bundles without a row, left by a crash or a failed creation."""
+        """Remove repositories and bundles without a row, and locks, left by a crash or a failed creation."""
         self._store.sweep(partial(is_repository_in_use, database), SWEEP_AFTER_SECONDS)
+        for key in self._store.keys():  # noqa: SIM118 - It is no dictionary.
+            with suppress(FileNotFoundError):  # It was deleted meanwhile.
+                remove_stale_locks(self._store.path_of(key))
 
         def is_in_any_storage(digits: str) -> bool:
             return any(is_repository_in_use(database, key_in(storage, digits)) for storage in self._store.roots)

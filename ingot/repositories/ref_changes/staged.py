@@ -26,6 +26,7 @@ from ingot.git.writing.ref_updates import (
     RefNameConflict,
     RefUpdate,
     break_stale_locks,
+    locked_refs,
     set_first_head,
     sync_refs,
     update_refs,
@@ -250,9 +251,15 @@ def reconcile_predecessors(
 
 
 def reconcile_intent(database: Database, repository: Repository, intent: RefIntent) -> None:
-    """Record the completed updates of an open intent; delete it if all are complete or it has expired."""
+    """Record the completed updates of an open intent; delete it if all are complete or it has expired.
+
+    It stays open while a ref is locked: the lock of a killed process is removed as soon as none can hold it any more.
+    """
+    refs = [update.ref for update in intent_updates(intent)]
+    break_stale_locks(repository, refs)
     completed = _completed_updates(database, repository, intent)
-    complete = len(completed) == len(intent_updates(intent)) or intent.created_at < _expiry_time(database.clock())
+    complete = len(completed) == len(refs) and not locked_refs(repository, refs)
+    complete = complete or intent.created_at < _expiry_time(database.clock())
     sync_refs(repository, completed)
     after = _repository_state(database, repository, intent, completed)
     database.write(lambda db: record_ref_updates(db, intent, completed, after, complete=complete))
