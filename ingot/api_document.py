@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib.metadata import version
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -21,9 +22,19 @@ def get_openapi_document(call: Call) -> RawResponse:  # noqa: ARG001 - Every han
     return RawResponse(_document_json(), "application/json")
 
 
-@cache
+_BUILDING = Lock()
+"""Held while the document is built, so that concurrent first calls wait for one result."""
+
+
 def _document_json() -> bytes:
-    require_blocking_allowed()  # The first call takes half a second.
+    if _encoded_document.cache_info().currsize == 0:
+        require_blocking_allowed()  # The first call takes seconds.
+    with _BUILDING:
+        return _encoded_document()
+
+
+@cache
+def _encoded_document() -> bytes:
     return msgspec.json.encode(api_document())
 
 

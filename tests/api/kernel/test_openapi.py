@@ -1,11 +1,14 @@
 """OpenAPI document: valid and complete; the suite compares all responses with it."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
+import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from ingot import api_document
 from ingot.core.api.openapi import described_paths
 from ingot.registry import all_endpoints
 from tests.client import Api
@@ -24,6 +27,25 @@ def test_the_document_is_valid(api: Api) -> None:
 
     assert document["openapi"].startswith("3.1")
     assert [str(error) for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
+
+
+def test_concurrent_first_calls_build_the_document_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All calls get it, with an ETag by which a client asks whether its copy is current."""
+    built, build = [], api_document.api_document
+
+    def count() -> dict[str, Any]:
+        built.append(1)
+        return build()
+
+    monkeypatch.setattr(api_document, "api_document", count)
+    api_document._encoded_document.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: httpx.get(f"{api.url}/api/v4/openapi.json"), range(8)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(built) == 1
+    (tag,) = {answer.headers["etag"] for answer in answers}
+    current = httpx.get(f"{api.url}/api/v4/openapi.json", headers={"If-None-Match": tag})
+    assert (current.status_code, current.content) == (304, b"")
 
 
 def test_the_document_lists_exactly_the_endpoints(api: Api) -> None:
