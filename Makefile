@@ -99,6 +99,7 @@ bench: setup ## Run the benchmarks; prints ratios and their targets
 
 soak: setup ## Run the long fault tests: 100 rounds instead of two or three
 	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -vv --durations 15 -n 2 --dist worksteal tests/faults tests/markup/test_hostile.py tests/markup/test_lexers.py
+	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -vv tests/faults/test_stalled_database.py
 
 fuzz: setup ## Send 100,000 random calls to all endpoints; CALLS=N, SEED=N, DATABASE=URL of an empty PostgreSQL database
 	$(BIN)/python -m tests.fuzz --calls $(or $(CALLS),100000) --seed $(or $(SEED),1) $(if $(DATABASE),--database-url $(DATABASE))

@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 REQUEST_STATEMENT_SECONDS = 8.0
 """Limit of one statement of a request on PostgreSQL; more than the wait for a lock, less than clients wait."""
 _PING = select(literal(1))
+_HEALTH_SECONDS = 4.0
+"""Time after which a database that has not answered the check counts as failed."""
 # Some clients still use the older prefix for uploads, and for nothing else.
 LEGACY_API_PREFIX = b"/api/v3"
 _PROBED_FOLDERS = ("", "repositories", "uploads", "lfs", "artifacts", "traces", "packages")
@@ -118,6 +120,7 @@ class App:
         configure_caches(settings)
         self._roles = roles
         self._whole_node = whole_node
+        self._health_check: asyncio.Future[dict[str, str]] | None = None
         self.database = database
         self._settings = settings
         self._log = log
@@ -243,7 +246,15 @@ class App:
 
     async def health(self) -> dict[str, str]:
         """Return the current state of the database, of the disks and of each role, of this machine if it serves all."""
-        return await asyncio.to_thread(self._health) if self.database.is_remote else self._health()
+        if self.database.embedded:
+            return self._health()
+        # Never on the event loop, which also answers liveness; a check that waits serves all requests meanwhile.
+        if self._health_check is None or self._health_check.done():
+            self._health_check = asyncio.get_running_loop().run_in_executor(None, self._health)
+        try:
+            return await asyncio.wait_for(asyncio.shield(self._health_check), _HEALTH_SECONDS)
+        except TimeoutError:
+            return {"database": "failed"}
 
     def _health(self) -> dict[str, str]:
         # The database comes first: if it does not answer, the roles are not looked up.

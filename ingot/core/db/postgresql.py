@@ -13,12 +13,14 @@ from sqlalchemy.engine import Dialect
 from ingot.core.db import engines
 from ingot.core.db.cache import ANY_COMMIT
 from ingot.core.db.clocks import ServerClock
+from ingot.core.db.connection_attempts import connect_within
 from ingot.core.db.engines import DatabaseErrorKind
 from ingot.core.db.postgresql_notifications import PostgresqlAnnouncement, PostgresqlListener, PostgresqlWatch
 from ingot.core.db.stalls import MonitoredConnection, StallMonitor, on_event_loop
 from ingot.core.db.times import Timestamp
 from ingot.errors import Unavailable
 from ingot.log import log_failure
+from ingot.offload import require_blocking_allowed
 
 CONNECT_SECONDS = 3
 """Limit in a thread. A request may wait for a statement on the event loop first, and must be answered within 5 s."""
@@ -144,6 +146,8 @@ class PostgresqlEngine:
 
     def _connect(self, url: str, *, read_only: bool, pooled: bool | None) -> Any:
         inline = on_event_loop()
+        if inline:
+            require_blocking_allowed()
         raw = self._open(url, INLINE_CONNECT_SECONDS if inline else CONNECT_SECONDS)
         connection = MonitoredConnection(raw, self._monitor, self.max_statement_seconds)
         connection.mark_inline(inline)
@@ -180,8 +184,8 @@ class PostgresqlEngine:
 
     def _open(self, url: str, seconds: int) -> Any:
         try:
-            return self._driver.connect(
-                url, autocommit=True, application_name="ingot", connect_timeout=seconds, **_DEAD_PEER_OPTIONS
+            return connect_within(
+                self._driver, url, seconds, autocommit=True, application_name="ingot", **_DEAD_PEER_OPTIONS
             )
         except self._driver.errors.ConnectionTimeout:
             self._monitor.suspect()
@@ -190,7 +194,7 @@ class PostgresqlEngine:
     def _answers(self) -> bool:
         """Return whether the server responds to a new connection, even if only to refuse it."""
         try:
-            self._driver.connect(self.url, connect_timeout=INLINE_CONNECT_SECONDS, **_DEAD_PEER_OPTIONS).close()
+            connect_within(self._driver, self.url, INLINE_CONNECT_SECONDS, **_DEAD_PEER_OPTIONS).close()
         except self._driver.errors.ConnectionTimeout:
             return False
         except self._driver.Error:  # Waiting statements get such an error by themselves.

@@ -24,7 +24,9 @@ INLINE_SECONDS = 1.0
 SLOW_SECONDS = 1.5
 """Time after which a statement makes the monitor probe the server."""
 PROBE_SECONDS = 1.0
-"""Pause between two probes of a stalled server."""
+"""Pause between two probes while statements take long."""
+STALLED_PROBE_SECONDS = 0.2
+"""Pause between two probes of a stalled server, each of which waits for seconds."""
 _TICK_SECONDS = 0.2
 _IDLE_TICKS = 25
 _SILENT = "The database does not answer"
@@ -221,7 +223,7 @@ class StallMonitor:
                 self._suspected, self._probed_at = True, 0.0
                 connection.end()
         doubtful = not self.responsive or any(seconds > SLOW_SECONDS for _, seconds in running)
-        if doubtful and now - self._probed_at > PROBE_SECONDS:
+        if doubtful and now - self._probed_at > (STALLED_PROBE_SECONDS if self._stalled else PROBE_SECONDS):
             self._check()
         return doubtful or bool(running)
 
