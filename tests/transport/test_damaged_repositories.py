@@ -118,7 +118,7 @@ def _age(lock: Path, seconds: float) -> Path:
 
 
 def test_a_start_removes_the_locks_of_killed_processes(instance: Instance, make: Make, tree: Tree) -> None:
-    """Nobody needs to push to the tag again; a lock that may be in use stays, and so does the record of the change."""
+    """No further push to the tag is needed; a lock that may be in use stays, and so does the record of the change."""
     project, _, path = _locked(instance, make, tree)
     database, tip = instance.app.database, tree.git("rev-parse", "HEAD")
     change = [RefUpdate(f"refs/tags/{name}", ZERO, tip) for name in ("stale", "recent")]
