@@ -12,7 +12,7 @@ def _watchers(before: list[threading.Thread]) -> list[str]:
 
 def test_a_closed_monitor_starts_again() -> None:
     before = threading.enumerate()
-    monitor = StallMonitor(lambda: True)
+    monitor = StallMonitor(lambda **_: True)
     for _ in range(2):
         mine, other = socket.socketpair()
         connection = MonitoredConnection(mine, monitor)

@@ -23,7 +23,7 @@ def connect_within(driver: Any, url: str, seconds: float, **options: Any) -> Any
     """Connect to the first address of a URL that answers; raise ``ConnectionTimeout`` if none does in time."""
     options["connect_timeout"] = max(_DRIVER_SECONDS, int(seconds))
     addresses = _addresses(driver, url)
-    if len(addresses) == 1:
+    if len(addresses) == 1 and seconds >= _DRIVER_SECONDS:
         return driver.connect(url, **options)
     attempts = _Attempts([partial(driver.connect, address, **options) for address in addresses])
     return attempts.first_success(driver.errors.ConnectionTimeout, seconds)

@@ -24,8 +24,11 @@ from ingot.offload import require_blocking_allowed
 
 CONNECT_SECONDS = 3
 """Limit in a thread. A request may wait for a statement on the event loop first, and must be answered within 5 s."""
-INLINE_CONNECT_SECONDS = 2
-"""Limit on an event loop, and for probes; the driver accepts no less."""
+INLINE_CONNECT_SECONDS = 1.0
+"""Limit on an event loop."""
+PROBE_CONNECT_SECONDS = 2.0
+LATE_PROBE_CONNECT_SECONDS = 10.0
+"""Limits of a probe, and of one in a long stall, when the server must answer each of them before anything else."""
 REMOTE_SECONDS = 0.001
 """Round trip above which reads leave the event loop: they would delay all other requests several times."""
 OUTCOME_SECONDS = 5.0
@@ -182,7 +185,7 @@ class PostgresqlEngine:
             "statement_ms": int((self._statement_seconds or 0) * 1000),
         }
 
-    def _open(self, url: str, seconds: int) -> Any:
+    def _open(self, url: str, seconds: float) -> Any:
         try:
             return connect_within(
                 self._driver, url, seconds, autocommit=True, application_name="ingot", **_DEAD_PEER_OPTIONS
@@ -191,10 +194,11 @@ class PostgresqlEngine:
             self._monitor.suspect()
             raise
 
-    def _answers(self) -> bool:
+    def _answers(self, *, late: bool = False) -> bool:
         """Return whether the server responds to a new connection, even if only to refuse it."""
         try:
-            connect_within(self._driver, self.url, INLINE_CONNECT_SECONDS, **_DEAD_PEER_OPTIONS).close()
+            seconds = LATE_PROBE_CONNECT_SECONDS if late else PROBE_CONNECT_SECONDS
+            connect_within(self._driver, self.url, seconds, **_DEAD_PEER_OPTIONS).close()
         except self._driver.errors.ConnectionTimeout:
             return False
         except self._driver.Error:  # Waiting statements get such an error by themselves.

@@ -27,6 +27,8 @@ PROBE_SECONDS = 1.0
 """Pause between two probes while statements take long."""
 STALLED_PROBE_SECONDS = 0.2
 """Pause between two probes of a stalled server, each of which waits for seconds."""
+LONG_SECONDS = 10.0
+"""Time after which a probe of a stalled server waits longer, so that few are left to be answered when it continues."""
 _TICK_SECONDS = 0.2
 _IDLE_TICKS = 25
 _SILENT = "The database does not answer"
@@ -132,7 +134,7 @@ class MonitoredConnection:
 class StallMonitor:
     """Thread that watches the running statements of a process, and sleeps while there are none."""
 
-    def __init__(self, answers: Callable[[], bool], server_kind: str = "database") -> None:
+    def __init__(self, answers: Callable[..., bool], server_kind: str = "database") -> None:
         self._answers = answers
         self._server_kind = server_kind
         self._lock = threading.Lock()
@@ -142,6 +144,7 @@ class StallMonitor:
         self._awake = threading.Event()
         self._suspected = False
         self._stalled = False
+        self._stalled_at = 0.0
         self._probed_at = 0.0
 
     @property
@@ -228,11 +231,12 @@ class StallMonitor:
         return doubtful or bool(running)
 
     def _check(self) -> None:
-        if self._answers():
+        if self._answers(late=self._stalled and monotonic() - self._stalled_at > LONG_SECONDS):
             self._stalled = self._suspected = False
         else:
             if not self._stalled:
                 logging.getLogger("ingot").warning(f"{self._server_kind} stalled", extra={"fields": {}})
+                self._stalled_at = monotonic()
             self._stalled = True
             for connection in self._all():
                 started = connection.started
