@@ -53,6 +53,7 @@ def fill_ports(settings: Settings) -> Ports:
             settings.reported_version,
             outgoing_guard(settings),
             settings.data,
+            settings.ci_needs_size_limit,
         ),
         Deferred(
             "ingot.accounts.instance.ports:RunnerRegistration",

@@ -106,7 +106,8 @@ class Settings:
     max_push_mb: int = _setting("Maximum size of a push in megabytes.", 2048)
     max_file_mb: int = _setting("Maximum size of a pushed or committed file in megabytes; 0 means no limit.", 0)
     max_lfs_mb: int = _setting("Maximum size of a file in Git LFS in megabytes; 0 means no limit.", 0)
-    max_trace_mb: int = _setting("Maximum size of the log of a CI job in megabytes; a longer one fails the job.", 4)
+    max_trace_mb: int = _setting("Maximum size of the log of a CI job in megabytes; a longer one fails the job.", 100)
+    ci_needs_size_limit: int = _setting("Maximum number of jobs that one CI job may need.", 50)
     runner_poll_seconds: int = _setting(
         "Seconds for which a runner that polls for a job may wait for one; 0 means that polls are answered at once.", 50
     )
@@ -285,7 +286,15 @@ def _validated(settings: Settings) -> Settings:
     for name in ("port", "ssh_port"):
         if not 0 <= getattr(settings, name) <= 65535:
             raise InvalidSetting(f"{name} must be between 0 and 65535")
-    for name in ("workers", "cache_mb", "min_free_mb", "max_file_mb", "max_lfs_mb", "runner_poll_seconds"):
+    for name in (
+        "workers",
+        "cache_mb",
+        "min_free_mb",
+        "max_file_mb",
+        "max_lfs_mb",
+        "runner_poll_seconds",
+        "ci_needs_size_limit",
+    ):
         if getattr(settings, name) < 0:
             raise InvalidSetting(f"{name} must not be negative")
     for name in ("max_push_mb", "max_trace_mb", "hook_log_days"):

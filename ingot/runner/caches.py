@@ -26,7 +26,7 @@ class CacheDirectory:
 
     def restore(self, spec: CacheSpec) -> None:
         """Extract a cache into the project; a missing or damaged one is no error."""
-        if (spec.policy or "pull-push") == "push":
+        if self._policy(spec) == "push":
             self._log(f"Not downloading the cache {self._key(spec.key)} because of its policy")
             return
         fallback = self._environment.get("CACHE_FALLBACK_KEY")
@@ -47,7 +47,7 @@ class CacheDirectory:
     def save(self, spec: CacheSpec, git: Mapping[str, str], *, succeeded: bool) -> None:
         """Store a cache, if its policy says so; a failure is no error of the job."""
         when = spec.when or "on_success"
-        if (spec.policy or "pull-push") == "pull" or when not in (
+        if self._policy(spec) == "pull" or when not in (
             "always",
             "on_success" if succeeded else "on_failure",
         ):
@@ -73,6 +73,9 @@ class CacheDirectory:
             self._log(f"\x1b[33;1mThe cache cannot be stored: {error}\x1b[0;m")
         else:
             self._log("Created cache")
+
+    def _policy(self, spec: CacheSpec) -> str:
+        return self._environment.expand(spec.policy or "")
 
     def _key(self, key: str | None) -> str:
         return self._environment.expand(key or "").strip() or _DEFAULT_KEY

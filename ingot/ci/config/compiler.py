@@ -25,7 +25,15 @@ from ingot.ci.config.plan import (
     Rule,
     WorkflowSpec,
 )
-from ingot.ci.config.validation import Problems, cycle_errors, global_errors, job_errors, job_warnings, relation_errors
+from ingot.ci.config.validation import (
+    DEFAULT_MAX_NEEDS,
+    Problems,
+    cycle_errors,
+    global_errors,
+    job_errors,
+    job_warnings,
+    relation_errors,
+)
 
 MAX_JOBS = 10_000
 """Jobs of a file with the copies of ``parallel``; large projects have thousands, of which rules choose a few."""
@@ -34,7 +42,12 @@ MAX_ERRORS = 50
 
 
 def read_config(
-    text: str | bytes, source: FileSource, context: RuleContext, inputs: Mapping[str, Any] | None = None
+    text: str | bytes,
+    source: FileSource,
+    context: RuleContext,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    max_needs: int = DEFAULT_MAX_NEEDS,
 ) -> PipelineConfig:
     """Read, merge and validate a file; raise ConfigError with all errors that were found."""
     includes = Includes(context)
@@ -43,8 +56,8 @@ def read_config(
     jobs = {name: job for name, job in resolved.items() if name not in GLOBAL_KEYWORDS and not _is_hidden(name)}
     _raise_all(_errors(resolved, jobs))
     has_workflow_rules = (resolved.get("workflow") or {}).get("rules") is not None
-    warnings = [*dict.fromkeys(includes.warnings), *job_warnings(jobs, has_workflow_rules=has_workflow_rules)]
-    return _validated(resolved, jobs, warnings)
+    warnings = (*dict.fromkeys(includes.warnings), *job_warnings(jobs, has_workflow_rules=has_workflow_rules))
+    return _validated(resolved, jobs, warnings, max_needs)
 
 
 def _is_hidden(name: Any) -> bool:
@@ -66,12 +79,14 @@ def _raise_all(errors: Iterator[str]) -> None:
         raise ConfigError(*found)
 
 
-def _validated(config: Mapping[str, Any], jobs: Mapping[str, Any], warnings: list[str]) -> PipelineConfig:
+def _validated(
+    config: Mapping[str, Any], jobs: Mapping[str, Any], warnings: tuple[str, ...], max_needs: int
+) -> PipelineConfig:
     stages = _stages(config)
     variables = config_variables(config.get("variables"))
     specs = tuple(_specs(config, jobs, variables))
-    _raise_all(relation_errors(specs, stages))
-    return PipelineConfig(stages, specs, variables, _workflow(config.get("workflow")), tuple(warnings), dict(config))
+    _raise_all(relation_errors(specs, stages, max_needs))
+    return PipelineConfig(stages, specs, variables, _workflow(config.get("workflow")), warnings, dict(config))
 
 
 def _stages(config: Mapping[str, Any]) -> tuple[str, ...]:
@@ -144,7 +159,7 @@ def _planned(
     only = spec.only
     if only is None and not has_workflow_rules:
         only = RefPolicy()
-    if spec.when == "never" or not scoped.is_selected(only, spec.excluded):
+    if not scoped.is_selected(only, spec.excluded):
         return None
     return _by_rule(spec, Rule(), variables)
 

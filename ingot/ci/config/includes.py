@@ -150,7 +150,7 @@ def _entries(value: Any) -> Iterator[dict[str, Any]]:
         if isinstance(entry, str):
             yield {"remote" if entry.startswith(("http://", "https://")) else "local": entry}
             continue
-        problems = [f"include{path} config {problem}" for path, problem in include_entry(entry)]
+        problems = [f"include{path} {problem}" for path, problem in include_entry(entry)]
         if not problems and sum(entry.get(kind) is not None for kind in _KINDS) != 1:
             problems.append(f"include config should have exactly one of: {', '.join(_KINDS)}")
         if not problems and entry.get("project") is not None and entry.get("file") is None:

@@ -69,7 +69,7 @@ def _rule(rule: Mapping[str, Any]) -> Rule:
         condition=rule.get("if"),
         changes=_paths(changes),
         compare_to=changes.get("compare_to") if isinstance(changes, dict) else None,
-        exists=_paths([exists] if isinstance(exists, str) else exists),
+        exists=_paths(exists),
         exists_project=elsewhere.get("project"),
         exists_ref=elsewhere.get("ref"),
         when=rule.get("when"),
@@ -100,7 +100,7 @@ def _needs(value: Any) -> tuple[Need, ...] | None:
     for entry in flatten(entries) or ():
         if isinstance(entry, str):
             needs.append(Need(entry))
-        elif entry.get("job") and not entry.get("project") and not entry.get("pipeline"):
+        elif entry is not None and entry.get("job") and not entry.get("project") and not entry.get("pipeline"):
             names = _matrix_names(entry["job"], entry.get("parallel"))
             artifacts, optional = entry.get("artifacts") is not False, entry.get("optional") is True
             needs += [Need(name, artifacts, optional) for name in names]

@@ -1,22 +1,28 @@
 """Validation of a merged configuration; every error names the job and the key."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from ingot.ci.config.checks import flatten
+from ingot.ci.config.checks import Problem, attribute, entry, flatten, label
 from ingot.ci.config.keywords import (
     DEFAULT_KEYWORDS,
     GLOBAL_KEYWORDS,
     IGNORED_KEYWORDS,
+    JOB_ATTRIBUTES,
+    JOB_ENTRIES,
     JOB_KEYWORDS,
     SUPPORTED_REPORTS,
     TRIGGER_JOB_KEYWORDS,
     TRIGGER_JOB_WHEN,
 )
+from ingot.ci.config.need_checks import NO_NUMBER
 from ingot.ci.config.plan import JobEnvironment, JobSpec, Need
+from ingot.ci.config.value_checks import start_in
 
-MAX_NEEDS = 50
+DEFAULT_MAX_NEEDS = 50
+"""Number of jobs that one job may need, unless a setting says otherwise."""
 MAX_NAME_LENGTH = 255
 _EXCLUDED_BY_RULES = ("only", "except", "start_in")
 _ACTIONS = ("script", "run", "trigger")
@@ -26,8 +32,7 @@ def global_errors(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the keywords of the top level."""
     for key, check in GLOBAL_KEYWORDS.items():
         if config.get(key) is not None:
-            for path, problem in check(config[key]):
-                yield f"{key}{path} config {problem}"
+            yield from (message("", problem) for problem in entry(key, check, config[key]))
     default = config.get("default")
     if isinstance(default, dict):
         for key in DEFAULT_KEYWORDS:
@@ -35,68 +40,83 @@ def global_errors(config: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{key} is defined in top-level and `default:` entry"
 
 
-Problems = dict[tuple[str, int], list[tuple[str, str]]]
+Problems = dict[tuple[str, int], list[Problem]]
 """Problems of values by keyword and identity of the value, which jobs share through ``extends``."""
+
+
+def message(location: str, problem: Problem) -> str:
+    """Return the text of a problem in the form of GitLab, which is in lower case, also the names of jobs."""
+    path, text = problem
+    return (text if path is None else f"{location}{path} {text}".removeprefix(":")).lower()
 
 
 def job_errors(name: Any, job: Any, problems: Problems) -> Iterator[str]:
     """Check one job by itself; ``problems`` remembers values that were checked for other jobs."""
     if not isinstance(name, str):
-        yield f"jobs:{name} name should be a string"
+        yield f"jobs:{name} name should be a symbol"
     elif not name.strip():
         yield "jobs:job name can't be blank"
     elif len(name) > MAX_NAME_LENGTH:
         yield f"jobs:{name} name is too long (maximum is {MAX_NAME_LENGTH} characters)"
-    elif not isinstance(job, dict):
-        yield f"jobs:{name} config should be a hash"
+    elif not isinstance(job, dict) or not any(key in job for key in (*_ACTIONS, "needs")):
+        yield f"jobs {label(name)} config should implement the script:, run:, or trigger: keyword".lower()
     else:
-        yield from _key_errors(name, job, problems)
-        yield from _combination_errors(name, job)
+        own = [*_own_problems(job, problems)]
+        found = own or [each for key in JOB_ENTRIES for each in _entry_problems(key, job.get(key), problems)]
+        yield from (message(f"jobs:{name}", problem) for problem in found)
 
 
-def _key_errors(name: str, job: Mapping[str, Any], problems: Problems) -> Iterator[str]:
-    unknown = [str(key) for key in job if key not in JOB_KEYWORDS]
+def _own_problems(job: Mapping[str, Any], problems: Problems) -> Iterator[Problem]:
+    """Yield the problems of a job without those of its entries, which are checked only if it has none."""
+    is_trigger = "script" not in job and "run" not in job
+    allowed = TRIGGER_JOB_KEYWORDS if is_trigger else JOB_KEYWORDS - {"trigger"}
+    unknown = [str(key) for key in job if key not in allowed and (key not in JOB_KEYWORDS or job[key] is not None)]
     if unknown:
-        yield f"jobs:{name} config contains unknown keys: {', '.join(unknown)}"
-    for key, value in job.items():
-        if value is not None and key in JOB_KEYWORDS:
-            identity = (key, id(value))
-            if identity not in problems:
-                problems[identity] = list(JOB_KEYWORDS[key](value))
-            for path, problem in problems[identity]:
-                yield f"jobs:{name}:{key}{path} config {problem}"
-
-
-def _combination_errors(name: str, job: Mapping[str, Any]) -> Iterator[str]:
-    """Check keywords that require or exclude each other."""
-    actions = [key for key in _ACTIONS if job.get(key) not in (None, "", [])]
-    if not actions:
-        yield f"jobs {name} config should implement the script:, run:, or trigger: keyword"
-    elif len(actions) > 1:
-        yield f"jobs:{name} config these keys cannot be used together: {', '.join(actions)}"
-    elif actions == ["trigger"]:
-        yield from _trigger_job_errors(name, job)
+        yield "", f"config contains unknown keys: {', '.join(unknown)}"
+    actions = [key for key in _ACTIONS if key in job]
+    if len(actions) > 1:
+        yield "", f"config these keys cannot be used together: {', '.join(actions)}"
+    if "script" in job and job["script"] in (None, "", []):
+        yield "", "script can't be blank"
+    yield from _trigger_problems(job) if is_trigger else _delay_problems(job)
     if job.get("rules") is not None:
         conflicting = [key for key in _EXCLUDED_BY_RULES if job.get(key) is not None]
         if conflicting:
-            yield f"jobs:{name} config key may not be used with `rules`: {', '.join(conflicting)}"
-    elif job.get("when") == "delayed" and job.get("start_in") is None:
-        yield f"jobs:{name} start in should be a duration"
-    elif job.get("start_in") is not None and job.get("when") != "delayed":
-        yield f"jobs:{name} start in must be blank"
+            yield "", f"config key may not be used with `rules`: {', '.join(conflicting)}"
+    for key, check in JOB_ATTRIBUTES.items():
+        if job.get(key) is not None:
+            identity = (f"{key} attribute", id(job[key]))
+            if identity not in problems:
+                problems[identity] = [*attribute(key, check, job[key])]
+            yield from problems[identity]
 
 
-def _trigger_job_errors(name: str, job: Mapping[str, Any]) -> Iterator[str]:
+def _entry_problems(key: str, value: Any, problems: Problems) -> list[Problem]:
+    if value is None:
+        return []
+    identity = (key, id(value))
+    if identity not in problems:
+        problems[identity] = [*entry(key, JOB_ENTRIES[key], value)]
+    return problems[identity]
+
+
+def _delay_problems(job: Mapping[str, Any]) -> Iterator[Problem]:
+    if job.get("when") == "delayed":
+        yield from attribute("start_in", start_in, job.get("start_in")) if job.get("rules") is None else ()
+    elif job.get("start_in") is not None:
+        yield "", "start in must be blank"
+
+
+def _trigger_problems(job: Mapping[str, Any]) -> Iterator[Problem]:
     """Check a job that starts a pipeline: it has no commands, and no runner executes it."""
-    unknown = [key for key in job if key in JOB_KEYWORDS and key not in TRIGGER_JOB_KEYWORDS and job[key] is not None]
-    if unknown:
-        yield f"jobs:{name} config contains unknown keys: {', '.join(unknown)}"
-    if job.get("when") not in (None, *TRIGGER_JOB_WHEN):
-        yield f"jobs:{name}:when config should be one of: {', '.join(TRIGGER_JOB_WHEN)}"
-    if isinstance(job.get("parallel"), int):
-        yield f"jobs:{name}:parallel config should be a hash"
+    if job.get("when") is not None and job["when"] not in TRIGGER_JOB_WHEN:
+        yield "", f"when should be one of: {', '.join(TRIGGER_JOB_WHEN)}"
     if isinstance(job.get("allow_failure"), dict):
-        yield f"jobs:{name}:allow_failure config should be a boolean value"
+        yield "", "allow failure should be a boolean value"
+    if isinstance(job.get("parallel"), int):
+        yield ":parallel", NO_NUMBER
+    if job.get("trigger") is None:
+        yield "", "config should contain either a trigger or a needs:pipeline"
 
 
 def job_warnings(jobs: Mapping[str, Any], *, has_workflow_rules: bool) -> Iterator[str]:
@@ -132,9 +152,9 @@ def _is_unsupported_need(entry: Any) -> bool:
     return entry.get("project") is not None or (entry.get("pipeline") is not None and entry.get("job") is None)
 
 
-def relation_errors(specs: Sequence[JobSpec], stages: Sequence[str]) -> Iterator[str]:
+def relation_errors(specs: Sequence[JobSpec], stages: Sequence[str], max_needs: int) -> Iterator[str]:
     """Check stages, needs, dependencies and environments against the other jobs."""
-    relations = _Relations(specs, stages)
+    relations = _Relations(specs, stages, max_needs)
     checked: set[str] = set()
     for spec in specs:
         if spec.base_name not in checked:
@@ -146,9 +166,10 @@ def relation_errors(specs: Sequence[JobSpec], stages: Sequence[str]) -> Iterator
 class _Relations:
     """Jobs by their names, with and without the suffix of ``parallel``."""
 
-    def __init__(self, specs: Sequence[JobSpec], stages: Sequence[str]) -> None:
+    def __init__(self, specs: Sequence[JobSpec], stages: Sequence[str], max_needs: int) -> None:
         self._jobs = {spec.name: spec for spec in specs} | {spec.base_name: spec for spec in reversed(specs)}
         self._stages = stages
+        self._max_needs = max_needs
         self._order = {stage: index for index, stage in enumerate(stages)}
 
     def errors(self, spec: JobSpec) -> Iterator[str]:
@@ -170,13 +191,16 @@ class _Relations:
             yield from self._stop_errors(spec, spec.environment, spec.environment.on_stop)
 
     def _needs_errors(self, spec: JobSpec, needs: Sequence[Need]) -> Iterator[str]:
-        names = [need.job for need in needs]
-        duplicated = sorted({name for name in names if names.count(name) > 1}) if len(names) <= MAX_NEEDS else []
+        counts = Counter(need.job for need in needs)
+        if len(needs) > self._max_needs:
+            yield (
+                f"{spec.base_name}: one job can only need {self._max_needs} others, but you have listed {len(needs)}. "
+                "See needs keyword documentation for more details"
+            )
+            return
+        duplicated = sorted(name for name, count in counts.items() if count > 1)
         if duplicated:
             yield f"{spec.base_name} has the following needs duplicated: {', '.join(duplicated)}."
-        if len(names) > MAX_NEEDS:
-            yield f"{spec.base_name} job: one job can only need {MAX_NEEDS} others, but you have listed {len(names)}"
-            return
         for need in needs:
             if not (need.optional and need.job not in self._jobs):
                 yield from self._position_errors(spec, "need", need.job)

@@ -3,40 +3,45 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from math import prod
+from functools import partial
 from typing import Any, get_args
 
 from ingot.ci.config.checks import (
     Check,
     Problem,
     anything,
+    at_most,
+    attribute,
     boolean,
-    commands,
     duration,
     each,
     either,
+    every,
     expect,
-    flatten,
+    hash_value,
+    hashes,
     is_integer,
-    is_scalar,
+    known,
     mapping,
     one_of,
     string,
     string_or_strings,
     strings,
     variables,
+    within,
 )
-from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.expressions import InvalidExpression, parse_expression
 from ingot.ci.config.patterns import is_pattern, pattern_matcher, split_project
 from ingot.ci.config.plan import EnvironmentTier
 
-MAX_PARALLEL = 200
 MAX_RETRIES = 2
 MAX_PATHS = 50
 MAX_START_IN = 7 * 86_400
-_ENVIRONMENT_NAME = re.compile(r"[\w/\\${}. -]{1,255}", re.ASCII)
-_EXPOSED_NAME = re.compile(r"\w[-\w ]{0,99}")
+MAX_TIMEOUT = 30 * 86_400
+MAX_URL_LENGTH = 255
+_ENVIRONMENT_NAME = re.compile(r"[\w/${}. -]{1,255}", re.ASCII)
+_EXPOSED_NAME = re.compile(r"\w[-\w ]*", re.ASCII)
+_MAX_EXPOSED_NAME = 100
 _REPORTS = (
     "accessibility annotations api_fuzzing browser_performance cluster_applications cluster_image_scanning cobertura",
     "codequality container_scanning coverage_fuzzing cyclonedx dast dependency_scanning dotenv jacoco junit",
@@ -81,6 +86,8 @@ _RETRY_REASONS = frozenset(
 )
 MAX_TAGS = 50
 _TIERS = get_args(EnvironmentTier)
+_PULL_POLICIES = ("always", "never", "if-not-present")
+_ENVIRONMENT_ACTIONS = ("start", "stop", "prepare", "verify", "access")
 
 
 def expression(value: Any) -> Iterator[Problem]:
@@ -90,7 +97,7 @@ def expression(value: Any) -> Iterator[Problem]:
             raise InvalidExpression
         parse_expression(value)
     except InvalidExpression:
-        yield "", "invalid expression syntax"
+        yield "", "config invalid expression syntax"
 
 
 def _is_coverage(value: Any) -> bool:
@@ -104,229 +111,206 @@ def _is_ref(value: Any) -> bool:
     return not ref.startswith("/") or pattern_matcher(ref) is not None
 
 
-def _are_paths(value: Any) -> bool:
-    return isinstance(value, list) and len(value) <= MAX_PATHS and all(is_scalar(item) for item in value)
-
-
-def _is_start_in(value: Any) -> bool:
-    seconds = parse_duration(value) if is_scalar(value) else None
-    return seconds is not None and seconds <= MAX_START_IN
-
-
-_paths = expect(_are_paths, f"should be an array of at most {MAX_PATHS} strings")
-coverage = expect(_is_coverage, "must be a regular expression written between slashes, in re2 syntax")
-start_in = expect(_is_start_in, "should be a duration of at most one week")
+_paths = every(strings, at_most(MAX_PATHS, f"has too many entries (maximum {MAX_PATHS})"))
+coverage = expect(_is_coverage, "must be a regular expression with re2 syntax")
+start_in = partial(duration, limit=MAX_START_IN)
+timeout = partial(duration, limit=MAX_TIMEOUT)
 changes = either(
     "should be an array or a hash",
     (list, _paths),
     (dict, mapping({"paths": _paths, "compare_to": string}, required=("paths",))),
 )
-exists = either(
-    "should be an array or a hash",
-    (list, _paths),
-    (str, anything),
-    (dict, mapping({"paths": _paths, "project": string, "ref": string}, required=("paths",))),
+
+
+def _exists_elsewhere(value: dict[str, Any]) -> Iterator[Problem]:
+    required = ("paths",) if value.get("ref") is None else ("paths", "project")
+    yield from mapping({"paths": _paths, "project": string, "ref": string}, required=required)(value)
+
+
+exists = either("should be an array of strings or a hash", (list, _paths), (dict, _exists_elsewhere))
+_pull_policy = either(
+    "should be an array of strings or a string",
+    (str, expect(lambda value: value in _PULL_POLICIES, "is not included in the list")),
+    (list, every(strings, lambda value: _unknown_items(value, _PULL_POLICIES))),
+    subject="config ",
 )
-_image_keys: dict[str, Check] = {
-    "name": string,
-    "entrypoint": commands,
-    "docker": mapping({"platform": string, "user": either("should be a string", (str, anything), (int, anything))}),
-    "kubernetes": mapping({"user": either("should be a string or an integer", (str, anything), (int, anything))}),
-    "pull_policy": string_or_strings,
-    "ports": anything,
+_port = either(
+    "should be a hash or an integer",
+    (int, anything),
+    (dict, mapping({"number": expect(is_integer, "should be a integer"), "protocol": string, "name": string})),
+    subject="config ",
+)
+_user = either("should be a string or an integer", (str, anything), (int, anything), subject="config ")
+_image_attributes: dict[str, Check] = {"name": string, "entrypoint": strings}
+_image_entries: dict[str, Check] = {
+    "docker": mapping({"platform": string, "user": string}),
+    "kubernetes": mapping({"user": _user}),
+    "pull_policy": _pull_policy,
+    "ports": each("port", _port),
 }
-image = either("should be a hash or a string", (str, anything), (dict, mapping(_image_keys, required=("name",))))
-_service_keys: dict[str, Check] = {
-    **_image_keys,
-    "alias": string,
-    "command": commands,
-    "variables": variables(with_options=False),
-}
-_service = either("should be a hash or a string", (str, anything), (dict, mapping(_service_keys, required=("name",))))
-services = each(_service, "should be an array of hashes or strings")
 
 
-def _cache_key_files(value: dict[str, Any]) -> Iterator[Problem]:
-    if value.get("files") is None and value.get("files_commits") is None:
-        yield "", "missing required keys: files"
-    yield from mapping({"files": strings, "files_commits": strings, "prefix": string})(value)
+def _imageable(value_check: Check) -> Check:
+    return either("should be a hash or a string", (str, anything), (dict, value_check), subject="config ")
 
 
-_cache_key = either(
-    "should be a hash, a string or a symbol", (str, anything), (int, anything), (dict, _cache_key_files)
+image = _imageable(mapping(_image_attributes, _image_entries, present=("name",)))
+_service = _imageable(
+    mapping(
+        {**_image_attributes, "alias": string, "command": strings},
+        {**_image_entries, "variables": variables()},
+        present=("name",),
+    )
 )
-_cache_entry = mapping(
-    {
-        "key": _cache_key,
-        "paths": strings,
-        "untracked": boolean,
-        "policy": string,
-        "when": one_of("on_success", "on_failure", "always"),
-        "unprotect": boolean,
-        "fallback_keys": strings,
-    }
-)
-cache = either("should be a hash or array of hashes", (dict, _cache_entry), (list, each(_cache_entry)))
+services = each("service", _service)
+
+
+def _unknown_items(value: list[Any], allowed: tuple[str, ...] | frozenset[str]) -> Iterator[Problem]:
+    unknown = [str(item) for item in value if item not in allowed]
+    if unknown:
+        yield "", f"config contains unknown values: {', '.join(unknown)}"
+
+
 _coverage_report = mapping(
-    {"coverage_format": one_of("cobertura", "jacoco"), "path": string}, required=("coverage_format", "path")
+    {
+        "coverage_format": one_of("cobertura", "jacoco", text="must be one of supported formats: cobertura, jacoco."),
+        "path": string,
+    },
+    present=("coverage_format", "path"),
 )
 _reports = mapping(
-    {name: string_or_strings for line in _REPORTS for name in line.split()} | {"coverage_report": _coverage_report}
+    {name: string_or_strings for line in _REPORTS for name in line.split()}, {"coverage_report": _coverage_report}
 )
-artifacts = mapping(
+
+
+def _expose_as(value: Any) -> Iterator[Problem]:
+    yield from string(value)
+    text = str(value)
+    if len(text) > _MAX_EXPOSED_NAME:
+        yield "", f"config is too long (maximum is {_MAX_EXPOSED_NAME} characters)"
+    if not _EXPOSED_NAME.fullmatch(text):
+        yield "", "config can contain only letters, digits, '-', '_' and spaces"
+
+
+def _expiry(value: Any) -> Iterator[Problem]:
+    if value != "never":
+        yield from duration(value)
+
+
+_artifacts = mapping(
     {
         "name": string,
-        "paths": strings,
-        "exclude": strings,
-        "untracked": boolean,
-        "when": one_of("on_success", "on_failure", "always"),
-        "expire_in": expect(
-            lambda value: value == "never" or (is_scalar(value) and not list(duration(value))), "should be a duration"
-        ),
-        "expose_as": expect(
-            lambda value: isinstance(value, str) and _EXPOSED_NAME.fullmatch(value) is not None,
-            "can contain only letters, digits, '-', '_' and spaces, at most 100",
-        ),
         "public": boolean,
-        "access": one_of("all", "developer", "maintainer", "none"),
-        "reports": _reports,
-    }
+        "untracked": boolean,
+        "paths": strings,
+        "expose_as": _expose_as,
+        "exclude": strings,
+        "reports": hash_value,
+        "when": one_of("on_success", "on_failure", "always"),
+        "expire_in": _expiry,
+        "access": one_of("none", "developer", "maintainer", "all"),
+    },
+    {"reports": _reports},
+    exclusive=("access", "public"),
 )
 
 
-def _is_environment_name(value: Any) -> bool:
-    return isinstance(value, str) and _ENVIRONMENT_NAME.fullmatch(value) is not None and value.strip("/") == value
+def artifacts(value: Any) -> Iterator[Problem]:
+    """Check artifacts; those with a name in merge requests need plain paths."""
+    yield from _artifacts(value)
+    if isinstance(value, dict) and value.get("expose_as") is not None:
+        paths = value.get("paths")
+        if not paths:
+            yield "", "paths can't be blank"
+        elif isinstance(paths, list) and any("*" in str(path) for path in paths):
+            yield "", "paths can't contain '*' when used with 'expose_as'"
 
 
-_environment_name = expect(
-    _is_environment_name,
-    "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', and spaces, "
-    "but it cannot start or end with '/'",
-)
-_environment_keys: dict[str, Check] = {
-    "name": _environment_name,
-    "url": string,
-    "on_stop": string,
-    "action": one_of("start", "stop", "prepare", "verify", "access"),
-    "auto_stop_in": either("should be a duration", (str, anything), (int, anything)),
-    "kubernetes": anything,
-    "deployment_tier": expect(
-        lambda value: isinstance(value, str) and value.lower() in _TIERS, f"must be one of {', '.join(_TIERS)}"
-    ),
-}
+def _environment_name(value: Any) -> Iterator[Problem]:
+    is_name = isinstance(value, str) and _ENVIRONMENT_NAME.fullmatch(value) is not None and value.strip("/") == value
+    if not is_name:
+        yield (
+            "",
+            "config can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', and spaces, "
+            "but it cannot start or end with '/'",
+        )
+
+
+def _url(value: Any) -> Iterator[Problem]:
+    yield from string(value)
+    if len(str(value)) > MAX_URL_LENGTH:
+        yield "", f"config is too long (maximum is {MAX_URL_LENGTH} characters)"
+
+
 environment = either(
     "should be a hash or a string",
-    (str, _environment_name),
-    (dict, mapping(_environment_keys, required=("name",))),
+    (str, lambda value: attribute("name", _environment_name, value)),
+    (
+        dict,
+        mapping(
+            {
+                "name": _environment_name,
+                "url": _url,
+                "action": one_of(*_ENVIRONMENT_ACTIONS, text="should be start, stop, prepare, verify, or access"),
+                "deployment_tier": one_of(*_TIERS, text=f"must be one of {', '.join(_TIERS)}"),
+                "on_stop": string,
+                "kubernetes": hash_value,
+                "auto_stop_in": string,
+            },
+            present=("name",),
+        ),
+    ),
+    subject="config ",
 )
-_max_retries = expect(
-    lambda value: is_integer(value) and 0 <= value <= MAX_RETRIES, f"has to be between 0 and {MAX_RETRIES}"
-)
-
-
-def _are_retry_reasons(value: Any) -> bool:
-    reasons = [value] if isinstance(value, str) else value
-    return isinstance(reasons, list) and all(isinstance(item, str) and item in _RETRY_REASONS for item in reasons)
-
-
 _exit_codes = expect(
     lambda value: is_integer(value) or (isinstance(value, list) and all(map(is_integer, value))),
     "should be an array of integers or an integer",
 )
-retry = either(
+_retry_reasons = either(
+    "should be an array of strings or a string",
+    (str, expect(lambda value: value in _RETRY_REASONS, "is not included in the list")),
+    (list, every(string_or_strings, lambda value: _unknown_items(value, _RETRY_REASONS))),
+    subject="config ",
+)
+_retry = either(
     "has to be either an integer or a hash",
-    (int, _max_retries),
-    (
-        dict,
-        mapping(
-            {
-                "max": _max_retries,
-                "when": expect(_are_retry_reasons, "is not a known failure reason"),
-                "exit_codes": _exit_codes,
-            }
-        ),
-    ),
-)
-allow_failure = either(
-    "should be a hash or a boolean value", (bool, anything), (dict, mapping({"exit_codes": _exit_codes}))
+    (int, within(0, MAX_RETRIES)),
+    (dict, mapping({"max": within(0, MAX_RETRIES), "when": _retry_reasons, "exit_codes": _exit_codes})),
+    subject="config ",
 )
 
 
-def parallel(value: Any) -> Iterator[Problem]:
-    """Check a number of copies, or a matrix."""
-    if is_integer(value):
-        if not 1 <= value <= MAX_PARALLEL:
-            yield "", f"must be between 1 and {MAX_PARALLEL}"
-    elif not isinstance(value, dict) or value.keys() != {"matrix"}:
-        yield "", "should be an integer or a hash with the key matrix"
-    else:
-        yield from ((f":matrix{path}", problem) for path, problem in _matrix(value["matrix"]))
+def retry(value: Any) -> Iterator[Problem]:
+    """Check retries; their messages do not name the job."""
+    for _, text in _retry(value):
+        yield None, f"retry {text}"
 
 
-def _matrix(value: Any) -> Iterator[Problem]:
-    if not isinstance(value, list) or not value:
-        yield "", "should be an array of hashes"
-        return
-    if not all(isinstance(entry, dict) and entry and all(map(_is_choice, entry.values())) for entry in value):
-        yield "", "should be an array of hashes with strings or arrays of strings"
-        return
-    count = sum(prod(len(flatten(choice) or ()) for choice in entry.values()) for entry in value)
-    if count > MAX_PARALLEL:
-        yield "", f"generates too many jobs (maximum is {MAX_PARALLEL})"
-
-
-def _is_choice(value: Any) -> bool:
-    choices = flatten(value)
-    return bool(choices) and all(is_scalar(choice) or isinstance(choice, bool) for choice in choices or ())
-
-
-_need = either(
-    "can only be a hash or an array",
-    (str, anything),
-    (
-        dict,
-        mapping(
-            {
-                "job": string,
-                "artifacts": boolean,
-                "optional": boolean,
-                "pipeline": string,
-                "project": string,
-                "ref": string,
-                "parallel": parallel,
-            }
-        ),
-    ),
-)
-
-
-def needs(value: Any) -> Iterator[Problem]:
-    """Check a list of needed jobs, also nested, or one of them as a hash."""
-    entries = flatten(value) if isinstance(value, list) else [value] if isinstance(value, dict) else None
-    if entries is None:
-        yield "", "can only be a hash or an array"
-        return
-    for entry in entries:
-        yield from _need(entry)
+allow_failure_type = expect(lambda value: isinstance(value, bool | dict), "should be a hash or a boolean value")
+allow_failure = either("", (bool, anything), (dict, mapping({"exit_codes": _exit_codes})))
 
 
 def tags(value: Any) -> Iterator[Problem]:
     """Check tags of runners."""
     yield from strings(value)
-    if isinstance(value, list) and len(value) > MAX_TAGS:
-        yield "", f"should have at most {MAX_TAGS} tags"
+    if isinstance(value, list) and len(value) >= MAX_TAGS:
+        yield "", f"config must be less than the limit of {MAX_TAGS} tags"
 
 
-_id_token = mapping({"aud": string_or_strings}, required=("aud",))
+def by_name(inner: Check) -> Check:
+    """Return a check of values by names that the author chooses."""
+
+    def check(value: Any) -> Iterator[Problem]:
+        if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+            yield "", "config should be a hash"
+            return
+        for name, item in value.items():
+            yield from ((f":{name}{path}", text) for path, text in inner(item))
+
+    return check
 
 
-def id_tokens(value: Any) -> Iterator[Problem]:
-    """Check signed tokens by the names of their variables."""
-    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
-        yield "", "should be a hash"
-        return
-    for name, token in value.items():
-        yield from ((f":{name}{path}", problem) for path, problem in _id_token(token))
+id_tokens = by_name(mapping({"aud": string_or_strings}, required=("aud",)))
 
 
 def _is_time(value: Any) -> bool:
@@ -337,8 +321,8 @@ def _is_time(value: Any) -> bool:
 
 
 _asset_link = mapping(
-    {"name": string, "url": string, "filepath": string, "link_type": one_of("other", "runbook", "image", "package")},
-    required=("name", "url"),
+    {"name": string, "url": string, "filepath": string, "link_type": one_of("runbook", "package", "image", "other")},
+    present=("name", "url"),
 )
 release = mapping(
     {
@@ -346,25 +330,33 @@ release = mapping(
         "tag_message": string,
         "name": string,
         "description": string,
-        "ref": string,
-        "released_at": expect(_is_time, "must be a valid datetime"),
         "milestones": string_or_strings,
-        "assets": mapping({"links": each(_asset_link, "should be an array of hashes")}, required=("links",)),
+        "released_at": expect(_is_time, "must be a valid datetime"),
+        "ref": string,
     },
-    required=("tag_name", "description"),
+    {"assets": mapping({"links": hashes}, {"links": each("link", _asset_link)}, present=("links",))},
+    present=("tag_name", "description"),
 )
-
-
 _refs = expect(
     lambda value: isinstance(value, list) and all(map(_is_ref, value)),
     "should be an array of strings or regular expressions using re2 syntax",
 )
+_blank = expect(bool, "can't be blank")
 policy = either(
     "has to be either an array of conditions or a hash",
     (list, _refs),
-    (str, lambda value: _refs([value])),
     (
         dict,
-        mapping({"refs": _refs, "variables": each(expression), "changes": _paths, "kubernetes": one_of("active")}),
+        every(
+            _blank,
+            mapping(
+                {
+                    "refs": _refs,
+                    "kubernetes": known("active"),
+                    "variables": each("", expression, "should be an array of strings"),
+                    "changes": strings,
+                },
+            ),
+        ),
     ),
 )

@@ -1,10 +1,12 @@
 """YAML loader for CI files, with limits that refuse a file before it is expanded.
 
 Values are built from the parser's events instead of by the library's composer, which overflows the stack of the process
-on deeply nested files. As in GitLab's parser, ``<<`` replaces keys that are above it in the same mapping.
+on deeply nested files. As in GitLab's parser, ``<<`` replaces keys that are above it in the same mapping, and tags that
+it does not know have no effect.
 """
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -22,6 +24,9 @@ MAX_DOCUMENTS = 2
 MAX_NUMBER_LENGTH = 64
 """Length from which a plain scalar is always text; the conversion of long numbers takes quadratic time."""
 _PREFIX = "tag:yaml.org,2002:"
+_REFERENCE = "!reference"
+_CLASS_TAG = "!ruby/"
+"""Beginning of tags that name a class of Ruby, which GitLab refuses to load."""
 _PLAIN_TAGS = frozenset(_PREFIX + name for name in ("bool", "int", "float", "null"))
 _KEY_TYPES = (str, int, float, type(None))
 _SYMBOL = re.compile(r":[A-Za-z_][\w.-]*")
@@ -135,15 +140,15 @@ class _Builder:
             total += size
             self._budget.check(len(items))
         self._budget.spend(len(items) + 1)
-        if start.tag == "!reference":
+        if start.tag == _REFERENCE:
             if not items or not all(isinstance(item, str) for item in items):
                 raise _error("!reference config should be an array of strings", start)
             return YamlReference(tuple(items)), total
-        _require_tag(start, "seq")
+        _refuse_tag(start)
         return items, total
 
     def _mapping(self, start: yaml.MappingStartEvent, depth: int) -> tuple[Any, int]:
-        _require_tag(start, "map")
+        _refuse_tag(start)
         pairs: dict[Any, Any] = {}
         total = 1
         while type(event := self._next()) is not yaml.MappingEndEvent:
@@ -151,7 +156,7 @@ class _Builder:
             value, size = self._value(self._next(), depth + 1)
             total += size + 1
             self._budget.check(len(pairs))
-            if key == "<<" and type(event) is yaml.ScalarEvent and event.implicit[0]:
+            if key == "<<" and type(event) is yaml.ScalarEvent and _is_merge(event):
                 pairs.update(_merged(value, event))
             elif isinstance(key, _KEY_TYPES):
                 pairs[_without_symbol(key, event)] = value
@@ -173,9 +178,16 @@ def _error(problem: str, event: yaml.Event) -> ConfigError:
     return ConfigError(f"Invalid configuration format: {problem}{where}")
 
 
-def _require_tag(event: Any, name: str) -> None:
-    if event.tag not in (None, "!", _PREFIX + name):
-        raise _error(f"unknown tag {event.tag}", event)
+def _refuse_tag(event: Any) -> None:
+    """Raise ConfigError for a tag that would change the meaning of its value; others are ignored."""
+    if event.tag == _REFERENCE:
+        raise _error("!reference config should be an array of strings", event)
+    if event.tag is not None and event.tag.startswith(_CLASS_TAG):
+        raise _error(f"Tried to load unspecified class: {event.tag.removeprefix(_CLASS_TAG)}", event)
+
+
+def _is_merge(event: yaml.ScalarEvent) -> bool:
+    return bool(event.implicit[0]) or event.tag == _PREFIX + "merge"
 
 
 def _merged(value: Any, event: yaml.Event) -> dict[Any, Any]:
@@ -192,12 +204,17 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
     if "\0" in event.value:
         # PostgreSQL cannot store it.
         raise _error("found a NUL character", event)
-    if event.tag in (None, "!"):
+    _refuse_tag(event)
+    if event.tag is None or event.tag == "!":
         return _plain(event.value) if event.implicit[0] and event.tag is None else event.value
-    if event.tag == _PREFIX + "str":
+    if event.tag in (_PREFIX + "str", _PREFIX + "merge"):
         return event.value
-    if event.tag not in _PLAIN_TAGS or len(event.value) > MAX_NUMBER_LENGTH:
-        raise _error(f"unknown tag {event.tag}", event)
+    if event.tag == _PREFIX + "binary":
+        return b64decode(event.value).decode(errors="replace")
+    if event.tag not in _PLAIN_TAGS:
+        return event.value if event.style else _plain(event.value)
+    if len(event.value) > MAX_NUMBER_LENGTH:
+        raise _error(f"found a number of more than {MAX_NUMBER_LENGTH} characters", event)
     return _converted(event.tag, event.value)
 
 

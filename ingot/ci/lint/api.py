@@ -16,11 +16,11 @@ routes = Routes("lint")
 
 
 @routes.post("/ci/lint", may=anyone, returns=LintView, status=200)
-def lint_config(call: Call, params: LintConfig) -> LintView:  # noqa: ARG001 - Every handler takes the call.
+def lint_config(call: Call, params: LintConfig) -> LintView:
     """Validate the text of a CI file."""
     context = StandaloneContext()
     try:
-        config = read_config(params.content, StandaloneSource(), context)
+        config = read_config(params.content, StandaloneSource(), context, max_needs=call.settings.ci_needs_size_limit)
         plan_pipeline(config, context)
     except ConfigError as error:
         return LintView(status="invalid", errors=list(error.messages), warnings=[])

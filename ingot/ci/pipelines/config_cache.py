@@ -14,7 +14,7 @@ _config_cache: BoundedCache[tuple[str, str], _FilesAndConfig] = declare_cache("c
 
 
 def read_cached_config(
-    reader: FileReader, source: CommitFiles, path: str, oid: str, context: RuleContext
+    reader: FileReader, source: CommitFiles, path: str, oid: str, context: RuleContext, max_needs: int
 ) -> PipelineConfig:
     """Return the validated configuration of a file by its path and id; raise ConfigError.
 
@@ -29,7 +29,7 @@ def read_cached_config(
     text = reader.text_of_blob(oid, path)
     reader.read_ids.clear()
     observed = ObservedContext(context)
-    config = read_config(text, source, observed)
+    config = read_config(text, source, observed, max_needs=max_needs)
     if not observed.used and not source.read_elsewhere:
         files = tuple(reader.read_ids.items())
         _config_cache.put((path, oid), (files, config), _BYTES_PER_CHARACTER * len(text) * (1 + len(files)))

@@ -8,9 +8,10 @@ from ingot.core.outgoing.guard import SsrfGuard
 
 @dataclass(frozen=True, slots=True)
 class CiEnvironment:
-    """Public address and version of the instance, the guard of requests to other servers, and the data directory."""
+    """Address, version and limits of the instance, the guard of requests to other servers, and the data directory."""
 
     base_url: str
     version: str
     guard: SsrfGuard
     data: Path
+    max_needs: int

@@ -10,6 +10,7 @@ from ingot.ci.config.plan import PipelineConfig
 from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.config_cache import read_cached_config
 from ingot.ci.pipelines.config_files import CommitFiles, FileReader
+from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.rule_context import CommitContext
 from ingot.core.access.actor import Actor
 from ingot.core.db.database import Database
@@ -47,14 +48,15 @@ def read_project_config(
     """Return the validated configuration of a commit; raise ConfigError if it is not valid."""
     path = project.ci_config_path or predefined.DEFAULT_CONFIG_PATH
     reader = FileReader(repository, context.sha)
+    max_needs = database.ports[CiEnvironment].max_needs
     with closing(CommitFiles(database, store, actor, reader, artifact_text=given.artifact_text)) as source:
         if given.text is not None:
-            return read_config(given.text, source, context)
+            return read_config(given.text, source, context, max_needs=max_needs)
         oid = None if given.inputs or is_elsewhere(path) else reader.blob_id_or_none(path)
         if oid is not None:
-            return read_cached_config(reader, source, path, oid, context)
+            return read_cached_config(reader, source, path, oid, context, max_needs)
         text, inner = config_text(path, reader, source)
-        return read_config(text, inner, context, given.inputs)
+        return read_config(text, inner, context, given.inputs, max_needs=max_needs)
 
 
 def is_elsewhere(path: str) -> bool:
