@@ -57,8 +57,8 @@ class Checkout:
         self._environment = environment
         self._log = log
 
-    def prepare(self, source: GitSource, url: str, *, allow_fetch: bool) -> None:
-        """Check out the commit; raise CheckoutFailed if that is not possible."""
+    def prepare(self, source: GitSource, url: str, *, allow_fetch: bool) -> bool:
+        """Check out the commit, unless the job does not want it; return whether it was. Raise CheckoutFailed."""
         strategy = self._environment.get("GIT_STRATEGY") or ("fetch" if allow_fetch else "clone")
         if strategy not in ("fetch", "clone", "none", "empty"):
             raise CheckoutFailed(f"GIT_STRATEGY cannot be {strategy!r}")
@@ -67,17 +67,18 @@ class Checkout:
         self._directory.mkdir(parents=True, exist_ok=True)
         if strategy in ("none", "empty"):
             self._log("Skipping the checkout")
-            return
+            return False
         self._fetch(source, url)
         if self._environment.get("GIT_CHECKOUT", "true").lower() in ("false", "0"):
             self._log("Skipping the checkout of the commit")
-            return
+            return False
         self._log(f"Checking out {source.sha[:8]} as detached HEAD (ref is {source.ref})...")
         self._run(["checkout", "-f", "-q", "--detach", source.sha])
         flags = self._environment.get("GIT_CLEAN_FLAGS") or _CLEAN_FLAGS
         if flags != "none":
             self._run(["clean", *shlex.split(flags)])
         self._update_submodules()
+        return True
 
     def _fetch(self, source: GitSource, url: str) -> None:
         folder = self._directory / ".git"

@@ -16,7 +16,9 @@ from ingot.runner.caches import CacheDirectory
 from ingot.runner.checkout import Checkout, CheckoutFailed, credential_settings, git_environment, public_url
 from ingot.runner.client import JobClient, runner_version
 from ingot.runner.environment import ShellEnvironment
+from ingot.runner.lfs import LfsFailed, clean_filter_settings, download_files, list_pointers
 from ingot.runner.processes import JobCanceled, JobTimedOut, StopSwitch, run_process, script_command
+from ingot.runner.release_cli import install_release_command
 from ingot.runner.secret_mask import SecretMask
 from ingot.runner.trace import Cancellation, JobTrace
 
@@ -64,6 +66,7 @@ class JobExecution:
         place = _project_place(job.git_info.repo_url)
         self._project = paths.builds / str(slot) / place
         self._temporary = self._project.with_name(f"{self._project.name}.tmp")
+        self._commands = self._temporary / "bin"
         self._environment = self._job_environment(paths.builds)
         self._client = JobClient(url, job.id, job.token)
         features = job.server_features
@@ -103,6 +106,7 @@ class JobExecution:
         succeeded, result = False, JobResult("success")
         try:
             self._environment.write_files()
+            install_release_command(self._commands, self._url)
             self._prepare()
             self._run_steps()
             succeeded = True
@@ -143,13 +147,28 @@ class JobExecution:
         attempts = max(1, self._environment.number("GET_SOURCES_ATTEMPTS", 1))
         for attempt in range(1, attempts + 1):
             try:
-                checkout.prepare(self._job.git_info, self._clone_url, allow_fetch=self._job.allow_git_fetch)
+                if checkout.prepare(self._job.git_info, self._clone_url, allow_fetch=self._job.allow_git_fetch):
+                    self._download_lfs_files()
             except CheckoutFailed as error:
                 if attempt == attempts:
                     raise
                 self._trace.line(f"\x1b[33;1m{error}; trying again\x1b[0;m")
             else:
                 return
+
+    def _download_lfs_files(self) -> None:
+        """Replace the pointers of Git LFS in the work tree by the files, unless the job does not want them."""
+        if self._environment.get("GIT_LFS_SKIP_SMUDGE") in ("1", "true"):
+            return
+        try:
+            pointers = list_pointers(self._project, git_environment(self._process_environment()))
+            if pointers:
+                download_files(pointers, self._clone_url, self._job.token, self._trace.line, self._switch.check)
+        except (LfsFailed, OSError) as error:
+            raise CheckoutFailed(f"Git LFS: {error}") from error
+        if pointers:
+            for key, value in clean_filter_settings():
+                self._run_git(["config", key, value])
 
     def _run_steps(self) -> None:
         """Run the steps before after_script; raise _ScriptFailed for the first failure that counts."""
@@ -159,7 +178,7 @@ class JobExecution:
                 continue
             if failure is None and step.when == "on_failure":
                 continue
-            with self._section("step_script"):
+            with self._section("release" if step.name == "release" else "step_script"):
                 status = self._run_script(step, self._deadline)
             if status != 0 and not step.allow_failure:
                 failure = failure or _ScriptFailed(status)
@@ -223,7 +242,10 @@ class JobExecution:
         )
 
     def _process_environment(self) -> dict[str, str]:
-        return {**self._environment.for_processes(os.environ), **credential_settings(self._clone_url)}
+        environment = {**self._environment.for_processes(os.environ), **credential_settings(self._clone_url)}
+        # Last, so that programs of the machine have precedence.
+        environment["PATH"] = f"{environment.get('PATH', os.defpath)}:{self._commands}"
+        return environment
 
     def _failure(self, error: Exception) -> JobResult:
         if isinstance(error, _ScriptFailed):

@@ -1,8 +1,10 @@
-"""``spec:inputs``: values that a file receives from the one that includes it."""
+"""``spec:inputs``: values that a file receives from the one that includes it, or from the caller of a pipeline."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import msgspec
 
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.patterns import pattern_matcher
@@ -13,11 +15,13 @@ MAX_FUNCTIONS = 3
 _INPUT = re.compile(r"\$\[\[\s*inputs\.([\w-]+)\s*((?:\|[^|\]]{0,200}){0,10})\]\]")
 _TRUNCATE = re.compile(r"truncate\(\s*(\d{1,6})\s*,\s*(\d{1,6})\s*\)")
 _TYPES: dict[str, type | tuple[type, ...]] = {
-    "string": str,
-    "number": (int, float),
-    "boolean": bool,
     "array": list,
+    "boolean": bool,
+    "number": (int, float),
+    "string": str,
 }
+_ARTICLES = {"array": "an"}
+_MAX_MESSAGES = 3
 
 
 def with_inputs(documents: list[Any], given: Mapping[str, Any], variables: Mapping[str, str]) -> Any:
@@ -29,37 +33,82 @@ def with_inputs(documents: list[Any], given: Mapping[str, Any], variables: Mappi
     declared = (spec.get("inputs") if isinstance(spec, dict) else None) or {}
     if not isinstance(declared, dict):
         raise ConfigError("spec:inputs config should be a hash")
+    has_header = len(documents) > 1 and isinstance(header, dict) and "spec" in header
+    if given and not has_header:
+        raise ConfigError("Given inputs not defined in the `spec` section of the included configuration file")
+    if not has_header:
+        return header
+    errors = [error for name, rule in declared.items() for error in _errors(str(name), rule, given)]
     unknown = [str(name) for name in given if name not in declared]
     if unknown:
-        raise ConfigError(
-            f"Given inputs not defined in the `spec` section of the included configuration file: {', '.join(unknown)}"
-        )
-    if len(documents) == 1 or not isinstance(header, dict) or "spec" not in header:
-        return header
+        errors.insert(0, f"unknown input arguments: {', '.join(unknown)}")
+    if errors:
+        raise ConfigError(", ".join(errors[:_MAX_MESSAGES]))
     values = {str(name): _value(str(name), rule, given) for name, rule in declared.items()}
     return _Inserter(values, variables).inserted(documents[1])
 
 
+def _kind(rule: Any) -> str:
+    kind = rule.get("type", "string") if isinstance(rule, dict) else "string"
+    return kind if isinstance(kind, str) else ""
+
+
+def _converted(kind: str, value: Any) -> Any:
+    """Return a value in the type of its input; callers may send numbers, booleans and arrays as text."""
+    if kind == "string":
+        return value if isinstance(value, list | dict) else _string("" if value is None else value)
+    if not isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return value
+
+
 def _value(name: str, rule: Any, given: Mapping[str, Any]) -> Any:
-    rule = rule if isinstance(rule, dict) else {}
-    if name not in given and "default" not in rule:
-        raise ConfigError(f"`{name}` input: required value has not been provided")
-    value = given.get(name, rule.get("default"))
-    kind = rule.get("type", "string")
-    expected = _TYPES.get(kind) if isinstance(kind, str) else None
-    if expected is None:
-        raise ConfigError(f"`{name}` input: unknown input type `{kind}`")
+    value = given.get(name)
+    return _converted(_kind(rule), (rule or {}).get("default") if value is None else value)
+
+
+def _errors(name: str, rule: Any, given: Mapping[str, Any]) -> Iterator[str]:
+    kind = _kind(rule)
+    if not (rule is None or isinstance(rule, dict)) or kind not in _TYPES:
+        yield f"unknown input specification for `{name}` (valid types: {', '.join(_TYPES)})"
+        return
+    rule, value = rule or {}, given.get(name)
+    if "default" not in rule and value is None:
+        yield f"`{name}` input: required value has not been provided"
+        return
+    if "default" in rule:
+        yield from (f"`{name}` input: {text}" for text in _problems(kind, rule, rule["default"], "default"))
+    if value is not None:
+        yield from (f"`{name}` input: {text}" for text in _problems(kind, rule, value, "provided"))
+
+
+def _problems(kind: str, rule: Mapping[str, Any], value: Any, origin: str) -> Iterator[str]:
+    """Yield what is wrong with the default or the given value of an input."""
+    value, expected = _converted(kind, value), _TYPES[kind]
     if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
-        raise ConfigError(f"`{name}` input: provided value is not a {kind}")
+        yield f"{origin} value is not {_ARTICLES.get(kind, 'a')} {kind}"
+        return
     options = rule.get("options")
-    chosen = value if isinstance(value, list) else [value]
-    if isinstance(options, list) and options and not all(each in options for each in chosen):
-        raise ConfigError(f"`{name}` input: `{value}` cannot be used because it is not in the list of allowed options")
-    if isinstance(rule.get("regex"), str):
-        matcher = pattern_matcher(f"/{rule['regex']}/")
-        if matcher is None or not matcher(str(value)):
-            raise ConfigError(f"`{name}` input: provided value does not match required RegEx pattern")
-    return value
+    if options is not None and kind == "boolean":
+        yield "Options can only be used with string and number inputs"
+    elif isinstance(options, list) and not _are_options(kind, value, options):
+        yield f"`{value}` cannot be used because it is not in the list of allowed options"
+    if "regex" in rule and kind != "string":
+        yield "RegEx validation can only be used with string inputs"
+    elif "regex" in rule:
+        matcher = pattern_matcher(f"/{rule['regex']}/") if isinstance(rule["regex"], str) else None
+        if matcher is None:
+            yield "invalid regular expression"
+        elif not matcher(str(value)):
+            yield f"{origin} value does not match required RegEx pattern"
+
+
+def _are_options(kind: str, value: Any, options: list[Any]) -> bool:
+    allowed = [_converted(kind, each) for each in options]
+    return all(each in options for each in value) if isinstance(value, list) else value in allowed
 
 
 class _Inserter:

@@ -41,6 +41,7 @@ FailureReason = Literal[
     "scheduler_failure",
     "data_integrity_failure",
     "forward_deployment_failure",
+    "failed_outdated_deployment_job",
     "user_blocked",
     "project_deleted",
     "configuration_error",

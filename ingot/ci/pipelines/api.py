@@ -59,7 +59,7 @@ def create_pipeline(stage: StagedCall, project: Project, params: CreatePipeline)
         stage.database.read(partial(require_variables_allowed, user_id=stage.actor.user_id, project=project))
     store = repository_store(stage.settings)
     pipeline = staged.run_pipeline(
-        stage.database, store, project, stage.actor.user_id, params.ref, variables, source="api"
+        stage.database, store, project, stage.actor.user_id, params.ref, variables, "api", params.inputs
     )
     return stage.database.read(partial(_view, stage, project=project, pipeline_id=pipeline.id))
 

@@ -59,6 +59,7 @@ from ingot.repositories.pipelines.tables import CHILD_SOURCE, Pipeline, Status
 
 _SKIP = re.compile(r"\[(?:ci[ _-]skip|skip[ _-]ci)\]", re.IGNORECASE)
 _SOURCES_THAT_SKIP = ("push", "merge_request_event")
+_MAX_WARNINGS = 50
 NO_JOBS = "No stages / jobs for this pipeline."
 FILTERED = "Pipeline filtered out by workflow rules."
 NOT_PERMITTED = "Insufficient permissions to create a new pipeline"
@@ -130,6 +131,7 @@ class PipelineDraft(NamedTuple):
     plan: PipelinePlan | None
     rows: list[JobRow]
     name: str | None
+    warnings: tuple[str, ...] = ()
 
 
 def create_pipeline(
@@ -172,11 +174,12 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
     except ConfigError as error:
         errors = mask_values("; ".join(error.messages), rules.masked_values)
         return PipelineDraft("failed", errors, stored, inputs.protected, None, [], None)
+    warnings = tuple(mask_values(each, rules.masked_values) for each in config.warnings[:_MAX_WARNINGS])
     if plan is None:
         raise PipelineRefused(FILTERED)
     if not plan.has_main_jobs:
         raise PipelineRefused(NO_JOBS)
-    return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, rules))
+    return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, rules), warnings)
 
 
 def _rows(plan: PipelinePlan | None, facts: _PipelineFacts, sha: str) -> list[JobRow]:
@@ -327,7 +330,8 @@ def _write(db: Connection, store: RepositoryStore, request: PipelineRequest, dra
     bridge = None if request.bridge_id is None else lock_job(db, request.bridge_id)
     if request.bridge_id is not None and (bridge is None or bridge.status != "pending"):
         raise Invalid(base=["The job that starts the pipeline was canceled"])
-    pipeline = insert_pipeline(db, request.project, _columns(request, draft), draft.context, request.variables)
+    columns = _columns(request, draft)
+    pipeline = insert_pipeline(db, request.project, columns, draft.context, request.variables, draft.warnings)
     if draft.rows:
         key, sha = request.project.repository_key, request.sha
         # A runner that finds no ref after a crash creates it (``ensure_pipeline_ref``).

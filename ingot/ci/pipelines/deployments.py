@@ -1,16 +1,17 @@
 """Deployments of jobs to environments."""
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import Text, and_, bindparam, func, or_, select
 
 from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.variables import expand_text
 from ingot.ci.job_records.dependencies import inherited_variables
 from ingot.ci.job_records.queries import options_of, reported_variables
-from ingot.ci.job_records.tables import CiJob
+from ingot.ci.job_records.tables import CiJob, ci_jobs
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.projects.environments.service import is_link_target
 from ingot.projects.environments.tables import Environment, deployments, environments
+from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import projects
 from ingot.repositories.pipelines.tables import Pipeline, Status
 
@@ -22,6 +23,28 @@ _BY_URL = select(environments.c.id).where(
 )
 _LOCK_PROJECT = select(projects.c.id).where(projects.c.id == bindparam("project")).with_for_update()
 _LAST_IID = select(func.max(deployments.c.iid)).where(deployments.c.project_id == bindparam("project"))
+_COMPARED = 20
+"""Last successful deployments that are compared with a job; jobs need not start in the order of their ids."""
+_LAST_SUCCESSES = (
+    select(deployments.c.id, deployments.c.sha, deployments.c.created_at)
+    .where(deployments.c.environment_id == bindparam("environment"), deployments.c.status == "success")
+    .order_by(deployments.c.id.desc())
+    .limit(_COMPARED)
+    .subquery()
+)
+_NEWER_COMMIT = (
+    select(_LAST_SUCCESSES.c.sha)
+    .outerjoin(ci_jobs, ci_jobs.c.deployment_id == _LAST_SUCCESSES.c.id)
+    .where(
+        or_(
+            ci_jobs.c.id > bindparam("job"),
+            and_(ci_jobs.c.id.is_(None), _LAST_SUCCESSES.c.created_at > bindparam("created_at", type_=Text)),
+        )
+    )
+    .order_by(_LAST_SUCCESSES.c.id.desc())
+    .limit(1)
+)
+_COMPLETE: frozenset[str] = frozenset({"success", "failed", "canceled"})
 _RESULTS = {"success": "success", "canceled": "canceled"}
 
 
@@ -35,6 +58,23 @@ def environment_of(db: Connection, job: CiJob) -> Environment | None:
 def _action(job: CiJob) -> str:
     action: str = (options_of(job).environment or {}).get("action", "start")
     return action
+
+
+def is_outdated_deployment(db: Connection, job: CiJob, pipeline: Pipeline) -> bool:
+    """Return whether a job may not deploy, because a newer job has deployed another commit to its environment.
+
+    A finished job may be repeated for a rollback, if the project allows it.
+    """
+    environment = environment_of(db, job)
+    if environment is None or _action(job) != "start":
+        return False
+    options = existing_project(db, job.project_id).ci_options
+    if not options.ci_forward_deployment_enabled:
+        return False
+    if options.ci_forward_deployment_rollback_allowed and job.status in _COMPLETE:
+        return False
+    newer = db.value(_NEWER_COMMIT, environment=environment.id, job=job.id, created_at=job.created_at)
+    return newer is not None and newer != pipeline.sha
 
 
 def start_deployment(db: Connection, pipeline: Pipeline, job: CiJob) -> int | None:

@@ -223,8 +223,9 @@ def insert_pipeline(
     columns: Mapping[str, Any],
     context: Mapping[str, str],
     given: Sequence[GivenVariable],
+    warnings: Sequence[str] = (),
 ) -> Pipeline:
-    """Insert the row of a pipeline, its context and its variables."""
+    """Insert the row of a pipeline, its context with the warnings, and its variables."""
     lock_project(db, project.id)
     pipeline_id = db.insert(
         pipelines,
@@ -234,7 +235,12 @@ def insert_pipeline(
         updated_at=db.now,
         **columns,
     )
-    db.insert(pipeline_contexts, pipeline_id=pipeline_id, variables=_json(context))
+    db.insert(
+        pipeline_contexts,
+        pipeline_id=pipeline_id,
+        variables=_json(context),
+        warnings=_json(warnings) if warnings else None,
+    )
     db.insert_many(
         pipeline_variables,
         [

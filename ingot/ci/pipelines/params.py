@@ -1,5 +1,7 @@
 """Request parameters of pipelines."""
 
+from typing import Any
+
 from ingot.ci.pipelines.tables import VariableType
 from ingot.core.api.params import Params
 from ingot.repositories.pipelines.tables import Status
@@ -18,6 +20,7 @@ class CreatePipeline(Params):
 
     ref: str
     variables: list[PipelineVariableParams] | None = None
+    inputs: dict[str, Any] | None = None
 
 
 class ListJobsOfPipeline(Params):

@@ -3,6 +3,7 @@
 from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline, lock_job
 from ingot.ci.job_records.tables import CiJob
+from ingot.ci.pipelines.deployments import is_outdated_deployment
 from ingot.ci.pipelines.hierarchy import cancel_children, upstream_link, with_descendants
 from ingot.ci.pipelines.processing import CANCELABLE, advance_pipeline, cancel_jobs, finish_job, restart_jobs
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
@@ -16,6 +17,7 @@ from ingot.projects.projects.queries import find_project
 from ingot.repositories.pipelines.queries import lock_pipeline_by_id
 from ingot.repositories.pipelines.tables import Pipeline, Status, pipelines
 
+OUTDATED_DEPLOYMENT = "The deployment job is older than the latest deployment"
 REMOVE_PIPELINE_REFS = "remove_pipeline_refs"
 RETRYABLE: frozenset[Status] = frozenset({"success", "failed", "canceled"})
 _STARTABLE: frozenset[Status] = frozenset({"manual", "scheduled"})
@@ -25,6 +27,7 @@ def play_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
     """Start a manual or delayed job, or a finished manual job again; return the job that starts."""
     pipeline = _locked_pipeline(db, actor, job.pipeline_id)
     job = _current(db, job)
+    _require_current_deployment(db, job, pipeline)
     if job.status in _STARTABLE and not job.retried:
         set_columns(db, job, user_id=actor.user_id)
         restart_jobs(db, pipeline, [(job.id, job.name)])
@@ -40,7 +43,13 @@ def retry_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
     job = _current(db, job)
     if job.status not in RETRYABLE or job.retried:
         raise Denied("Job is not retryable")
+    _require_current_deployment(db, job, pipeline)
     return _retry(db, actor, pipeline, job)
+
+
+def _require_current_deployment(db: Connection, job: CiJob, pipeline: Pipeline) -> None:
+    if is_outdated_deployment(db, job, pipeline):
+        raise Denied(OUTDATED_DEPLOYMENT)
 
 
 def _retry(db: Connection, actor: Actor, pipeline: Pipeline, job: CiJob) -> CiJob:
@@ -64,7 +73,11 @@ def retry_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
     """Add another attempt of every failed or canceled job, and process the pipeline again."""
     pipeline = _locked_pipeline(db, actor, pipeline.id)
     jobs = jobs_of_pipeline(db, pipeline.id)
-    copies = [copy_job(db, job, actor.user_id) for job in jobs if job.status in ("failed", "canceled")]
+    copies = [
+        copy_job(db, job, actor.user_id)
+        for job in jobs
+        if job.status in ("failed", "canceled") and not is_outdated_deployment(db, job, pipeline)
+    ]
     skipped = [job.id for job in jobs if job.status == "skipped"]
     if skipped:
         set_status(db, skipped, "created")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from functools import partial
+from typing import Any
 
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.plan import ConfigVariable
@@ -76,6 +77,7 @@ def run_pipeline(
     ref: str,
     variables: tuple[GivenVariable, ...],
     source: str,
+    inputs: dict[str, Any] | None = None,
 ) -> Pipeline:
     """Create a pipeline for the tip of a branch or tag; raise Invalid if there is nothing to run."""
     resolved = resolve_ref(project_repository(store, project), ref)
@@ -83,7 +85,14 @@ def run_pipeline(
         raise Invalid(base=[NO_REFERENCE])
     name, is_tag, sha = resolved
     request = PipelineRequest(
-        project=project, ref=name, is_tag=is_tag, sha=sha, source=source, user_id=user_id, variables=variables
+        project=project,
+        ref=name,
+        is_tag=is_tag,
+        sha=sha,
+        source=source,
+        user_id=user_id,
+        variables=variables,
+        configuration=GivenConfiguration(inputs=inputs),
     )
     pipeline = create_pipeline(database, store, request, save_on_errors=False)
     if pipeline is None:

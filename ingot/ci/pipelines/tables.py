@@ -29,6 +29,8 @@ pipeline_contexts = Table(
     Column("pipeline_id", Identifier, ForeignKey("pipelines.id", ondelete="CASCADE"), primary_key=True),
     # JSON object.
     text("variables"),
+    # JSON list: what the configuration contains that has no effect; NULL for nothing.
+    text("warnings", nullable=True),
 )
 
 # Pipelines that jobs of other pipelines have started.

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, FromClause, Select, Subquery, bindparam, d
 
 from ingot.ci.job_records.queries import has_active_user, job_by_id, lock_job
 from ingot.ci.job_records.tables import CiJob, ci_queue, ci_running
+from ingot.ci.pipelines.deployments import is_outdated_deployment
 from ingot.ci.pipelines.processing import finish_job, start_job
 from ingot.ci.pipelines.tables import ci_settings
 from ingot.ci.runner_protocol.dependencies import has_missing_dependency
@@ -18,6 +19,7 @@ from ingot.core.db.expressions import in_list, list_as_table
 from ingot.errors import Conflict
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
+from ingot.repositories.pipelines.queries import lock_pipeline_by_id
 
 MAX_ATTEMPTS = 50
 """Jobs that may turn out to be taken by other runners, or not to be executable, in one poll."""
@@ -237,11 +239,16 @@ def _claim_job(db: Connection, job_id: int) -> CiJob | None:
 
 
 def _is_executable(db: Connection, job: CiJob) -> bool:
-    """Return whether a job may start; end it if its user was blocked or artifacts that it needs are gone."""
+    """Return whether a job may start; end it if its user was blocked, or if its artifacts or its turn are gone."""
     if not has_active_user(db, job):
         finish_job(db, job, "failed", "user_blocked")
         return False
     if has_missing_dependency(db, job):
         finish_job(db, job, "failed", "missing_dependency_failure")
         return False
+    if job.environment is not None:
+        pipeline = lock_pipeline_by_id(db, job.pipeline_id)
+        if pipeline is not None and is_outdated_deployment(db, job, pipeline):
+            finish_job(db, job, "failed", "failed_outdated_deployment_job")
+            return False
     return True

@@ -53,7 +53,7 @@ def trigger_pipeline(stage: StagedCall, params: TriggerPipeline) -> PipelineView
 )
 def trigger_pipeline_of_ref(stage: StagedCall, params: TriggerPipelineOfRef) -> PipelineView:
     """Start a pipeline for a branch or tag in the path."""
-    return _trigger_pipeline(stage, TriggerPipeline(params.token, stage.path["ref"], params.variables))
+    return _trigger_pipeline(stage, TriggerPipeline(params.token, stage.path["ref"], params.variables, params.inputs))
 
 
 @routes.get("/projects/:id/triggers", on=project_in_path, may=policy.may_read_triggers, returns=list[TriggerView])

@@ -1,5 +1,7 @@
 """Request parameters of pipeline triggers."""
 
+from typing import Any
+
 from msgspec import UNSET, UnsetType
 
 from ingot.core.api.params import Params
@@ -17,6 +19,7 @@ class TriggerPipeline(Params):
     token: str
     ref: str
     variables: dict[str, str] | None = None
+    inputs: dict[str, Any] | None = None
 
 
 class TriggerPipelineOfRef(Params):
@@ -24,6 +27,7 @@ class TriggerPipelineOfRef(Params):
 
     token: str
     variables: dict[str, str] | None = None
+    inputs: dict[str, Any] | None = None
 
 
 class EditTrigger(Params):

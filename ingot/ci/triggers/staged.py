@@ -10,6 +10,7 @@ from ingot.ci.job_tokens.queries import allows_job_token
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.ci.pipelines.given_variables import require_variables_allowed
 from ingot.ci.pipelines.insertion import GivenVariable
+from ingot.ci.pipelines.project_config import GivenConfiguration
 from ingot.ci.pipelines.staged import NO_REFERENCE, check_variables, resolve_ref
 from ingot.ci.triggers.params import TriggerPipeline
 from ingot.ci.triggers.queries import trigger_by_token
@@ -61,6 +62,7 @@ def trigger_pipeline(
             *(GivenVariable(key, value) for key, value in given.items()),
             GivenVariable(PAYLOAD_VARIABLE, payload, "file", raw=True),
         ),
+        configuration=GivenConfiguration(inputs=params.inputs),
         origin_variables=() if origin.trigger_id is None else (("CI_TRIGGER_SHORT_TOKEN", params.token[:4]),),
     )
     pipeline = create_pipeline(database, store, request, save_on_errors=True)

@@ -210,6 +210,8 @@ def _request_schema(kind: Any) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": _request_schema(get_args(kind)[1])}
     if isinstance(kind, type) and issubclass(kind, Params):
         return _params_schema(kind)
+    if kind is Any:
+        return {}
     return {
         str: {"type": "string"},
         RawText: {"type": "string"},

@@ -63,6 +63,9 @@ class InvalidValue(Exception):
 Converter = Callable[[Any], Any]
 
 
+_MAX_JSON_DEPTH = 10
+
+
 def _string(value: Any) -> str:
     text = _raw_text(value)
     if "\0" in text:
@@ -137,7 +140,23 @@ def _upload(value: Any) -> Upload:
     return value
 
 
+def _json_value(value: Any, depth: int = 0) -> Any:
+    """Return a value of any type as it was sent; refuse files, NUL characters and values that are nested deeply."""
+    if depth > _MAX_JSON_DEPTH:
+        raise InvalidValue("is invalid")
+    if isinstance(value, dict):
+        return {_string(key): _json_value(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_json_value(item, depth + 1) for item in value]
+    if isinstance(value, str):
+        return _string(value)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    raise InvalidValue("is invalid")
+
+
 _SCALARS: dict[Any, Converter] = {
+    Any: _json_value,
     str: _string,
     RawText: _raw_text,
     int: _integer,

@@ -1,5 +1,6 @@
 """Queries of environments and deployments."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -7,7 +8,7 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.accounts.users.tables import users
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import contains, like_pattern
+from ingot.core.db.expressions import contains, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.errors import Invalid, NotFound
 from ingot.projects.environments.params import ListDeployments, ListEnvironments
@@ -51,6 +52,12 @@ _LAST_DEPLOYMENT = (
     .order_by(deployments.c.id.desc())
     .limit(1)
 )
+_NEWEST_IDS = (
+    select(func.max(deployments.c.id))
+    .where(in_list(deployments.c.environment_id, "environments"))
+    .group_by(deployments.c.environment_id)
+)
+_NEWEST_DEPLOYMENTS = _DEPLOYMENTS.where(deployments.c.id.in_(_NEWEST_IDS))
 _DEPLOYMENT_CONDITIONS = {
     "environment": environments.c.name == bindparam("environment"),
     "status": deployments.c.status == bindparam("status"),
@@ -145,6 +152,12 @@ def find_deployment(db: Connection, project: Project, deployment_id: int) -> Dep
 def last_deployment_or_none(db: Connection, project: Project, environment: Environment) -> Deployment | None:
     """Return the last successful deployment of an environment."""
     return db.first(Deployment, _LAST_DEPLOYMENT, project=project.id, environment=environment.id)
+
+
+def newest_deployments(db: Connection, project: Project, environment_ids: Sequence[int]) -> dict[int, Deployment]:
+    """Return the newest deployments of environments by environment, also those that run or have failed."""
+    listed = db.all(Deployment, _NEWEST_DEPLOYMENTS, project=project.id, environments=list(environment_ids))
+    return {deployment.environment_id: deployment for deployment in listed}
 
 
 def next_iid(db: Connection, project: Project) -> int:

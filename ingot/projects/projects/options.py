@@ -104,8 +104,12 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
 class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     """Options for CI, which only administrators of a project see."""
 
-    ci_forward_deployment_enabled: bool = True
-    ci_forward_deployment_rollback_allowed: bool = True
+    ci_forward_deployment_enabled: Annotated[
+        bool, Meta(description="Jobs do not run if a newer one has deployed another commit to their environment.")
+    ] = True
+    ci_forward_deployment_rollback_allowed: Annotated[
+        bool, Meta(description="Finished jobs may deploy an older commit when they are retried.")
+    ] = True
     ci_separated_caches: Annotated[bool, Meta(description="Protected and other branches use separate caches.")] = True
     restrict_user_defined_variables: Annotated[
         bool, Meta(description="Only maintainers may give variables to a pipeline that they start.")

@@ -1,8 +1,12 @@
 """Environments of a project with their deployments."""
 
 from ingot.core.api.params import number_or_none
+from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.projects.environments import api as environments_api
+from ingot.projects.environments.queries import newest_deployments
+from ingot.projects.environments.views import deployment_views
+from ingot.projects.projects import api as projects_api
 from ingot.web.ci.sections import ci_page
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field
@@ -13,8 +17,8 @@ STATES = {"available": "Available", "stopped": "Stopped"}
 
 
 @pages.get("/:path/-/environments")
-def show_environments(visit: Visit) -> PageResponse:
-    """List the environments with their last deployments."""
+def show_environments(visit: Visit, db: Connection) -> PageResponse:
+    """List the environments with their last deployments, and with newer ones that run or have failed."""
     parent = project_context(visit)
     state = text_field(visit.request.query, "state")
     state = state if state in STATES else "available"
@@ -24,7 +28,16 @@ def show_environments(visit: Visit) -> PageResponse:
         parent.ask(environments_api.get_environment, environment_id=environment.id)
         for environment in environments.items
     ]
-    context = {"environments": environments, "rows": rows, "state": state, "states": STATES}
+    project = parent.find(projects_api.get_project).project
+    newest = newest_deployments(db, project, [environment.id for environment in rows])
+    views = deployment_views(db, project, [*newest.values()], visit.request.origin.base)
+    context = {
+        "environments": environments,
+        "rows": rows,
+        "newest": {view.environment.id: view for view in views if view.status != "success"},
+        "state": state,
+        "states": STATES,
+    }
     return ci_page(parent, "ci/environments.html", "environments", context)
 
 

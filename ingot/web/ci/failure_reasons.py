@@ -16,6 +16,7 @@ _REASONS = {
     "scheduler_failure": "The job could not be given to a runner.",
     "data_integrity_failure": "The data of the job is inconsistent.",
     "forward_deployment_failure": "A newer deployment to this environment exists.",
+    "failed_outdated_deployment_job": "A newer job has deployed to this environment, so this one was not run.",
     "user_blocked": "The user who started the job is blocked.",
     "project_deleted": "The project was deleted.",
     "configuration_error": "The configuration of the job is invalid.",

@@ -7,6 +7,7 @@ from typing import Any
 from ingot.ci.artifacts import api as artifacts_api
 from ingot.ci.downstream.links import downstream_of_jobs, upstream_of_pipeline
 from ingot.ci.pipelines import api as pipelines_api
+from ingot.ci.pipelines.queries import warnings_of_pipeline
 from ingot.ci.pipelines.staged import described_variables
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
 from ingot.ci.pipelines.views import PipelineVariableView
@@ -206,6 +207,7 @@ def _pipeline_page(
         "may_cancel": may_run and any(job.status in ACTIVE_STATUSES for job in jobs if job.is_job),
         "may_delete": parent.may(pipelines_api.delete_pipeline, pipeline_id=pipeline.id),
         "variables": _variables(parent, pipeline.id),
+        "warnings": warnings_of_pipeline(db, pipeline.id),
         "errors": [],
     }
     return ci_page(parent, "ci/pipeline.html", "pipelines", {**shared, **(context or {})}, status)

@@ -16,12 +16,16 @@ _TEXT_FIELDS = (
 _FLAG_FIELDS = (
     "auto_cancel_pending_pipelines",
     "keep_latest_artifact",
+    "ci_forward_deployment_enabled",
+    "ci_forward_deployment_rollback_allowed",
     "shared_runners_enabled",
     "group_runners_enabled",
 )
 FLAG_LABELS = {
     "auto_cancel_pending_pipelines": "Cancel pipelines that a newer one of the same branch makes redundant",
     "keep_latest_artifact": "Keep the artifacts of the latest pipeline of each branch and tag",
+    "ci_forward_deployment_enabled": "Prevent outdated deployment jobs",
+    "ci_forward_deployment_rollback_allowed": "Allow retries of outdated deployment jobs, for rollbacks",
     "shared_runners_enabled": "Use the runners of the instance",
     "group_runners_enabled": "Use the runners of the groups",
 }

@@ -244,14 +244,14 @@ def test_inputs() -> None:
     ("inputs", "message"),
     [
         ("{}", "`name` input: required value has not been provided"),
-        ("{name: 1}", "`name` input: provided value is not a string"),
+        ("{name: [1]}", "`name` input: provided value is not a string"),
         ("{name: a, level: x}", "`level` input: provided value is not a number"),
         ("{name: a, fast: 1}", "`fast` input: provided value is not a boolean"),
         ("{name: a, kinds: [p, r]}", "`kinds` input: `['p', 'r']` cannot be used because it is not in the list of"),
-        ("{name: a, tags: x}", "`tags` input: provided value is not a array"),
+        ("{name: a, tags: x}", "`tags` input: provided value is not an array"),
         ("{name: a, mode: z}", "`mode` input: `z` cannot be used because it is not in the list of allowed options"),
         ("{name: a, version: x}", "`version` input: provided value does not match required RegEx pattern"),
-        ("{name: a, foo: x}", "Given inputs not defined in the `spec` section of the included configuration file: foo"),
+        ("{name: a, foo: x}", "unknown input arguments: foo"),
     ],
 )
 def test_invalid_inputs(inputs: str, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx
 import pytest
 
 from ingot.core.access.levels import Level
@@ -196,3 +197,51 @@ def test_unknown_statuses_are_refused(api: Api, make: Make, project: Project) ->
     address = f"{project.url}/pipelines/{pipeline['id']}/jobs"
     assert api.get(address, make.root, scope=["bogus"]).status_code == 400
     assert len(api.get(address, make.root, scope=["pending"]).json()) == 2
+
+
+INPUTS = """
+spec:
+  inputs:
+    name: {}
+    level: {type: number, default: 1, options: [1, 2]}
+    fast: {type: boolean, default: false}
+    tags: {type: array, default: []}
+    version: {default: v1, regex: '^v[0-9]+$'}
+---
+$[[ inputs.name ]]:
+  interruptible: $[[ inputs.fast ]]
+  tags: $[[ inputs.tags ]]
+  script: deploy $[[ inputs.level ]] $[[ inputs.version ]]
+"""
+
+
+def test_inputs_of_a_new_pipeline(api: Api, make: Make) -> None:
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": INPUTS})
+
+    def create(**inputs: object) -> httpx.Response:
+        return api.post(f"{project.url}/pipeline", make.root, ref="main", inputs=inputs)
+
+    created = create(name="build", level=2, fast=True, tags=["a"], version="v22")
+    assert created.status_code == 201, created.text
+    (job,) = api.get(f"{project.url}/pipelines/{created.json()['id']}/jobs", make.root).json()
+    assert (job["name"], job["tag_list"]) == ("build", ["a"])
+    assert create(name="texts", level="2", fast="true", tags='["b"]').status_code == 201
+    trigger = api.post(f"{project.url}/triggers", make.root, description="t").json()["token"]
+    sent = {"token": trigger, "ref": "main", "inputs": {"name": "triggered"}}
+    assert api.post(f"{project.url}/trigger/pipeline", None, **sent).json()["yaml_errors"] is None
+    for inputs, message in (
+        ({}, "`name` input: required value has not been provided"),
+        (
+            {"name": "a", "level": 3},
+            "`level` input: `3` cannot be used because it is not in the list of allowed options",
+        ),
+        ({"name": "a", "level": "x"}, "`level` input: provided value is not a number"),
+        ({"name": "a", "fast": "maybe"}, "`fast` input: provided value is not a boolean"),
+        ({"name": "a", "tags": "x"}, "`tags` input: provided value is not an array"),
+        ({"name": "a", "version": "1"}, "`version` input: provided value does not match required RegEx pattern"),
+        ({"name": "a", "other": 1}, "unknown input arguments: other"),
+    ):
+        refused = create(**inputs)
+        assert (refused.status_code, message in refused.text) == (400, True), refused.text
+    assert api.post(f"{project.url}/pipeline", make.root, ref="main", inputs="x").status_code == 400

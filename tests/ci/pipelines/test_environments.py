@@ -205,3 +205,57 @@ def test_badge_pages(api: Api, make: Make) -> None:
     missing = httpx.get(f"{api.url}/{hidden.path}x/badges/main/pipeline.svg")
     assert refused.status_code == missing.status_code
     assert "svg" not in refused.headers["content-type"]
+
+
+PRODUCTION = """
+deploy: {script: deploy, environment: production}
+later: {script: deploy, environment: production, when: manual}
+"""
+
+
+def test_an_outdated_deployment_job_does_not_run(api: Api, make: Make) -> None:
+    project = make_project(make)
+    commit_files(make, project, {".gitlab-ci.yml": PRODUCTION})
+    api.put(project.url, make.root, auto_cancel_pending_pipelines="disabled")
+    commit_files(make, project, {"a": "1"})
+    commit_files(make, project, {"b": "2"})
+    runner = project_runner(make, project.id)
+    first, older, newer = (runner.must_take() for _ in range(3))
+    assert [job.finish().status_code for job in (first, newer)] == [200, 200]
+    assert older.finish().status_code == 200  # It had started before the newer one ended.
+    third, second, _ = api.get(f"{project.url}/pipelines", make.root).json()
+    jobs = {job["name"]: job for job in api.get(f"{project.url}/pipelines/{second['id']}/jobs", make.root).json()}
+    refused = api.post(f"{project.url}/jobs/{jobs['later']['id']}/play", make.root)
+    assert (refused.status_code, "older than the latest deployment" in refused.text) == (403, True)
+    (latest,) = (
+        job
+        for job in api.get(f"{project.url}/pipelines/{third['id']}/jobs", make.root).json()
+        if job["name"] == "later"
+    )
+    assert api.post(f"{project.url}/jobs/{latest['id']}/play", make.root).status_code == 200
+    assert runner.run_all() == ["later"]
+
+    # A rollback repeats a finished job, unless the project forbids it.
+    assert api.post(f"{project.url}/jobs/{older.id}/retry", make.root).status_code == 201
+    assert runner.run_all() == ["deploy"]
+    api.put(project.url, make.root, ci_forward_deployment_rollback_allowed=False)
+    refused = api.post(f"{project.url}/jobs/{first.id}/retry", make.root)
+    assert (refused.status_code, "older than the latest deployment" in refused.text) == (403, True)
+    api.put(project.url, make.root, ci_forward_deployment_enabled=False)
+    assert api.post(f"{project.url}/jobs/{first.id}/retry", make.root).status_code == 201
+
+
+def test_a_waiting_deployment_job_fails_when_a_newer_one_has_deployed(api: Api, make: Make) -> None:
+    project = make_project(make)
+    file = "deploy: {script: deploy, environment: production, tags: [$CI_COMMIT_REF_NAME]}"
+    commit_files(make, project, {".gitlab-ci.yml": file})
+    api.put(project.url, make.root, auto_cancel_pending_pipelines="disabled")
+    commit_files(make, project, {"a": "1"}, branch="other", start_branch="main")
+    newer = project_runner(make, project.id, tag_list="other", run_untagged=False)
+    assert newer.run_all() == ["deploy"]
+    older = project_runner(make, project.id, tag_list="main", run_untagged=False)
+    assert older.run_all() == []
+    (job,) = api.get(f"{project.url}/jobs", make.root, scope="failed").json()
+    assert (job["ref"], job["failure_reason"]) == ("main", "failed_outdated_deployment_job")
+    (deployment,) = api.get(f"{project.url}/deployments", make.root).json()
+    assert deployment["ref"] == "other"

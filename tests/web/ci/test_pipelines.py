@@ -184,3 +184,30 @@ def test_buttons_are_hidden_on_protected_branches(scene: CiScene, make: Make) ->
         assert page.status_code == 200
         actions = [form.action.rpartition("/")[2] for form in forms_of(page)]
         assert not {"cancel", "play", "retry"}.intersection(actions)
+
+
+def test_pipeline_shows_the_warnings_of_its_configuration(scene: CiScene) -> None:
+    number = scene.commit("""
+one: {script: [x], secrets: {TOKEN: {vault: a/b}}}
+two: {script: [x], needs: [{project: a/b, job: c, ref: main}]}
+""")
+    page = scene.browser().get(f"{scene.path}/-/pipelines/{number}").text
+    assert "jobs:one uses keywords that are not supported and have no effect: secrets" in page
+    assert "jobs:two:needs uses a pipeline or artifacts of another project, which is not supported" in page
+    plain = scene.commit("one: {script: [x]}", action="update")
+    assert "ci-warnings" not in scene.browser().get(f"{scene.path}/-/pipelines/{plain}").text
+
+
+def test_environments_show_the_deployment_that_runs(scene: CiScene) -> None:
+    scene.commit("deploy: {script: [x], environment: production}\nother: {script: [x], environment: staging}")
+    browser, address = scene.browser(), f"{scene.path}/-/environments"
+    assert browser.get(address).text.count("No deployments yet") == 2
+    job = scene.runner.must_take()
+    page = browser.get(address).text
+    assert (page.count("No deployments yet"), "Running" in page, "\">#1 " in page) == (1, True, True)
+    job.finish("failed")
+    assert "Failed" in browser.get(address).text
+    assert scene.make.api.post(f"{scene.project.url}/jobs/{job.id}/retry", scene.owner).status_code == 201
+    scene.runner.run_all()
+    page = browser.get(address).text
+    assert ("Failed" in page, page.count("Passed") + page.count("Success")) == (False, 2)

@@ -1,0 +1,82 @@
+"""Command ``release-cli`` for jobs on machines that have none: it creates the release of a job with the job's token."""
+
+import argparse
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ingot.runner.http import NoResponse, exchange_with_retries, json_body
+
+COMMAND = "release-cli"
+_MAX_DESCRIPTION_BYTES = 1024 * 1024
+_TEXTS = ("name", "tag_name", "tag_message", "ref", "released_at")
+
+
+def install_release_command(folder: Path, url: str) -> None:
+    """Write the command to a directory, which belongs at the end of the search path of a job."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    command = shlex.join([sys.executable, "-I", "-m", __name__, "--server-url", url])
+    path = folder / COMMAND
+    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+    path.chmod(0o700)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Create a release; return the exit status."""
+    given = _parser().parse_args(arguments)
+    fields: dict[str, Any] = {name: value for name in _TEXTS if (value := getattr(given, name))}
+    fields.setdefault("ref", os.environ.get("CI_COMMIT_SHA", ""))
+    fields["description"] = _description(given.description)
+    if given.milestone:
+        fields["milestones"] = given.milestone
+    try:
+        links = [json.loads(link) for link in given.assets_link]
+    except ValueError as error:
+        return _fail(f"--assets-link is not JSON: {error}")
+    if links:
+        fields["assets"] = {"links": links}
+    project = quote(os.environ.get("CI_PROJECT_ID", ""), safe="")
+    headers = {"Content-Type": "application/json", "JOB-TOKEN": os.environ.get("CI_JOB_TOKEN", "")}
+    try:
+        path = f"/api/v4/projects/{project}/releases"
+        reply = exchange_with_retries(given.server_url, "POST", path, headers, json_body(fields))
+    except NoResponse as error:
+        return _fail(f"the server gave no response: {error}")
+    if reply.status != 201:
+        return _fail(f"{reply.status} {reply.body.decode(errors='replace')[:2000]}")
+    sys.stdout.write(f"Created the release {given.tag_name}\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=COMMAND, description="Create a release of the project of this job.")
+    parser.add_argument("--server-url", default=os.environ.get("CI_SERVER_URL", ""))
+    create = parser.add_subparsers(required=True).add_parser("create", help="create a release")
+    for name in _TEXTS:
+        create.add_argument(f"--{name.replace('_', '-')}", required=name == "tag_name")
+    create.add_argument("--description", default="", help="text, or path of a file with the text")
+    create.add_argument("--milestone", action="append", default=[])
+    create.add_argument("--assets-link", action="append", default=[], help="JSON with name and url")
+    return parser
+
+
+def _description(text: str) -> str:
+    """Return the description, which may be the path of a file of the job."""
+    try:
+        with Path(text).open("rb") as file:
+            return file.read(_MAX_DESCRIPTION_BYTES).decode(errors="replace")
+    except (OSError, ValueError):  # It is no path.
+        return text
+
+
+def _fail(message: str) -> int:
+    sys.stderr.write(f"{COMMAND}: cannot create the release: {message}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
