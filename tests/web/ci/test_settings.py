@@ -19,6 +19,7 @@ def test_settings_are_shown_and_changed(scene: CiScene, make: Make) -> None:
     project = make.api.get(scene.project.url, scene.owner).json()
     names = ("build_timeout", "build_git_strategy", "auto_cancel_pending_pipelines", "shared_runners_enabled")
     assert [project[name] for name in names] == [1200, "clone", "disabled", False]
+    assert project["ci_forward_deployment_enabled"] is False
     assert project["build_coverage_regex"] == fields["ci[build_coverage_regex]"]
     rejected = browser.submit(address, address, does="put", fields={**fields, "ci[build_timeout]": "soon"})
     assert rejected.status_code == 422
