@@ -30,7 +30,7 @@ class LfsFailed(Exception):
     """A file in Git LFS could not be downloaded."""
 
 
-class LfsPointer(NamedTuple):
+class LfsFile(NamedTuple):
     """Content of a file in the commit, which stands for the file in Git LFS."""
 
     oid: str
@@ -52,17 +52,17 @@ class _Batch(msgspec.Struct, frozen=True):
     objects: list[_Object] = []
 
 
-def parse_pointer(data: bytes) -> LfsPointer | None:
+def parse_pointer(data: bytes) -> LfsFile | None:
     """Return the pointer that a file contains; None if it is another file."""
     if not data.startswith(_POINTER) or len(data) > _MAX_POINTER_BYTES:
         return None
     fields = dict(line.split(" ", 1) for line in data.decode(errors="replace").splitlines() if " " in line)
     kind, _, oid = fields.get("oid", "").partition(":")
     size = fields.get("size", "")
-    return LfsPointer(oid, int(size)) if kind == "sha256" and len(oid) == 64 and size.isdecimal() else None
+    return LfsFile(oid, int(size)) if kind == "sha256" and len(oid) == 64 and size.isdecimal() else None
 
 
-def list_pointers(project: Path, environment: Mapping[str, str]) -> dict[Path, LfsPointer]:
+def list_pointers(project: Path, environment: Mapping[str, str]) -> dict[Path, LfsFile]:
     """Return the files of the work tree that are pointers and that the attributes assign to Git LFS."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--", ":(attr:filter=lfs)"],
@@ -86,7 +86,7 @@ def list_pointers(project: Path, environment: Mapping[str, str]) -> dict[Path, L
 
 
 def download_files(
-    pointers: Mapping[Path, LfsPointer], url: str, token: str, log: Callable[[str], None], check: Callable[[], None]
+    pointers: Mapping[Path, LfsFile], url: str, token: str, log: Callable[[str], None], check: Callable[[], None]
 ) -> None:
     """Replace pointers by the files; raise LfsFailed if one cannot be had."""
     basic = base64.b64encode(f"gitlab-ci-token:{token}".encode()).decode()
@@ -111,7 +111,7 @@ def clean_filter_settings() -> Sequence[tuple[str, str]]:
     )
 
 
-def _request_actions(url: str, basic: str, pointers: set[LfsPointer]) -> Iterator[tuple[str, _Action]]:
+def _request_actions(url: str, basic: str, pointers: set[LfsFile]) -> Iterator[tuple[str, _Action]]:
     body = {
         "operation": "download",
         "transfers": ["basic"],
@@ -132,7 +132,7 @@ def _request_actions(url: str, basic: str, pointers: set[LfsPointer]) -> Iterato
             yield item.oid, item.actions["download"]
 
 
-def _download(action: _Action, pointer: LfsPointer, path: Path, url: str, basic: str) -> None:
+def _download(action: _Action, pointer: LfsFile, path: Path, url: str, basic: str) -> None:
     headers = {name: value for name, value in action.header.items() if name.lower() != "transfer-encoding"}
     same_server = urlsplit(action.href).netloc == urlsplit(url).netloc
     if same_server and not any(name.lower() == "authorization" for name in headers):
@@ -148,7 +148,7 @@ def _download(action: _Action, pointer: LfsPointer, path: Path, url: str, basic:
             return
 
 
-def _transfer(href: str, headers: Mapping[str, str], pointer: LfsPointer, path: Path) -> None:
+def _transfer(href: str, headers: Mapping[str, str], pointer: LfsFile, path: Path) -> None:
     """Write the file beside its place and replace the pointer when its content is right."""
     parts = urlsplit(href)
     connection = ServerConnection(f"{parts.scheme}://{parts.netloc}", _TRANSFER_SECONDS)

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.ci.job_records.tables import ProcessMode, ci_jobs, resource_groups
 from ingot.ci.pipelines.state_machine import JobState
-from ingot.ci.pipelines.tables import CiSettings, PipelineVariable, ci_settings, pipeline_contexts, pipeline_variables
+from ingot.ci.pipelines.tables import CiSettings, PipelineVariable, ci_settings, pipeline_variables
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import one_of
 from ingot.repositories.pipelines.queries import pipelines_by_ids as pipelines_by_ids
@@ -16,7 +16,6 @@ from ingot.repositories.pipelines.tables import Pipeline, commit_statuses, pipel
 RESOURCE_STATUSES = ("pending", "running", "canceling")
 """Statuses of a job that occupies its resource group."""
 _SETTINGS = select(ci_settings).where(ci_settings.c.project_id == bindparam("project"))
-_WARNINGS = select(pipeline_contexts.c.warnings).where(pipeline_contexts.c.pipeline_id == bindparam("pipeline"))
 _VARIABLES = (
     select(pipeline_variables)
     .where(pipeline_variables.c.pipeline_id == bindparam("pipeline"))
@@ -72,12 +71,6 @@ class PipelineJobs(NamedTuple):
     states: list[JobState]
     resource_groups: dict[int, str]
     """Resource groups by job id."""
-
-
-def warnings_of_pipeline(db: Connection, pipeline_id: int) -> list[str]:
-    """Return the warnings about the configuration of a pipeline."""
-    stored = db.value(_WARNINGS, pipeline=pipeline_id)
-    return [] if stored is None else msgspec.json.decode(stored, type=list[str])
 
 
 def settings_of(db: Connection, project_id: int) -> CiSettings:

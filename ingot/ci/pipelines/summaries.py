@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import false, func, select
+from sqlalchemy import bindparam, false, func, select
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
 from ingot.ci.job_records.tables import ci_jobs
+from ingot.ci.pipelines.tables import pipeline_contexts
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import Timestamp
@@ -39,6 +40,9 @@ _JOBS = (
         commit_statuses.c.id,
     )
 )
+
+
+_WARNINGS = select(pipeline_contexts.c.warnings).where(pipeline_contexts.c.pipeline_id == bindparam("pipeline"))
 
 
 class JobSummary(NamedTuple):
@@ -123,3 +127,9 @@ def _stages(db: Connection, pipeline_ids: list[int]) -> dict[int, list[StageSumm
         )
         stages.setdefault(pipeline_id, {}).setdefault(stage, StageSummary(stage, [])).jobs.append(job)
     return {pipeline_id: list(by_name.values()) for pipeline_id, by_name in stages.items()}
+
+
+def warnings_of_pipeline(db: Connection, pipeline_id: int) -> list[str]:
+    """Return the warnings about the configuration of a pipeline."""
+    stored = db.value(_WARNINGS, pipeline=pipeline_id)
+    return [] if stored is None else msgspec.json.decode(stored, type=list[str])

@@ -154,10 +154,9 @@ def last_deployment_or_none(db: Connection, project: Project, environment: Envir
     return db.first(Deployment, _LAST_DEPLOYMENT, project=project.id, environment=environment.id)
 
 
-def newest_deployments(db: Connection, project: Project, environment_ids: Sequence[int]) -> dict[int, Deployment]:
-    """Return the newest deployments of environments by environment, also those that run or have failed."""
-    listed = db.all(Deployment, _NEWEST_DEPLOYMENTS, project=project.id, environments=list(environment_ids))
-    return {deployment.environment_id: deployment for deployment in listed}
+def newest_deployments(db: Connection, project: Project, environment_ids: Sequence[int]) -> list[Deployment]:
+    """Return the newest deployment of each environment, also if it runs or has failed."""
+    return db.all(Deployment, _NEWEST_DEPLOYMENTS, project=project.id, environments=list(environment_ids))
 
 
 def next_iid(db: Connection, project: Project) -> int:

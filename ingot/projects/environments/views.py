@@ -10,6 +10,7 @@ from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 from ingot.projects.environments.ports import DeploymentJobs
+from ingot.projects.environments.queries import newest_deployments
 from ingot.projects.environments.tables import Deployment, Environment, State, Status, Tier
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import InstanceUrls, SimpleProjectView, simple_view
@@ -71,6 +72,14 @@ def deployment_views(db: Connection, project: Project, listed: Sequence[Deployme
     """Return the views of deployments of a project."""
     jobs = db.ports[DeploymentJobs].views(db, project, [deployment.id for deployment in listed]) if listed else {}
     return [_deployment_view(deployment, jobs.get(deployment.id), base) for deployment in listed]
+
+
+def unfinished_deployment_views(
+    db: Connection, project: Project, environment_ids: Sequence[int], base: str
+) -> dict[int, DeploymentView]:
+    """Return the views of the newest deployments by environment, without those that have succeeded."""
+    newest = [each for each in newest_deployments(db, project, environment_ids) if each.status != "success"]
+    return {view.environment.id: view for view in deployment_views(db, project, newest, base)}
 
 
 def deployment_view(db: Connection, project: Project, deployment: Deployment, base: str) -> DeploymentView:

@@ -4,8 +4,7 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.projects.environments import api as environments_api
-from ingot.projects.environments.queries import newest_deployments
-from ingot.projects.environments.views import deployment_views
+from ingot.projects.environments.views import unfinished_deployment_views
 from ingot.projects.projects import api as projects_api
 from ingot.web.ci.sections import ci_page
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -29,12 +28,11 @@ def show_environments(visit: Visit, db: Connection) -> PageResponse:
         for environment in environments.items
     ]
     project = parent.find(projects_api.get_project).project
-    newest = newest_deployments(db, project, [environment.id for environment in rows])
-    views = deployment_views(db, project, [*newest.values()], visit.request.origin.base)
+    environment_ids = [environment.id for environment in rows]
     context = {
         "environments": environments,
         "rows": rows,
-        "newest": {view.environment.id: view for view in views if view.status != "success"},
+        "newest": unfinished_deployment_views(db, project, environment_ids, visit.request.origin.base),
         "state": state,
         "states": STATES,
     }

@@ -7,9 +7,8 @@ from typing import Any
 from ingot.ci.artifacts import api as artifacts_api
 from ingot.ci.downstream.links import downstream_of_jobs, upstream_of_pipeline
 from ingot.ci.pipelines import api as pipelines_api
-from ingot.ci.pipelines.queries import warnings_of_pipeline
 from ingot.ci.pipelines.staged import described_variables
-from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
+from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries, warnings_of_pipeline
 from ingot.ci.pipelines.views import PipelineVariableView
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection

@@ -204,7 +204,7 @@ def test_environments_show_the_deployment_that_runs(scene: CiScene) -> None:
     assert browser.get(address).text.count("No deployments yet") == 2
     job = scene.runner.must_take()
     page = browser.get(address).text
-    assert (page.count("No deployments yet"), "Running" in page, "\">#1 " in page) == (1, True, True)
+    assert (page.count("No deployments yet"), "Running" in page, '">#1 ' in page) == (1, True, True)
     job.finish("failed")
     assert "Failed" in browser.get(address).text
     assert scene.make.api.post(f"{scene.project.url}/jobs/{job.id}/retry", scene.owner).status_code == 201
