@@ -14,6 +14,7 @@ from ingot.git.core.refs import HEADS, TAGS, read_tip_or_none
 from ingot.git.core.repository import Repository
 from ingot.git.core.shared_disks import on_shared_disk
 from ingot.git.history.hidden_objects import hidden_objects_among
+from ingot.offload import require_blocking_allowed
 
 if TYPE_CHECKING:
     import pygit2
@@ -25,6 +26,10 @@ _COMMIT, _TAG = 1, 4
 _DEFAULT_ENCODING = "utf-8"
 _NOT_TEXT = re.compile(r"[\0\ud800-\udfff]")
 """Neither JSON nor the databases accept these characters."""
+_EXPRESSION = re.compile(r"([^~^:]+)((?:~\d{0,5}|\^\d{0,5}|\^\{(?:commit)?\})+)", re.ASCII)
+_SUFFIX = re.compile(r"([~^])(\d*)(\{)?")
+_MAX_STEPS = 10_000
+_INLINE_STEPS = 200
 _ABBREVIATED_OID = re.compile(r"[0-9a-f]{4,39}", re.IGNORECASE)
 
 
@@ -70,16 +75,17 @@ class Commit(msgspec.Struct, frozen=True):
 
 
 def commit_id_or_none(repository: Repository, name: str) -> str | None:
-    """Return the id of the commit that a branch, a tag, ``HEAD`` or a (short) id denotes, or None.
+    """Return the id of the commit that a branch, a tag, ``HEAD`` or a (short) id denotes, or an expression; or None.
 
     A branch takes precedence over a tag of the same name, and both over a short id; a full id is never read as a name.
+    An expression starts with one of these and goes to ancestors: ``master~2``, ``HEAD^``, ``v1.0^{commit}``.
     """
     commit = _object_by_name(repository, name)
     return None if commit is None else str(commit.id)
 
 
 def commit_by_name_or_none(repository: Repository, name: str) -> Commit | None:
-    """Return the commit that a branch, a tag, ``HEAD`` or a (short) id denotes, or None."""
+    """Return the commit that a branch, a tag, ``HEAD``, a (short) id or an expression denotes, or None."""
     commit = _object_by_name(repository, name)
     return None if commit is None else _to_commit(commit)
 
@@ -88,7 +94,7 @@ def _object_by_name(repository: Repository, name: str) -> Any:
     handle = open_repository(repository.path)
     if _OID.fullmatch(name):
         return _unless_hidden(repository, _peel_to_commit(handle, handle.get(name.lower())))
-    if name == "HEAD":
+    if name in ("HEAD", "@"):
         return _tip(handle, HEADS + repository.head_branch().encode(errors="replace"))
     raw = name.encode(errors="replace")
     commit = _tip(handle, HEADS + raw) or _tip(handle, TAGS + raw)
@@ -96,6 +102,30 @@ def _object_by_name(repository: Repository, name: str) -> Any:
         commit = _tip(handle, raw)
     if commit is None and _ABBREVIATED_OID.fullmatch(name):
         return _unless_hidden(repository, _expand_abbreviated(handle, name))
+    if commit is None and ("~" in name or "^" in name):  # Neither is allowed in the name of a ref.
+        return _unless_hidden(repository, _ancestor_by_expression(repository, handle, name))
+    return commit
+
+
+def _ancestor_by_expression(repository: Repository, handle: "pygit2.Repository", expression: str) -> Any:
+    """Return the commit that ``master~2``, ``HEAD^2`` or ``v1^{commit}`` denotes, or None.
+
+    Ranges, searches by message, reflogs and paths denote nothing here, and neither do more than 10,000 steps.
+    """
+    matched = _EXPRESSION.fullmatch(expression)
+    if matched is None:
+        return None
+    suffixes = [(kind, int(digits or 1)) for kind, digits, peels in _SUFFIX.findall(matched[2]) if not peels]
+    steps = sum(number if kind == "~" else 1 for kind, number in suffixes)
+    if steps > _MAX_STEPS:
+        return None
+    if steps > _INLINE_STEPS:
+        require_blocking_allowed()
+    commit = _object_by_name(repository, matched[1])
+    for kind, number in suffixes:
+        for parent in [0] * number if kind == "~" else [number - 1] * (number > 0):
+            parents = () if commit is None else commit.parent_ids
+            commit = handle.get(parents[parent]) if parent < len(parents) else None
     return commit
 
 

@@ -25,7 +25,7 @@ _REF_FOLDERS = {"all": (HEADS, TAGS), "branch": (HEADS,), "tag": (TAGS,)}
 
 
 def find_commit(repository: Repository, name: str) -> Commit:
-    """Return a commit by its (abbreviated) id, branch or tag; raise NotFound otherwise."""
+    """Return a commit by its (abbreviated) id, branch, tag or expression (``HEAD~2``); raise NotFound otherwise."""
     commit = commit_by_name_or_none(repository, name)
     if commit is None:
         raise NotFound("Commit")

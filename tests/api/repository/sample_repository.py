@@ -106,7 +106,6 @@ HOSTILE_REFS = [
     "ünï",
     "",
     " ",
-    "HEAD~1",
     "0" * 40,
     "deadbeef",
 ]

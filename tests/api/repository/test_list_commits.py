@@ -170,7 +170,7 @@ def test_a_missing_default_branch(instance: Instance, api: Api, make: Make) -> N
 
 
 # Expressions that git would evaluate are not refs here.
-SPELLED = ["master~1", "HEAD^", "HEAD~2", "a..b", "master^", "master:a.txt", "../../x", "@{-1}", "x y", "^master", "@"]
+SPELLED = ["master~1..master", "a..b", "master^{tree}", "master:a.txt", "../../x", "@{-1}", "x y", "^master", "@{1}"]
 
 
 def test_an_unknown_ref_lists_nothing(api: Api, make: Make, branched: BranchedRepository) -> None:
