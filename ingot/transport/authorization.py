@@ -69,14 +69,14 @@ class HttpAuthorization:
         if username == TOKEN_USERNAME:
             try:
                 return await self._identity(partial(caller_by_job_token, token=secret))
-            except Unauthenticated:
-                raise unauthorized() from None
+            except Unauthenticated:  # Clients such as semantic-release send access tokens under this name.
+                pass
         for name, token in ((username, secret), ("", username)):
             try:
                 return await self._identity(partial(caller_by_token, username=name, secret=token))
             except Unauthenticated:
                 continue
-        if _TOKEN.fullmatch(secret):
+        if username == TOKEN_USERNAME or _TOKEN.fullmatch(secret):
             # A revoked token that a program still uses must not count as failed sign-ins of its user.
             raise unauthorized()
         by_password = await self._by_password(request, username, secret)

@@ -63,7 +63,14 @@ def test_scopes(
     """With any user name; also as user name, as bearer and in the API's header."""
     owner = owner_id(api, make, project)
     token = make.token(owner, *scopes)
-    for auth in (("anything", token), ("oauth2", token), ("", token), (token, ""), (token, "x-oauth-basic")):
+    for auth in (
+        ("anything", token),
+        ("oauth2", token),
+        ("", token),
+        (token, ""),
+        (token, "x-oauth-basic"),
+        ("gitlab-ci-token", token),
+    ):
         assert responses(instance, project, auth) == answers, auth
     for headers in ({"Authorization": f"Bearer {token}"}, {"PRIVATE-TOKEN": token}):
         for service, status in zip(("upload", "receive"), answers, strict=True):
@@ -72,6 +79,13 @@ def test_scopes(
     if answers[1] == 403:
         refused = advertised(instance, f"{project.path}.git", "receive", ("me", token)).text
         assert refused.strip() == "This token cannot push: it lacks the scope write_repository or api."
+
+
+def test_passwords_do_not_count_under_the_name_of_jobs(instance: Instance, make: Make, project: Project) -> None:
+    """A job whose token has ended must not cause failed sign-ins."""
+    make.user(username="gitlab-ci-token", password=PASSWORD)
+    for secret in ("0123456789abcdef0123", PASSWORD):
+        assert responses(instance, project, ("gitlab-ci-token", secret)) == (401, 401)
 
 
 def test_scopes_do_not_reveal_hidden_projects(instance: Instance, make: Make, project: Project) -> None:

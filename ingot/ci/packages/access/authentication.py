@@ -14,10 +14,13 @@ from ingot.projects.deploy_tokens.tables import DeployToken
 def actor_by_client_secret(db: Connection, username: str | None, secret: str) -> Actor:
     """Return the caller with an access token, a deploy token or the token of a running job.
 
-    The username counts for deploy tokens and jobs only, if one is sent. Raise Unauthenticated for any other secret.
+    The username counts for deploy tokens only, if one is sent. Raise Unauthenticated for any other secret.
     """
     if username == TOKEN_USERNAME:
-        return actor_by_job_token(db, secret)
+        try:
+            return actor_by_job_token(db, secret)
+        except Unauthenticated:  # Clients send access tokens under this name too.
+            return authenticate(db, Credentials(token=secret))
     token = deploy_token_by_secret(db, secret)
     if token is not None and username in (None, token.username):
         return deploy_token_actor(token)
