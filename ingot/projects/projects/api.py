@@ -247,7 +247,7 @@ def _create(
     return project
 
 
-@routes.put("/projects/:id", on=project_in_path, may=policy.may_change_project, returns=ProjectView, locks=_EDIT_LOCK)
+@routes.put("/projects/:id", on=project_in_path, may=policy.may_edit_project, returns=ProjectView, locks=_EDIT_LOCK)
 def edit_project(call: Call, project: Project, params: EditProject) -> ProjectView:
     """Edit a project."""
     if not given_fields(params):

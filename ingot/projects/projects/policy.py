@@ -117,6 +117,11 @@ def may_change_project(actor: Actor, access: Access, project: Project) -> bool:
     return may_admin_project(actor, access, project) and not project.archived
 
 
+def may_edit_project(actor: Actor, access: Access, project: Project) -> bool:
+    """Maintainers, owners and administrators; for an archived project, only those who may unarchive it."""
+    return (may_own_project if project.archived else may_admin_project)(actor, access, project)
+
+
 def may_join_or_leave(actor: Actor, access: Access, project: Project) -> bool:
     """Users who may see the project, unless it is archived; applies to their own membership or request."""
     return actor.known and may_see_project(actor, access, project) and not project.archived

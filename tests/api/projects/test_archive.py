@@ -1,4 +1,4 @@
-"""Archived projects: readable, and can be starred, forked, unarchived and deleted only."""
+"""Archived projects: readable, and can be starred, forked, edited, unarchived and deleted only."""
 
 from typing import Any
 
@@ -41,8 +41,6 @@ def test_an_archived_project_rejects_every_write(api: Api, make: Make) -> None:
     before = api.get(project.url, owner).json()
 
     writes: list[tuple[str, str, dict[str, Any]]] = [
-        ("PUT", "", {"description": "x"}),
-        ("PUT", "", {"name": "x"}),
         ("PUT", "/transfer", {"namespace": group.id}),
         ("POST", "/members", {"user_id": new.id, "access_level": 10}),
         ("PUT", f"/members/{member.id}", {"access_level": 10}),
@@ -65,10 +63,15 @@ def test_an_archived_project_rejects_every_write(api: Api, make: Make) -> None:
 
 
 def test_writes_allowed_in_an_archived_project(api: Api, make: Make) -> None:
-    owner, user = make.user(), make.user()
-    project = make_project(make, owner, visibility="public")
+    owner, user, maintainer = make.user(), make.user(), make.user()
+    project = make_project(make, owner, visibility="public", members={maintainer: 40})
     api.post(f"{project.url}/archive", owner)
 
+    for editor, status in ((owner, 200), (make.root, 200), (maintainer, 403), (user, 403)):
+        edited = api.put(project.url, editor, description=f"By {editor.username}", visibility="public")
+        assert edited.status_code == status
+        if status == 200:
+            assert (edited.json()["description"], edited.json()["archived"]) == (f"By {editor.username}", True)
     assert api.post(f"{project.url}/star", user).status_code == 201
     assert api.post(f"{project.url}/unstar", user).status_code == 201
     fork = api.post(f"{project.url}/fork", user)
