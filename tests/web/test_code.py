@@ -401,3 +401,54 @@ def test_private_projects_are_not_found(
         # A guest sees the project and its job reports, but none of its code.
         assert seen.status_code == (200 if rest in ("", "pipelines") else 404), rest
         assert "a.txt" not in seen.text
+
+
+TOKEN_PAGES = {
+    "raw/master/README.md",
+    "archive/v1/{name}-v1.zip",
+    "repository/archive.zip?ref=v1",
+    "commits/master?format=atom",
+}
+OTHER_PAGES = {"blob/master/README.md", "tree/master", "commits/master", "settings", ""}
+
+
+def test_access_tokens_open_raw_files_and_archives_only(instance: Instance, make: Make) -> None:
+    """In any form that the API accepts; scopes count, and all other pages need a session."""
+    owner = make.user()
+    project = make_project(make, owner, visibility="private")
+    history = History()
+    history.tag("v1", history.commit(files={"README.md": "Hello\n"}))
+    history.fill(instance, project)
+    name = project.path.rpartition("/")[2]
+    tokens = {scope: make.token(owner.id, scope) for scope in ("api", "read_api", "read_repository", "read_user")}
+
+    def status(page: str, token: str, form: str = "PRIVATE-TOKEN") -> int:
+        with Browser(instance.url) as reader:
+            path = f"/{project.path}" + (f"/-/{page.format(name=name)}" if page else "")
+            if form == "private_token":
+                return reader.get(f"{path}{'&' if '?' in path else '?'}private_token={token}").status_code
+            headers = {form: f"Bearer {token}" if form == "Authorization" else token}
+            return reader.get(path, headers=headers).status_code
+
+    for page in TOKEN_PAGES:
+        for form in ("PRIVATE-TOKEN", "Authorization", "private_token"):
+            assert status(page, tokens["api"], form) == 200, (page, form)
+        assert status(page, tokens["read_api"]) == 200
+        assert status(page, tokens["read_repository"]) == (200 if page.startswith("raw/") else 403), page
+        assert (status(page, tokens["read_user"]), status(page, "ingotp-wrong")) == (403, 401), page
+        assert status(page, make.token(make.user().id, "api")) == 404, page
+    for page in OTHER_PAGES:
+        assert status(page, tokens["api"]) in (302, 404), page
+
+
+def test_archives_have_the_name_in_their_url(instance: Instance, make: Make, browser: Browser, code: CodePages) -> None:
+    name = code.project.path.rpartition("/")[2]
+    for address, file in (
+        (f"archive/v1/{name}-v1.zip", f"{name}-v1"),
+        (f"archive/refs/tags/v1/{name}-v1.zip", f"{name}-v1"),
+        (f"archive/feature/with/slash/{name}-feature-with-slash.zip", f"{name}-feature-with-slash"),
+        ("archive/v1/other.zip", f"{name}-v1-{code.first}"),
+    ):
+        answer = browser.get(code(address))
+        assert answer.headers["content-disposition"] == f'attachment; filename="{file}.zip"'
+        assert all(entry.startswith(f"{file}/") for entry in zipfile.ZipFile(io.BytesIO(answer.content)).namelist())

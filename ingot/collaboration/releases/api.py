@@ -12,7 +12,6 @@ from ingot.collaboration.releases.params import (
     ListReleases,
 )
 from ingot.collaboration.releases.views import ReleaseLinkView, ReleaseUrls, ReleaseView, link_view, release_views
-from ingot.core.api.component import API_PREFIX
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
@@ -33,9 +32,7 @@ routes = Routes("releases")
 
 def _release_urls(call: Call | StagedCall, context: RepositoryContext) -> ReleaseUrls:
     base = instance_urls(call.origin, call.settings).base
-    return ReleaseUrls(
-        base, project_url(call, context.project), f"{base}{API_PREFIX.decode()}/projects/{context.project.id}"
-    )
+    return ReleaseUrls(base, project_url(call, context.project))
 
 
 def _release_view(call: Call, context: RepositoryContext, release: Release) -> ReleaseView:

@@ -13,10 +13,12 @@ from ingot.collaboration.releases.tables import LinkType, ReleaseLink
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.git.history.commits import commit_or_none, tag_tip
+from ingot.git.history.commits import branch_tip, commit_or_none, tag_tip
 from ingot.repositories.commits.views import CommitView, commit_view
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.tags.tables import Release
+from ingot.repositories.trees.queries import short_ref
+from ingot.repositories.trees.views import archive_name
 
 ARCHIVE_FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
 
@@ -83,11 +85,10 @@ class ReleaseView(View):
 
 
 class ReleaseUrls(msgspec.Struct, frozen=True):
-    """The base URLs of the instance, the project's pages and the API."""
+    """The base URLs of the instance and the project's pages."""
 
     base: str
     project: str
-    api: str
 
 
 def release_views(
@@ -106,9 +107,11 @@ def release_views(
         author = authors.get(release.author_id or 0)
         path = urlsplit(urls.project).path
         link_views = [link_view(link, release, urls) for link in links.get(release.id, [])]
-        # The full ref name, because a branch with the same name would be archived instead.
-        ref = f"refs%2Ftags%2F{tag}"
-        sources = [SourceView(kind, f"{urls.api}/repository/archive.{kind}?sha={ref}") for kind in ARCHIVE_FORMATS]
+        # The full ref name if a branch with the same name would be archived instead.
+        ref = f"refs/tags/{release.tag}" if branch_tip(context.repository, release.tag) else release.tag
+        sources = [
+            SourceView(kind, source_url(urls.project, context.project.path, ref, kind)) for kind in ARCHIVE_FORMATS
+        ]
         views.append(
             ReleaseView(
                 tag_name=release.tag,
@@ -134,6 +137,11 @@ def release_views(
             )
         )
     return views
+
+
+def source_url(project_url: str, project_path: str, ref: str, kind: str) -> str:
+    """Return the URL of a source archive; it ends with the name that a downloaded file gets."""
+    return f"{project_url}/-/archive/{quote(ref)}/{quote(archive_name(project_path, short_ref(ref)))}.{kind}"
 
 
 def link_view(link: ReleaseLink, release: Release, urls: ReleaseUrls) -> ReleaseLinkView:

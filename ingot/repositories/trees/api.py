@@ -54,7 +54,7 @@ def get_archive(call: Call, context: RepositoryContext, params: GetArchiveAs) ->
 
 def _archive(context: RepositoryContext, params: GetArchive, extension: ArchiveExtension) -> ContentResponse:
     source = queries.find_archive_source(context.repository, params.sha, normalize_path(params.path or "", "path"))
-    return archive_response(context.project, context.repository, source, extension)
+    return archive_response(context.project, context.repository, source, extension, append_sha=params.append_sha)
 
 
 def _declare_archive(extension: ArchiveExtension, path: str) -> None:

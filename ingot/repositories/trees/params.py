@@ -21,6 +21,8 @@ class GetArchive(Params):
 
     sha: str | None = None
     path: str | None = None
+    append_sha: bool = True
+    """Whether the name of the archive ends with the id of the commit."""
 
 
 class GetArchiveAs(GetArchive):

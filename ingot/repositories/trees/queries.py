@@ -60,6 +60,11 @@ def find_blob(repository: Repository, name: str) -> Blob:
     return read_blob(repository, oid)
 
 
+def short_ref(ref: str) -> str:
+    """Return the short name of a branch or tag; any other name as it is."""
+    return ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
+
+
 def find_archive_source(repository: Repository, ref: str | None, path: str) -> ArchiveSource:
     """Return the commit and path to archive; raise NotFound if either does not exist.
 
@@ -70,7 +75,7 @@ def find_archive_source(repository: Repository, ref: str | None, path: str) -> A
         raise NotFound("File")
     require_shallow_commit(repository, commit)
     require_bounded_commit(repository, commit)  # With a path too: git reads all folders for their attributes.
-    ref = (ref or repository.head_branch()).removeprefix("refs/heads/").removeprefix("refs/tags/")
+    ref = short_ref(ref or repository.head_branch())
     if not path:
         return ArchiveSource(commit, ref, b"")
     for spelling in path_encodings(path):

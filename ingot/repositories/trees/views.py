@@ -55,15 +55,20 @@ def blob_view(blob: Blob) -> BlobView:
     return BlobView(size=blob.size, encoding="base64", sha=blob.oid, content=b64encode(blob.body or b"").decode())
 
 
+def archive_name(project_path: str, ref: str) -> str:
+    """Return the name of an archive of a branch, tag or commit, without its ending."""
+    return f"{project_path}-{ref.replace('/', '-')}"
+
+
 def archive_response(
-    project: Project, repository: Repository, source: ArchiveSource, extension: ArchiveExtension
+    project: Project, repository: Repository, source: ArchiveSource, extension: ArchiveExtension, *, append_sha: bool
 ) -> ContentResponse:
     """Return an archive that is created while it is sent; all its entries are below a folder named after it."""
     archive_format = _archive_format(extension)
-    parts = [project.path, source.ref, source.commit, *([decode_text(source.path)] if source.path else [])]
-    name = "-".join(part.replace("/", "-") for part in parts)
+    parts = [source.commit] * append_sha + [decode_text(source.path)] * bool(source.path)
+    name = archive_name(project.path, "-".join([source.ref, *parts]))
     return ContentResponse(
-        entity_tag([name, archive_format, decode_text(source.path)]),
+        entity_tag([name, source.commit, archive_format, decode_text(source.path)]),
         None,
         lambda _start, _stop: stream_archive(repository, source.commit, archive_format, f"{name}/", source.path),
         "application/zip" if archive_format == "zip" else "application/octet-stream",

@@ -2,6 +2,7 @@
 
 import re
 
+from ingot.core.access.scopes import READ_SCOPES
 from ingot.core.api.routes import ContentResponse
 from ingot.core.http.request import Header
 from ingot.errors import NotFound
@@ -9,23 +10,26 @@ from ingot.projects.uploads.names import inline_content_type, is_image
 from ingot.repositories.lfs import api as lfs_api
 from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.params import ArchiveExtension
-from ingot.repositories.trees.views import ARCHIVE_EXTENSIONS
+from ingot.repositories.trees.queries import short_ref
+from ingot.repositories.trees.views import ARCHIVE_EXTENSIONS, archive_name
 from ingot.web.code.file_kinds import DOCUMENT_ENDING
 from ingot.web.code.location import code_location, code_location_in, readable_code
 from ingot.web.file_response import stream_as_file
 from ingot.web.files.uploads import file_response_headers
 from ingot.web.page_routes import BytesResponse, FileResponse, PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.request_auth import token_visit
 
 pages = PageRoutes()
 _DOWNLOAD_ID = re.compile(r"[a-z0-9]{1,16}")
+_RAW_SCOPES = READ_SCOPES | {"read_repository"}
 _NO_CACHE = (b"cache-control", b"private, no-cache")
 
 
 @pages.get("/:path/-/raw/:rest", open=True, slashes="rest")
 def show_raw(visit: Visit) -> PageResponse:
     """Return a file's content: text and images inline, PDF documents with ``inline=true``, others as an attachment."""
-    location = code_location(visit)
+    location = code_location(token_visit(visit, _RAW_SCOPES))
     if not location.path:
         raise NotFound("File")
     params = {"ref": location.commit, "lfs": "true"}
@@ -48,7 +52,7 @@ def show_raw(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/archive/:rest", open=True, slashes="rest")
 def show_archive(visit: Visit) -> PageResponse:
     """Return an archive of a tree, such as ``master/project-master.zip`` or ``master.tar.gz``."""
-    parent = project_context(visit)
+    parent = project_context(token_visit(visit))
     rest = visit.request.path["rest"]
     extension = next((each for each in ARCHIVE_EXTENSIONS if rest.endswith(f".{each}")), None)
     if extension is None:
@@ -64,7 +68,7 @@ def show_archive(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/repository/:file", open=True)
 def show_archive_legacy(visit: Visit) -> PageResponse:
     """Return an archive at the URL that older clients use: ``repository/archive.zip?ref=master``."""
-    parent = project_context(visit)
+    parent = project_context(token_visit(visit))
     name, _, ending = visit.request.path["file"].partition(".")
     extension = next((each for each in ARCHIVE_EXTENSIONS if each == (ending or "tar.gz")), None)
     if name != "archive" or extension is None:
@@ -74,7 +78,12 @@ def show_archive_legacy(visit: Visit) -> PageResponse:
 
 
 def _archive_response(parent: ProjectContext, ref: str, extension: ArchiveExtension, visit: Visit) -> PageResponse:
-    params = {"sha": ref, "path": str(visit.request.query.get("path", "")), "format": extension}
+    path = str(visit.request.query.get("path", ""))
+    # The URL of a source archive ends with the name that the file gets; for other URLs the server chooses it.
+    named = visit.request.path.get("rest", "").endswith(
+        f"/{archive_name(parent.project.path, short_ref(ref))}.{extension}"
+    )
+    params = {"sha": ref, "path": path, "format": extension, "append_sha": str(not named).lower()}
     content = parent.ask(trees_api.get_archive, params)
     disposition = [header for header in content.headers if header[0] == b"content-disposition"]
     return _stream_response(content, content.content_type, [*disposition, _NO_CACHE, *_started_cookie(visit)])

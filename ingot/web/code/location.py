@@ -7,6 +7,7 @@ from ingot.errors import NotFound
 from ingot.repositories import browser
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.trees import api as trees_api
+from ingot.repositories.trees.views import archive_name
 from ingot.web.page_routes import Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
@@ -41,7 +42,7 @@ class CodeLocation(NamedTuple):
     @property
     def archives(self) -> list[tuple[str, str]]:
         """Return the archive formats and their URLs."""
-        name = f"{self.parent.project.path}-{self.ref.replace('/', '-')}"
+        name = archive_name(self.parent.project.path, self.ref)
         return [(kind, self.url("archive", f"{name}.{kind}")) for kind in ("zip", "tar.gz", "tar.bz2", "tar")]
 
     @property

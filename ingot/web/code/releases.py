@@ -8,6 +8,7 @@ from ingot.errors import NotFound
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import ExternalRedirect, LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.request_auth import token_visit
 from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
@@ -62,7 +63,7 @@ def show_edit(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/releases/:tag/downloads/:rest", open=True, slashes="rest")
 def show_download(visit: Visit) -> PageResponse:
     """Redirect to the release asset with this path."""
-    parent = project_context(visit)
+    parent = project_context(token_visit(visit))
     release = parent.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
     suffixes = f"/downloads/{quote(visit.request.path['rest'])}", f"/downloads/{visit.request.path['rest']}"
     for link in release.assets.links:

@@ -20,6 +20,7 @@ from ingot.web.explore.event_lines import activity_lines
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Viewer, Visit, session_actor
 from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.request_auth import token_visit
 
 pages = PageRoutes()
 _ENDING = ".atom"
@@ -131,10 +132,10 @@ def commit_feed(parent: ProjectContext, ref: str, commits: Sequence[CommitView])
 
 
 def feed_visit(visit: Visit) -> Visit:
-    """Return the visit as the user of its feed token, without a session; the same visit without a token."""
+    """Return the visit as the user of its feed or access token, without a session; the same visit without a token."""
     token = visit.request.query.get("feed_token") or visit.request.query.get("rss_token")
     if not isinstance(token, str):
-        return visit
+        return token_visit(visit)
     user = visit.database.read(lambda db: user_by_feed_token_or_none(db, token))
     actor = session_actor(user)
     client = visit.client._replace(caller=visit.client.caller._replace(actor=actor))

@@ -265,6 +265,10 @@ def test_release_events(hooked: HookedProject) -> None:
     release = hooked.next("Release Hook")
     assert (release["object_kind"], release["action"], release["tag"]) == ("release", "create", "v1")
     assert [link["name"] for link in release["assets"]["links"]] == ["Binary"]
+    archive = (
+        f"{release['project']['web_url']}/-/archive/v1/{release['project']['path_with_namespace'].split('/')[-1]}-v1"
+    )
+    assert release["assets"]["sources"][0] == {"format": "zip", "url": f"{archive}.zip"}
     assert release["commit"]["id"]
     hooked.put("/releases/v1", description="Better")
     assert hooked.next("Release Hook")["description"] == "Better"

@@ -1,5 +1,7 @@
 """Releases: creation with and without a tag, reading, editing, deletion, and permissions."""
 
+import io
+import tarfile
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -59,10 +61,9 @@ def test_a_release_of_an_existing_tag(api: Api, instance: Instance, roles: Users
     assert shown["commit_path"] == f"/{project.path}/-/commit/{commit}"
     assert shown["tag_path"] == f"/{project.path}/-/tags/rel%2F2.0"
     assert shown["_links"]["self"] == f"{instance.url}/{project.path}/-/releases/rel%2F2.0"
-    archive = f"{instance.url}/api/v4/projects/{project.id}/repository/archive"
+    archive = f"{instance.url}/{project.path}/-/archive/rel/2.0/{project.path.rpartition('/')[2]}-rel-2.0"
     assert shown["assets"]["sources"] == [
-        {"format": kind, "url": f"{archive}.{kind}?sha=refs%2Ftags%2Frel%2F2.0"}
-        for kind in ("zip", "tar.gz", "tar.bz2", "tar")
+        {"format": kind, "url": f"{archive}.{kind}"} for kind in ("zip", "tar.gz", "tar.bz2", "tar")
     ]
     (link,) = shown["assets"]["links"]
     assert (link["name"], link["url"], link["link_type"]) == ("linux", "https://example.org/linux", "package")
@@ -90,10 +91,11 @@ def test_the_sources_are_those_of_the_tag(api: Api, make: Make, instance: Instan
     made = api.post(url, roles.developer, tag_name="v1", name="One", description="x").json()
     sources = {source["format"]: source["url"] for source in made["assets"]["sources"]}
     packed = httpx.get(sources["tar"])
-    commit = run(repository_of(instance, project).path, "rev-parse", "refs/tags/v1")
-    name = f"{project.path.split('/')[-1]}-v1-{commit}"
+    name = f"{project.path.split('/')[-1]}-v1"
     assert packed.headers["content-disposition"] == f'attachment; filename="{name}.tar"'
     assert b"hello" in packed.content and b"evil" not in packed.content
+    with tarfile.open(fileobj=io.BytesIO(packed.content)) as unpacked:
+        assert f"{name}/README.md" in unpacked.getnames()
 
 
 def test_a_release_creates_a_missing_tag(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:

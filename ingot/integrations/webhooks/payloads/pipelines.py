@@ -10,6 +10,7 @@ from ingot.ci.job_records.tables import CiJob
 from ingot.ci.runners.queries import tags_of_runner
 from ingot.ci.runners.tables import Runner
 from ingot.collaboration.releases.tables import ReleaseLink
+from ingot.collaboration.releases.views import ARCHIVE_FORMATS, source_url
 from ingot.core.db.times import Timestamp, to_datetime
 from ingot.git.history.commits import NO_OID
 from ingot.integrations.webhooks.payloads.issues import EventContext
@@ -28,7 +29,6 @@ from ingot.repositories.tags.tables import Release
 from ingot.repositories.wikis.page_names import WikiPage
 
 _NO_USER = {"id": None, "name": None, "username": None, "avatar_url": None}
-_FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
 
 
 class JobDetails(NamedTuple):
@@ -162,11 +162,8 @@ def release_payload(context: EventContext, release: Release, links: Sequence[Rel
     web_url = project_url(context.project, context.urls)
     tag = quote(release.tag, safe="")
     sources = [
-        {
-            "format": name,
-            "url": f"{context.urls.base}/api/v4/projects/{context.project.id}/repository/archive.{name}?sha={tag}",
-        }
-        for name in _FORMATS
+        {"format": kind, "url": source_url(web_url, context.project.path, release.tag, kind)}
+        for kind in ARCHIVE_FORMATS
     ]
     link_parts = [
         {"id": link.id, "link_type": link.link_type, "name": link.name, "url": link.url, "external": True}
