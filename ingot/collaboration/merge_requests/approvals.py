@@ -95,6 +95,17 @@ def remove_approval(db: Connection, merge_request: MergeRequest, user_id: int) -
     db.run(_UNAPPROVE, merge_request=merge_request.id, user=user_id)
 
 
+def request_review(db: Connection, actor: Actor, lookup: MergeRequestLookup, user_id: int) -> None:
+    """Remove the approval of a reviewer and ask for another review; raise NotFound for other users."""
+    if user_id not in lookup.reviewers:
+        raise NotFound("Reviewer")
+    locked = lock_merge_request_row(db, lookup.merge_request)
+    remove_approval(db, locked, user_id)
+    others = [each for each in lookup.reviewers if each != user_id]
+    changes: dict[str, tuple[object, object]] = {"reviewers": (others, [*others, user_id])}
+    emit_merge_request_changed(db, actor.user_id, locked, "updated", changes)
+
+
 def reset_approvals(db: Connection, merge_request: MergeRequest) -> None:
     """Remove all approvals."""
     db.run(_RESET, merge_request=merge_request.id)

@@ -1,16 +1,22 @@
 """Merge requests."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
+from ingot.collaboration.merge_requests.merge.views import ProposedMessages, proposed_messages
+from ingot.collaboration.merge_requests.queries import find_merge_request as find_record
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView, MergeRequestView
+from ingot.core.db.connection import Connection
+from ingot.git.history.commits import branch_tip
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.issues import labels_of
+from ingot.graphql.families.projects import prescribes_squashing
 from ingot.graphql.global_ids import number_of, to_global_id
 from ingot.graphql.loaders import load_projects
 from ingot.graphql.locators import merge_request_path
 from ingot.graphql.resolvers import Arguments, Resolvers
+from ingot.projects.projects.api import repository_store
 
 resolvers = Resolvers()
 resolvers.types[MergeRequestView] = "MergeRequest"
@@ -87,6 +93,50 @@ def is_rebased(context: QueryContext, subject: Any, _: Arguments) -> bool:
     return bool(
         context.call(f"GET {_ROUTE}", {"include_rebase_in_progress": True}, **_path(subject)).rebase_in_progress
     )
+
+
+@resolvers.batch("MergeRequest.squashReadOnly")
+def prescribe_squashing(context: QueryContext, subjects: Sequence[Any], _: Arguments) -> list[bool]:
+    """Return whether the target projects decide whether commits are squashed."""
+    found = load_projects(context, {each.target_project_id for each in subjects})
+    return [prescribes_squashing(context, found[each.target_project_id]) for each in subjects]
+
+
+@resolvers.single("MergeRequest.shouldBeRebased")
+def needs_rebase(context: QueryContext, subject: Any, _: Arguments) -> bool:
+    """Return whether the target branch has commits that the source branch must contain before the merge."""
+    project = load_projects(context, [subject.target_project_id])[subject.target_project_id]
+    if project is None or project.merge_method == "merge":
+        return False
+    params = {"include_diverged_commits_count": True}
+    return bool(context.call(f"GET {_ROUTE}", params, **_path(subject)).diverged_commits_count)
+
+
+def _message_field(kind: Literal["merge", "squash"]) -> None:
+    @resolvers.single(f"MergeRequest.default{kind.capitalize()}CommitMessage", call="messages of a merge")
+    def default_message(context: QueryContext, subject: Any, _: Arguments) -> str | None:
+        """Return a message that a merge by the caller would have; null if the caller may not see the commits."""
+        if not context.allows(f"GET {_ROUTE}/commits", **_path(subject)):
+            return None
+        found = context.load("messages", [subject.id], lambda _: {subject.id: _messages(context, subject)})
+        messages = found[subject.id]
+        return None if messages is None else messages._asdict()[kind]
+
+
+_message_field("merge")
+_message_field("squash")
+
+
+def _messages(context: QueryContext, subject: Any) -> ProposedMessages:
+    store = repository_store(context.settings)
+
+    def read(db: Connection) -> ProposedMessages:
+        lookup = find_record(db, context.actor, str(subject.project_id), str(subject.iid))
+        repository = store.open(lookup.project.repository_key)
+        tip = branch_tip(repository, lookup.merge_request.target_branch)
+        return proposed_messages(db, context.actor, lookup.project, lookup.merge_request, repository, tip)
+
+    return context.read(read)
 
 
 @resolvers.value("MergeRequest.detailedMergeStatus")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ingot.collaboration.merge_requests.service import MAX_ASSIGNEES
 from ingot.core.access.levels import Level
 from ingot.errors import Failure
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
@@ -95,6 +96,18 @@ def forked_from(context: QueryContext, projects: Sequence[Any], _: Arguments) ->
 def merges_by_fast_forward(_: QueryContext, project: Any) -> bool:
     """Return whether merges are fast-forward merges."""
     return bool(project.merge_method == "ff")
+
+
+@resolvers.value("Project.squashReadOnly")
+def prescribes_squashing(_: QueryContext, project: Any) -> bool:
+    """Return whether the project decides for all merge requests whether commits are squashed."""
+    return project is not None and project.squash_option in ("always", "never")
+
+
+@resolvers.value("Project.allowsMultipleMergeRequestAssignees", "Project.allowsMultipleMergeRequestReviewers")
+def allows_several_users(_: QueryContext, __: Any) -> bool:
+    """Return that a merge request may have several assignees and reviewers."""
+    return MAX_ASSIGNEES > 1
 
 
 @resolvers.value("Project.ciConfigPathOrDefault")

@@ -95,6 +95,12 @@ def is_active(_: QueryContext, user: Any) -> bool:
     return bool(user.state == "active")
 
 
+@resolvers.value(*fields_of_users("gitpodEnabled"))
+def uses_gitpod(_: QueryContext, __: Any) -> bool:
+    """Return that no user has turned on Gitpod: pages do not offer it."""
+    return False
+
+
 @resolvers.value(*fields_of_users("bot"))
 def is_bot(_: QueryContext, user: Any) -> bool:
     """Return whether the user is a bot."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from ingot.collaboration.issues.service import MAX_ASSIGNEES
 from ingot.collaboration.issues.views import IssueView
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
@@ -142,8 +143,8 @@ def widget_assignees(_: QueryContext, widgets: Sequence[Widget], arguments: Argu
 
 @resolvers.value("WorkItemWidgetAssignees.allowsMultipleAssignees")
 def allows_several(_: QueryContext, __: Any) -> bool:
-    """Return that a work item may have several assignees."""
-    return True
+    """Return whether a work item may have several assignees."""
+    return MAX_ASSIGNEES > 1
 
 
 @resolvers.batch("WorkItemWidgetLabels.labels")

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from ingot.errors import Conflict, Denied
+from ingot.errors import Conflict, Denied, Invalid
 from ingot.graphql.context import QueryContext, RefusedCall
+from ingot.graphql.global_ids import number_of
 from ingot.graphql.locators import label_titles
 from ingot.graphql.mutations.inputs import (
     Input,
@@ -105,6 +106,16 @@ def set_reviewers(context: QueryContext, sent: Input) -> dict[str, Any]:
     current = [user.id for user in _find(context, sent).reviewers]
     changed = user_numbers(context, sent["reviewerUsernames"])
     return _edit(context, sent, {"reviewer_ids": combined(sent.get("operationMode"), current, changed)})
+
+
+@resolvers.mutation("mergeRequestReviewerRereview")
+def request_review_again(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Ask a reviewer for another review."""
+    user_id = number_of(sent["userId"], "User")
+    if user_id not in [user.id for user in _find(context, sent).reviewers]:
+        raise Invalid("Reviewer not found")
+    context.call(f"POST {_ROUTE}/reviewers/:user_id/request_review", **_path(sent), user_id=user_id)
+    return {"merge_request": _find(context, sent)}
 
 
 @resolvers.mutation("mergeRequestSetLabels")

@@ -76,7 +76,7 @@ def test_expressions(instance: Instance, api: Api, make: Make, branched: Branche
             == api.get(f"{file}{part}", make.root, ref=oid).content
         )
     assert oid in api.get(f"{url}/archive.tar", sha=expression).headers["content-disposition"]
-    assert api.get(f"{url}/compare", **{"from": expression, "to": oid}).json()["compare_same_ref"] is True
+    assert api.get(f"{url}/compare", make.root, **{"from": expression, "to": oid}).json()["compare_same_ref"] is True
     assert api.get(f"{url}/merge_base", make.root, **{"refs[]": [expression, oid]}).json()["id"] == oid
     page = f"{instance.url}/{branched.project.path}/-"
     raw = httpx.get(f"{page}/raw/{quote(expression)}/{quote(path)}")

@@ -43,7 +43,7 @@ from ingot.collaboration.subjects import SubjectAccess
 from ingot.collaboration.todos.api import declare_todo_routes
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import require
-from ingot.core.api.params import MissingParameter
+from ingot.core.api.params import MissingParameter, path_number
 from ingot.core.api.routes import AlternateResponse, Call, Routes, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.markup.quick_actions import Command, extract_commands
@@ -204,6 +204,18 @@ def list_reviewers(call: Call, lookup: MergeRequestLookup) -> list[ReviewerView]
     """List the reviewers of a merge request, and whether they have approved it."""
     approvers = approvals.approvers_of(call.db, lookup.merge_request.id)
     return reviewer_views(call.db, lookup.reviewers, approvers, call.origin.base)
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/reviewers/:user_id/request_review",
+    on=merge_request_in_path,
+    may=merge_request_policy.may_edit_merge_request,
+    returns=list[ReviewerView],
+)
+def request_review(call: Call, lookup: MergeRequestLookup) -> list[ReviewerView]:
+    """Ask a reviewer of a merge request for another review, which removes the reviewer's approval."""
+    approvals.request_review(call.db, call.actor, lookup, path_number(call.path, "user_id"))
+    return list_reviewers(call, lookup)
 
 
 @routes.get(
