@@ -210,8 +210,8 @@ def test_every_type_is_covered() -> None:
         "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "Ide", "IssueStatusCountsType", "Kas",
         "MergeAccessLevel", "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",
         "ProjectStatistics", "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
-        "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus", "Timelog", "Tree",
-        "TreeEntry", "UserCore", "UserMergeRequestInteraction", "UserStatus",
+        "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus",
+        "TimeTrackingHumanReadableAttributes", "Timelog", "Tree", "TreeEntry", "UserCore", "UserMergeRequestInteraction", "UserStatus",
     }  # fmt: skip
     from graphql import is_object_type
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingot.core.access.levels import Level
+from ingot.errors import NotFound
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, to_global_id
@@ -12,6 +13,7 @@ from ingot.graphql.params import issue_filters, merge_request_filters, order
 from ingot.graphql.resolvers import Arguments, Resolvers
 from ingot.projects.groups.views import GroupView
 from ingot.projects.namespaces.queries import actor_levels_in
+from ingot.projects.projects.views import SimpleProjectView
 
 resolvers = Resolvers()
 resolvers.types[GroupView] = "Group"
@@ -138,26 +140,49 @@ for _field, _route in {
 
 @resolvers.single("Query.namespace")
 def find_namespace(context: QueryContext, _: Any, arguments: Arguments) -> Any:
-    """Return a namespace by its path."""
-    return context.call("GET /namespaces/:id", id=arguments["fullPath"])
+    """Return a namespace by its path; a project is one, too."""
+    path = arguments["fullPath"]
+    if context.actor.known:
+        try:
+            return context.call("GET /namespaces/:id", id=path)
+        except NotFound:
+            pass
+    return context.call("GET /projects/:id", id=path)
+
+
+def is_project(namespace: Any) -> bool:
+    """Return whether a namespace is a project."""
+    return isinstance(namespace, SimpleProjectView)
 
 
 @resolvers.value("Namespace.id")
 def namespace_id(_: QueryContext, namespace: Any) -> str:
     """Return the global id."""
+    if is_project(namespace):
+        return to_global_id("Namespaces::ProjectNamespace", namespace.id)
     model = "Group" if namespace.kind == "group" else "Namespaces::UserNamespace"
     return to_global_id(model, namespace.id)
+
+
+@resolvers.value("Namespace.fullPath")
+def namespace_path(_: QueryContext, namespace: Any) -> str:
+    """Return the path with those of all parents."""
+    return str(namespace.path_with_namespace if is_project(namespace) else namespace.full_path)
 
 
 @resolvers.value("Namespace.fullName")
 def namespace_name(_: QueryContext, namespace: Any) -> str:
     """Return the name of a namespace."""
+    if is_project(namespace):
+        return str(namespace.name_with_namespace)
     return str(getattr(namespace, "full_name", namespace.name))
 
 
 @resolvers.single("Namespace.projects")
 def list_namespace_projects(context: QueryContext, namespace: Any, arguments: Arguments) -> ConnectionPage:
     """Return a page of the projects of a namespace."""
+    if is_project(namespace):
+        return connection_of([], arguments)
     if namespace.kind == "group":
         return list_projects(context, namespace, arguments)
     params = {"search": arguments.get("search"), **order(arguments.get("sort"), "id")}

@@ -100,13 +100,13 @@ def list_subject_timelogs(context: QueryContext, subjects: Sequence[Any], argume
     return pages
 
 
-@resolvers.value("Timelog.id")
+@resolvers.value("Timelog.id", "WorkItemTimelog.id")
 def timelog_id(_: QueryContext, timelog: Timelog) -> str:
     """Return the global id."""
     return to_global_id("Timelog", timelog.id)
 
 
-@resolvers.batch("Timelog.user")
+@resolvers.batch("Timelog.user", "WorkItemTimelog.user")
 def find_users(context: QueryContext, timelogs: Sequence[Timelog], _: Arguments) -> list[Any]:
     """Return the users who spent the time; null for anonymous callers."""
     users = load_users(context, {timelog.user_id for timelog in timelogs})

@@ -9,8 +9,10 @@ from ingot.collaboration.issues.service import MAX_ASSIGNEES
 from ingot.collaboration.issues.views import IssueView
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
-from ingot.graphql.families.issues import issue_by_id
+from ingot.graphql.families.groups import is_project
+from ingot.graphql.families.issues import issue_by_id, list_linked_issues
 from ingot.graphql.families.notes import list_discussions, list_notes
+from ingot.graphql.families.timelogs import TimelogPage, list_subject_timelogs
 from ingot.graphql.global_ids import number_of, to_global_id
 from ingot.graphql.loaders import load_labels, load_projects, render_html
 from ingot.graphql.params import issue_filters
@@ -56,6 +58,20 @@ class DatesWidget(Widget):
     """The due date."""
 
 
+class LinkedItemsWidget(Widget):
+    """The links to other issues."""
+
+
+class TimeTrackingWidget(Widget):
+    """The estimate and the time spent."""
+
+
+class WidgetDefinition(msgspec.Struct):
+    """A widget that work items of a type have."""
+
+    type: str
+
+
 _WIDGETS = {
     "DESCRIPTION": DescriptionWidget,
     "ASSIGNEES": AssigneesWidget,
@@ -64,6 +80,8 @@ _WIDGETS = {
     "NOTES": NotesWidget,
     "HIERARCHY": HierarchyWidget,
     "START_AND_DUE_DATE": DatesWidget,
+    "LINKED_ITEMS": LinkedItemsWidget,
+    "TIME_TRACKING": TimeTrackingWidget,
 }
 resolvers.types |= {
     DescriptionWidget: "WorkItemWidgetDescription",
@@ -73,6 +91,9 @@ resolvers.types |= {
     NotesWidget: "WorkItemWidgetNotes",
     HierarchyWidget: "WorkItemWidgetHierarchy",
     DatesWidget: "WorkItemWidgetStartAndDueDate",
+    LinkedItemsWidget: "WorkItemWidgetLinkedItems",
+    TimeTrackingWidget: "WorkItemWidgetTimeTracking",
+    WidgetDefinition: "WorkItemWidgetDefinitionGeneric",
 }
 
 
@@ -86,6 +107,37 @@ def find_work_item(context: QueryContext, _: Any, arguments: Arguments) -> Any:
 def list_work_items(context: QueryContext, project: Any, arguments: Arguments) -> ConnectionPage:
     """Return a page of the issues of a project."""
     return listed(context, "GET /projects/:id/issues", arguments, issue_filters(arguments), id=project.id)
+
+
+@resolvers.single("Namespace.workItem")
+def find_work_item_of_namespace(context: QueryContext, namespace: Any, arguments: Arguments) -> Any:
+    """Return an issue of a project by its number; other namespaces have none of their own."""
+    if not is_project(namespace):
+        return None
+    return context.call("GET /projects/:id/issues/:issue_iid", id=namespace.id, issue_iid=arguments["iid"])
+
+
+@resolvers.single("Namespace.workItems", "Group.workItems")
+def list_work_items_of_namespace(context: QueryContext, namespace: Any, arguments: Arguments) -> ConnectionPage:
+    """Return a page of the issues of a project, or with ``includeDescendants`` of the projects of a group."""
+    if is_project(namespace):
+        return list_work_items(context, namespace, arguments)
+    if not arguments.get("includeDescendants") or getattr(namespace, "kind", "group") != "group":
+        return connection_of([], arguments)
+    return listed(context, "GET /groups/:id/issues", arguments, issue_filters(arguments), id=namespace.id)
+
+
+@resolvers.batch("Project.workItemTypes", "Group.workItemTypes", "Namespace.workItemTypes")
+def list_types(_: QueryContext, parents: Sequence[Any], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the types of work items: only issues."""
+    types = [_TYPE] if arguments.get("name") in (None, "ISSUE") else []
+    return [connection_of(types, arguments) for _ in parents]
+
+
+@resolvers.value("WorkItemType.widgetDefinitions")
+def list_widget_definitions(_: QueryContext, __: Any) -> list[WidgetDefinition]:
+    """Return the widgets that work items of a type have."""
+    return [WidgetDefinition(name) for name in _WIDGETS]
 
 
 @resolvers.value("WorkItem.id")
@@ -108,9 +160,9 @@ def work_item_type(_: QueryContext, __: Any) -> dict[str, str]:
 
 @resolvers.batch("WorkItem.namespace")
 def find_namespaces(context: QueryContext, issues: Sequence[Any], _: Arguments) -> list[Any]:
-    """Return the namespaces of the projects."""
+    """Return the projects, which are the namespaces of their issues."""
     found = load_projects(context, [issue.project_id for issue in issues])
-    return [project.namespace if (project := found[issue.project_id]) else None for issue in issues]
+    return [found[issue.project_id] for issue in issues]
 
 
 @resolvers.batch("WorkItem.widgets")
@@ -194,6 +246,41 @@ def widget_relatives(_: QueryContext, widgets: Sequence[Widget], arguments: Argu
 def has_relatives(_: QueryContext, __: Widget) -> bool:
     """Return that issues contain no other work items."""
     return False
+
+
+@resolvers.single("WorkItemWidgetLinkedItems.linkedItems")
+def widget_links(context: QueryContext, widget: Widget, arguments: Arguments) -> ConnectionPage:
+    """Return the issues that an issue is linked to."""
+    return list_linked_issues(context, widget.issue, arguments)
+
+
+@resolvers.value("WorkItemWidgetTimeTracking.timeEstimate")
+def widget_estimate(_: QueryContext, widget: Widget) -> int:
+    """Return the estimated seconds."""
+    return widget.issue.time_stats.time_estimate
+
+
+@resolvers.value("WorkItemWidgetTimeTracking.totalTimeSpent")
+def widget_time_spent(_: QueryContext, widget: Widget) -> int:
+    """Return the seconds spent."""
+    return widget.issue.time_stats.total_time_spent
+
+
+@resolvers.value("WorkItemWidgetTimeTracking.humanReadableAttributes")
+def widget_durations(_: QueryContext, widget: Widget) -> Any:
+    """Return the estimate and the time spent as people read them."""
+    return widget.issue.time_stats
+
+
+resolvers.rename(
+    "TimeTrackingHumanReadableAttributes", timeEstimate="human_time_estimate", totalTimeSpent="human_total_time_spent"
+)
+
+
+@resolvers.batch("WorkItemWidgetTimeTracking.timelogs")
+def widget_timelogs(context: QueryContext, widgets: Sequence[Widget], arguments: Arguments) -> list[TimelogPage]:
+    """Return the entries of the time spent."""
+    return list_subject_timelogs(context, [widget.issue for widget in widgets], arguments)
 
 
 @resolvers.value("WorkItemWidgetStartAndDueDate.dueDate")
