@@ -5,6 +5,8 @@ from typing import Any
 
 from ingot.accounts.users.queries import users_by_ids
 from ingot.accounts.users.views import UserView, user_view
+from ingot.collaboration.issues.hierarchy import visible_issues
+from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
@@ -79,6 +81,18 @@ def load_labels(context: QueryContext, kind: str, subject_ids: Sequence[int]) ->
         subject_ids,
         lambda missing: context.read(lambda db: label_briefs_of(db, kind, list(missing))),
     )
+
+
+def load_issues(context: QueryContext, issue_ids: Iterable[int]) -> Mapping[int, IssueView | None]:
+    """Return the issues that the caller may see."""
+
+    def fetch(missing: Collection[int]) -> dict[int, IssueView]:
+        def read(db: Connection) -> list[IssueView]:
+            return issue_views(db, context.actor, visible_issues(db, context.actor, missing), context.origin.base)
+
+        return {view.id: view for view in context.read(read)}
+
+    return context.load("issues", issue_ids, fetch)
 
 
 def render_html(

@@ -109,8 +109,8 @@ def issue_filters(arguments: Arguments) -> dict[str, Any]:
     if arguments.get("assigneeId") is not None:
         params["assignee_id"] = str(arguments["assigneeId"]).rpartition("/")[2].capitalize()
     types = arguments.get("types")
-    if types and "ISSUE" not in types:
-        params["issue_type"] = types[0].lower()
+    if types and not {"ISSUE", "TASK"} <= {*types}:  # Others do not exist.
+        params["issue_type"] = next((each for each in types if each in ("ISSUE", "TASK")), types[0]).lower()
     return params | _excluded(arguments)
 
 

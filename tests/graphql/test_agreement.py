@@ -211,7 +211,8 @@ def test_every_type_is_covered() -> None:
         "MergeAccessLevel", "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",
         "ProjectStatistics", "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
         "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus",
-        "TimeTrackingHumanReadableAttributes", "Timelog", "Tree", "TreeEntry", "UserCore", "UserMergeRequestInteraction", "UserStatus",
+        "TimeTrackingHumanReadableAttributes", "Timelog", "Tree", "TreeEntry", "UserCore",
+        "UserMergeRequestInteraction", "UserStatus",
     }  # fmt: skip
     from graphql import is_object_type
 

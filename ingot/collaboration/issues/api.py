@@ -157,7 +157,7 @@ def edit_issue(call: Call, lookup: IssueLookup, params: EditIssue) -> IssueView:
 
 def _clears_fields(params: EditIssue) -> bool:
     """Return whether the request clears a field, which it does by sending null."""
-    names = ("description", "assignee_ids", "assignee_id", "milestone_id", "labels", "due_date")
+    names = ("description", "assignee_ids", "assignee_id", "milestone_id", "parent_id", "labels", "due_date")
     return any(getattr(params, name) is None for name in names)
 
 

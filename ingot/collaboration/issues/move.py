@@ -158,6 +158,7 @@ def _copy(db: Connection, original: Issue, target: Project, reword: Callable[[st
         milestone_id=_milestone_id(db, original, target),
         due_date=original.due_date,
         discussion_locked=original.discussion_locked,
+        issue_type=original.issue_type,
         user_notes_count=original.user_notes_count,
         upvotes=original.upvotes,
         downvotes=original.downvotes,

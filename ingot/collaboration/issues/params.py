@@ -11,6 +11,7 @@ from ingot.core.db.times import Date, Timestamp
 Scope = Literal["created_by_me", "created-by-me", "assigned_to_me", "assigned-to-me", "all"]
 
 Type = Literal["issue", "incident", "test_case", "requirement", "task"]
+SupportedType = Literal["issue", "task"]
 
 Order = Literal[
     "id",
@@ -50,6 +51,9 @@ class IssueAttributes(IssuableAttributes):
 
     confidential: bool | UnsetType = UNSET
     due_date: Date | UnsetType | None = UNSET
+    issue_type: SupportedType | UnsetType = UNSET
+    parent_id: int | UnsetType | None = UNSET
+    """The issue that contains a task."""
 
 
 class CreateIssue(IssueAttributes):

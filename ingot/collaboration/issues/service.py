@@ -5,11 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 from sqlalchemy import bindparam, delete, select, text
 
 from ingot.collaboration.iids.service import next_iid
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.events import Action, ChangeCause, FollowUpIssueOpened, IssueChanged
+from ingot.collaboration.issues.hierarchy import (
+    find_parent,
+    parents_of,
+    remove_from_hierarchy,
+    require_convertible,
+    set_parent,
+)
 from ingot.collaboration.issues.params import CreateIssue, EditIssue
 from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.queries import assignees_of, issue_by_id
@@ -86,7 +94,10 @@ def create_issue(
         milestone_id=find_milestone_id(db, project, params.milestone_id) if may_triage else None,
         created_at=created,
         updated_at=created,
+        issue_type=params.issue_type or "issue",
     )
+    if may_triage and params.parent_id:
+        set_parent(db, issue, find_parent(db, project, params.parent_id))
     requested = requested_assignees(params, MAX_ASSIGNEES) if may_triage else None
     assignees = set_assignees(db, project, issue, requested, ()) if requested else []
     labels = ensure_labels(db, project, params.labels) if may_triage and params.labels else []
@@ -120,6 +131,7 @@ def add_issue(db: Connection, project: Project, **columns: Any) -> Issue:
         "time_estimate": 0,
         "total_time_spent": 0,
         "discussion_locked": False,
+        "issue_type": "issue",
         **columns,
     }
     keys = {"title_key": row["title"].casefold(), "description_key": (row["description"] or "").casefold()}
@@ -151,12 +163,15 @@ def edit_issue(db: Connection, actor: Actor, lookup: policy.IssueLookup, params:
     if may_triage:
         changes |= _change_labels(db, project, issue, params)
         changes |= _change_assignees(db, project, issue, params)
+        changes |= _change_parent(db, project, issue, params)
     for name, value in list(columns.items()):
         before = getattr(issue, name)
         if value == before:
             del columns[name]
         else:
             changes[name] = (before, value)
+    if "issue_type" in columns:
+        require_convertible(db, issue)
     action = _state_action(issue, params)
     if action is not None:
         columns |= _state_columns(db, actor, action)
@@ -186,6 +201,7 @@ def delete_issue(db: Connection, actor: Actor, issue: Issue) -> None:
 def remove_issue_relations(db: Connection, issue: Issue) -> None:
     """Remove an issue from the counts, and delete everything that belongs to it except its row."""
     _update_counts(db, issue, None)
+    remove_from_hierarchy(db, issue.id)
     drop_subject(db, subject_of(issue))
 
 
@@ -222,6 +238,8 @@ def _columns(db: Connection, project: Project, params: EditIssue, *, may_triage:
         columns["description"] = params.description or None
     if params.confidential is not UNSET:
         columns["confidential"] = params.confidential
+    if params.issue_type is not UNSET:
+        columns["issue_type"] = params.issue_type
     if may_triage:
         if params.due_date is not UNSET:
             columns["due_date"] = params.due_date
@@ -254,6 +272,22 @@ def _change_labels(
     removed = {title.strip() for title in params.remove_labels or ()}
     titles = [title for title in (*titles, *(params.add_labels or ())) if title.strip() not in removed]
     return replace_labels(db, project, subject_of(issue), before, titles)
+
+
+def _change_parent(
+    db: Connection, project: Project, issue: Issue, params: EditIssue
+) -> dict[str, tuple[object, object]]:
+    if params.parent_id is UNSET:
+        return {}
+    before = parents_of(db, [issue.id]).get(issue.id)
+    if params.parent_id == before:
+        return {}
+    parent = None
+    if params.parent_id is not None:
+        parent = find_parent(db, project, params.parent_id)
+        issue = issue if params.issue_type is UNSET else replace(issue, issue_type=params.issue_type)
+    set_parent(db, issue, parent)
+    return {"parent_id": (before, params.parent_id)}
 
 
 def _change_assignees(

@@ -34,6 +34,7 @@ issues = Table(
     text("updated_at"),
     # Deleted issues keep their row, so that their iid is never reused.
     text("deleted_at", nullable=True),
+    text("issue_type", server_default="issue"),
     # Case-folded copies for searches.
     text("title_key"),
     text("description_key"),
@@ -89,6 +90,16 @@ issue_counts = Table(
     sqlite_autoincrement=True,
 )
 
+# The issue that contains a task; both are in the same project.
+work_item_parents = Table(
+    "work_item_parents",
+    metadata,
+    row_id(),
+    reference("issue_id", "issues.id", unique=True),
+    reference("parent_id", "issues.id", index=True),
+    sqlite_autoincrement=True,
+)
+
 issue_origins = Table(
     "issue_origins",
     metadata,
@@ -131,3 +142,4 @@ class Issue(Record, frozen=True):
     created_at: Timestamp
     updated_at: Timestamp
     deleted_at: Timestamp | None
+    issue_type: str

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from ingot.collaboration.issues.hierarchy import children_of, parents_of
 from ingot.collaboration.issues.service import MAX_ASSIGNEES
 from ingot.collaboration.issues.views import IssueView
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
@@ -14,13 +15,23 @@ from ingot.graphql.families.issues import issue_by_id, list_linked_issues
 from ingot.graphql.families.notes import list_discussions, list_notes
 from ingot.graphql.families.timelogs import TimelogPage, list_subject_timelogs
 from ingot.graphql.global_ids import number_of, to_global_id
-from ingot.graphql.loaders import load_labels, load_projects, render_html
+from ingot.graphql.loaders import load_issues, load_labels, load_projects, render_html
 from ingot.graphql.params import issue_filters
 from ingot.graphql.resolvers import Arguments, Resolvers
 
 resolvers = Resolvers()
 resolvers.rename("WorkItem", name="title")
-_TYPE = {"id": to_global_id("WorkItems::Type", 1), "name": "Issue", "icon_name": "work-item-issue"}
+TYPE_NUMBERS = {"issue": 1, "task": 5}
+"""Types with the numbers that they have in GitLab."""
+_TYPES = {
+    name: {
+        "id": to_global_id("WorkItems::Type", number),
+        "name": name.capitalize(),
+        "icon_name": f"work-item-{name}",
+        "base_type": name,
+    }
+    for name, number in TYPE_NUMBERS.items()
+}
 
 
 class Widget(msgspec.Struct):
@@ -51,7 +62,7 @@ class NotesWidget(Widget):
 
 
 class HierarchyWidget(Widget):
-    """The parent and children; issues have none."""
+    """The issue that contains a task, or the tasks of an issue."""
 
 
 class DatesWidget(Widget):
@@ -129,9 +140,16 @@ def list_work_items_of_namespace(context: QueryContext, namespace: Any, argument
 
 @resolvers.batch("Project.workItemTypes", "Group.workItemTypes", "Namespace.workItemTypes")
 def list_types(_: QueryContext, parents: Sequence[Any], arguments: Arguments) -> list[ConnectionPage]:
-    """Return the types of work items: only issues."""
-    types = [_TYPE] if arguments.get("name") in (None, "ISSUE") else []
+    """Return the types of work items."""
+    name = arguments.get("name")
+    types = [each for base_type, each in _TYPES.items() if name in (None, base_type.upper())]
     return [connection_of(types, arguments) for _ in parents]
+
+
+@resolvers.value("WorkItemType.supportedConversionTypes")
+def list_conversion_types(_: QueryContext, kind: Any) -> list[Any]:
+    """Return the types that a work item of a type can be converted to."""
+    return [each for each in _TYPES.values() if each is not kind]
 
 
 @resolvers.value("WorkItemType.widgetDefinitions")
@@ -153,9 +171,9 @@ def work_item_state(_: QueryContext, issue: Any) -> str:
 
 
 @resolvers.value("WorkItem.workItemType")
-def work_item_type(_: QueryContext, __: Any) -> dict[str, str]:
-    """Return the type, which is always that of issues."""
-    return _TYPE
+def work_item_type(_: QueryContext, issue: Any) -> dict[str, str]:
+    """Return the type."""
+    return _TYPES[issue.issue_type]
 
 
 @resolvers.batch("WorkItem.namespace")
@@ -236,16 +254,55 @@ def widget_notes(context: QueryContext, widget: Widget, arguments: Arguments) ->
     return list_notes(context, widget.issue, arguments)
 
 
-@resolvers.batch("WorkItemWidgetHierarchy.ancestors", "WorkItemWidgetHierarchy.children")
-def widget_relatives(_: QueryContext, widgets: Sequence[Widget], arguments: Arguments) -> list[ConnectionPage]:
-    """Return no work items: all are issues, which cannot contain each other."""
-    return [connection_of([], arguments) for _ in widgets]
+def _parents(context: QueryContext, widgets: Sequence[Widget]) -> list[IssueView | None]:
+    """Return the issues that contain tasks, if the caller may see them."""
+    ids = {widget.issue.id for widget in widgets}
+    numbers = context.load("parents", ids, lambda missing: context.read(lambda db: parents_of(db, missing)))
+    views = load_issues(context, {number for number in numbers.values() if number is not None})
+    return [views.get(numbers[widget.issue.id] or 0) for widget in widgets]
 
 
-@resolvers.value("WorkItemWidgetHierarchy.hasChildren", "WorkItemWidgetHierarchy.hasParent")
-def has_relatives(_: QueryContext, __: Widget) -> bool:
-    """Return that issues contain no other work items."""
-    return False
+def _children(context: QueryContext, widgets: Sequence[Widget]) -> list[list[IssueView]]:
+    """Return the tasks of issues that the caller may see."""
+    ids = {widget.issue.id for widget in widgets}
+    numbers = context.load("children", ids, lambda missing: context.read(lambda db: children_of(db, missing)))
+    views = load_issues(context, {number for each in numbers.values() for number in each or ()})
+    found = [[views[number] for number in numbers[widget.issue.id] or ()] for widget in widgets]
+    return [[view for view in each if view is not None] for each in found]
+
+
+@resolvers.batch("WorkItemWidgetHierarchy.parent")
+def widget_parent(context: QueryContext, widgets: Sequence[Widget], _: Arguments) -> list[IssueView | None]:
+    """Return the issue that contains a task."""
+    return _parents(context, widgets)
+
+
+@resolvers.batch("WorkItemWidgetHierarchy.hasParent")
+def has_parent(context: QueryContext, widgets: Sequence[Widget], _: Arguments) -> list[bool]:
+    """Return whether an issue contains the work item."""
+    return [parent is not None for parent in _parents(context, widgets)]
+
+
+@resolvers.batch("WorkItemWidgetHierarchy.ancestors")
+def widget_ancestors(context: QueryContext, widgets: Sequence[Widget], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the parent as the only ancestor: issues have none."""
+    return [connection_of([parent] if parent else [], arguments) for parent in _parents(context, widgets)]
+
+
+@resolvers.batch("WorkItemWidgetHierarchy.children")
+def widget_children(context: QueryContext, widgets: Sequence[Widget], arguments: Arguments) -> list[ConnectionPage]:
+    """Return the tasks of an issue."""
+    state = arguments.get("state")
+    return [
+        connection_of([child for child in children if state in (None, "all", child.state)], arguments)
+        for children in _children(context, widgets)
+    ]
+
+
+@resolvers.batch("WorkItemWidgetHierarchy.hasChildren")
+def has_children(context: QueryContext, widgets: Sequence[Widget], _: Arguments) -> list[bool]:
+    """Return whether the work item contains others."""
+    return [bool(children) for children in _children(context, widgets)]
 
 
 @resolvers.single("WorkItemWidgetLinkedItems.linkedItems")

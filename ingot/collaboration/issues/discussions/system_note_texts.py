@@ -19,3 +19,8 @@ def confidentiality_changed(confidential: bool) -> str:
 def lock_changed(locked: bool) -> str:
     """Return the text for a locked or unlocked discussion."""
     return "locked this issue" if locked else "unlocked this issue"
+
+
+def type_changed(before: str, after: str) -> str:
+    """Return the text for another type."""
+    return f"changed type from {before} to {after}"

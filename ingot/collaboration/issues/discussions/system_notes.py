@@ -4,6 +4,7 @@ from typing import cast
 
 from ingot.collaboration.issues.discussions import system_note_texts
 from ingot.collaboration.issues.events import IssueChanged
+from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.issues.service import subject_of
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.notes.service import MentionSource, add_system_note
@@ -58,6 +59,19 @@ def _record_confidentiality(db: Connection, event: IssueChanged, subject: Subjec
     add_system_note(db, event.actor_id, subject, system_note_texts.confidentiality_changed(change[1]), action)
 
 
+def _record_type(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+    add_system_note(db, event.actor_id, subject, system_note_texts.type_changed(*change), "issue_type")
+
+
+def _record_parent(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+    for parent_id, verb in zip(change, ("removed", "added"), strict=True):
+        if isinstance(parent_id, int):
+            parent = issue_by_id(db, parent_id)
+            text = f"{verb} #{parent.iid} as parent issue"
+            source = MentionSource("issue", parent.id, parent.project_id)
+            add_system_note(db, event.actor_id, subject, text, "relate_to_parent", source)
+
+
 def _record_due_date(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
     add_system_note(db, event.actor_id, subject, system_note_texts.due_date_changed(change[1]), "due_date")
 
@@ -88,6 +102,8 @@ _RECORDERS = {
     "assignees": note_assignees,
     "milestone_id": note_milestone,
     "due_date": _record_due_date,
+    "issue_type": _record_type,
+    "parent_id": _record_parent,
     "time_estimate": note_estimate,
     "total_time_spent": note_time_spent,
     "discussion_locked": _record_lock,

@@ -34,8 +34,8 @@ class IssueFilter(IssuableFilter[ListIssues]):
 
     def _read_more(self) -> None:
         params, excluded = self._params, self._params.excluded
-        if params.issue_type not in (None, "issue"):
-            self._matches_nothing = True  # Issues of other types do not exist.
+        if params.issue_type is not None:
+            self.add("of_type", issue_type=params.issue_type)
         if params.confidential is not None:
             self.add("confidential" if params.confidential else "not_confidential")
         self._read_due_date(params.due_date)

@@ -68,6 +68,7 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
     "with_feature": projects.c.issues_enabled.is_(True) & projects.c.namespace_id.is_not(None),
     "confidential": issues.c.confidential.is_(True),
     "not_confidential": issues.c.confidential.is_(False),
+    "of_type": issues.c.issue_type == bindparam("issue_type"),
     "no_due_date": issues.c.due_date.is_(None),
     "any_due_date": issues.c.due_date.is_not(None),
     "due_after": issues.c.due_date >= bindparam("due_after"),

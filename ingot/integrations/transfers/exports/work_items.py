@@ -65,8 +65,8 @@ def issue_rows(reader: RowReader, project_id: int) -> Iterator[Row]:
             yield {
                 **{name: issue[name] for name in _ISSUE_COLUMNS},
                 "relative_position": issue["position"],
-                "issue_type": "issue",
-                "work_item_type": {"base_type": "issue"},
+                "issue_type": issue["issue_type"],
+                "work_item_type": {"base_type": issue["issue_type"]},
                 "issue_assignees": _user_rows(assignees[issue["id"]]),
                 **parts.discussion_fields(issue),
                 **parts.planning_fields(issue),
