@@ -133,7 +133,7 @@ def test_another_review(graphql: Graphql, api: Api, make: Make, project: Project
     notes = api.get(f"{url}/notes", owner, sort="asc").json()
     assert notes[-1]["body"] == f"requested review from @{reviewer.username}"
     assert [each["state"] for each in api.get(f"{url}/reviewers", owner).json()] == ["unreviewed"]
-    assert api.post(f"{url}/reviewers/{other.id}/request_review", owner).status_code == 404
+    assert api.post(f"{project.url}/merge_requests/1/reviewers/{other.id}/request_review", owner).status_code == 404
 
 
 def test_the_caller_has_not_turned_on_gitpod(graphql: Graphql, owner: User) -> None:

@@ -17,7 +17,6 @@ from ingot.git.history.commits import branch_tip, commit_or_none, tag_tip
 from ingot.repositories.commits.views import CommitView, commit_view
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.tags.tables import Release
-from ingot.repositories.trees.queries import short_ref
 from ingot.repositories.trees.views import archive_name
 
 ARCHIVE_FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
@@ -141,7 +140,7 @@ def release_views(
 
 def source_url(project_url: str, project_path: str, ref: str, kind: str) -> str:
     """Return the URL of a source archive; it ends with the name that a downloaded file gets."""
-    return f"{project_url}/-/archive/{quote(ref)}/{quote(archive_name(project_path, short_ref(ref)))}.{kind}"
+    return f"{project_url}/-/archive/{quote(ref)}/{quote(archive_name(project_path, ref))}.{kind}"
 
 
 def link_view(link: ReleaseLink, release: Release, urls: ReleaseUrls) -> ReleaseLinkView:

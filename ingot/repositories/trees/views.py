@@ -13,7 +13,7 @@ from ingot.git.trees.entries import FOLDER, SUBMODULE, TreeEntry
 from ingot.projects.projects.tables import Project
 from ingot.repositories.content import content_disposition, entity_tag
 from ingot.repositories.trees.params import ArchiveExtension
-from ingot.repositories.trees.queries import ArchiveSource
+from ingot.repositories.trees.queries import ArchiveSource, short_ref
 
 _BZIP2 = ("tar.bz2", "tbz", "tbz2", "tb2", "bz2")
 ARCHIVE_EXTENSIONS: tuple[ArchiveExtension, ...] = get_args(ArchiveExtension)
@@ -57,7 +57,7 @@ def blob_view(blob: Blob) -> BlobView:
 
 def archive_name(project_path: str, ref: str) -> str:
     """Return the name of an archive of a branch, tag or commit, without its ending."""
-    return f"{project_path}-{ref.replace('/', '-')}"
+    return f"{project_path}-{short_ref(ref).replace('/', '-')}"
 
 
 def archive_response(

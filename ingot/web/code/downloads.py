@@ -10,7 +10,6 @@ from ingot.projects.uploads.names import inline_content_type, is_image
 from ingot.repositories.lfs import api as lfs_api
 from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.params import ArchiveExtension
-from ingot.repositories.trees.queries import short_ref
 from ingot.repositories.trees.views import ARCHIVE_EXTENSIONS, archive_name
 from ingot.web.code.file_kinds import DOCUMENT_ENDING
 from ingot.web.code.location import code_location, code_location_in, readable_code
@@ -80,9 +79,7 @@ def show_archive_legacy(visit: Visit) -> PageResponse:
 def _archive_response(parent: ProjectContext, ref: str, extension: ArchiveExtension, visit: Visit) -> PageResponse:
     path = str(visit.request.query.get("path", ""))
     # The URL of a source archive ends with the name that the file gets; for other URLs the server chooses it.
-    named = visit.request.path.get("rest", "").endswith(
-        f"/{archive_name(parent.project.path, short_ref(ref))}.{extension}"
-    )
+    named = visit.request.path.get("rest", "").endswith(f"/{archive_name(parent.project.path, ref)}.{extension}")
     params = {"sha": ref, "path": path, "format": extension, "append_sha": str(not named).lower()}
     content = parent.ask(trees_api.get_archive, params)
     disposition = [header for header in content.headers if header[0] == b"content-disposition"]

@@ -84,7 +84,7 @@ def test_expressions(instance: Instance, api: Api, make: Make, branched: Branche
 
 
 @pytest.mark.parametrize("expression", NOTHING)
-def test_what_is_no_expression(api: Api, make: Make, branched: BranchedRepository, expression: str) -> None:
+def test_other_texts_denote_no_commit(api: Api, make: Make, branched: BranchedRepository, expression: str) -> None:
     """Ranges, options, searches, reflogs, paths, other objects, and walks beyond the limit."""
     url = f"/projects/{branched.project.id}/repository"
     if len(expression) < 1000:
@@ -93,7 +93,7 @@ def test_what_is_no_expression(api: Api, make: Make, branched: BranchedRepositor
 
 
 def test_expressions_show_no_hidden_commit(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
-    """Those of a merge request, if merge requests are disabled; the same rule as for the id."""
+    """Commits of a merge request, if merge requests are disabled; the same rule as for the id."""
     project = project_with(make, roles, visibility="public")
     history = History()
     first = history.commit(files={"a": "a\n"})
