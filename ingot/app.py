@@ -41,6 +41,7 @@ from ingot.core.http.deferred_component import DeferredComponent
 from ingot.core.http.frontend import HttpFrontend
 from ingot.core.http.metrics import DatabaseFigures, Metrics
 from ingot.core.http.request import Component
+from ingot.core.http.transfer_slots import TransferSlots
 from ingot.core.jobs.statistics import queue_stats
 from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.core.nodes.queries import list_nodes
@@ -65,6 +66,8 @@ REQUEST_STATEMENT_SECONDS = 8.0
 _PING = select(literal(1))
 _HEALTH_SECONDS = 4.0
 """Time after which a database that has not answered the check counts as failed."""
+_FILES_PER_GIT_TRANSFER = 4
+"""Concurrent transfers of files for each git transfer; they need no process."""
 # Some clients still use the older prefix for uploads, and for nothing else.
 LEGACY_API_PREFIX = b"/api/v3"
 _PROBED_FOLDERS = ("", "repositories", "uploads", "lfs", "artifacts", "traces", "packages")
@@ -122,21 +125,22 @@ class App:
         self._whole_node = whole_node
         self._health_check: asyncio.Future[dict[str, str]] | None = None
         self.database = database
-        self._settings = settings
+        self.settings = settings
         self._log = log
         self._table = table or endpoint_table()
         self._bodies = bodies = BodyBudget()
+        self._transfers = TransferSlots(settings.max_transfers * _FILES_PER_GIT_TRANSFER)
         self.kernel = Kernel(self._table, database, self._authenticate, ApiRateLimits(database), settings, bodies)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
-        self._api = ApiComponent(self.kernel)
+        self._api = ApiComponent(self.kernel, self._transfers)
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
             DeferredComponent(lambda: self.polls, _RUNNER_PATHS),
             self._api,
-            ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES),
+            ApiComponent(self.kernel, self._transfers, LEGACY_API_PREFIX, _LEGACY_ROUTES),
             DeferredComponent(lambda: self.graphql, _GRAPHQL_PATHS),
             # Clients that probe for other APIs get a 404 in JSON.
-            ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
+            ApiComponent(self.kernel, self._transfers, b"/api", _NEVER_MATCHES),
             DeferredComponent(lambda: self.registry, _REGISTRY_PATHS),
             DeferredComponent(lambda: self.lfs, _LFS_PATHS),
             DeferredComponent(lambda: self.git, _GIT_PATHS),
@@ -156,8 +160,8 @@ class App:
         """The calls that runners repeat."""
         from ingot.ci.runner_protocol.polls import RunnerPolls
 
-        store = deferred_store(self._settings).value
-        return RunnerPolls(self._settings, self.database, self.kernel, self._api, store)
+        store = deferred_store(self.settings).value
+        return RunnerPolls(self.settings, self.database, self.kernel, self._api, store)
 
     @cached_property
     def graphql(self) -> "GraphqlComponent":
@@ -172,7 +176,7 @@ class App:
         from ingot.transport.backend import GitBackend
         from ingot.transport.git_http import GitHttp
 
-        backend = GitBackend(self._settings, self.database, self.kernel.pool, self._log)
+        backend = GitBackend(self.settings, self.database, self.kernel.pool, self._log)
         return GitHttp(backend, self._git_authorization)
 
     @cached_property
@@ -180,14 +184,16 @@ class App:
         """Files in Git LFS."""
         from ingot.transport.lfs_http import LfsHttp
 
-        return LfsHttp(self._settings, self.database, self.kernel.pool, self._git_authorization, self._bodies)
+        return LfsHttp(
+            self.settings, self.database, self.kernel.pool, self._git_authorization, self._bodies, self._transfers
+        )
 
     @cached_property
     def registry(self) -> "RegistryHttp":
         """The container registry."""
         from ingot.ci.packages.containers.registry_http import RegistryHttp
 
-        return RegistryHttp(self._settings, self.database, self.kernel.pool, self._bodies)
+        return RegistryHttp(self.settings, self.database, self.kernel.pool, self._bodies, self._transfers)
 
     @cached_property
     def _git_authorization(self) -> "HttpAuthorization":
@@ -195,14 +201,16 @@ class App:
         from ingot.transport.authorization import HttpAuthorization
 
         activity = UserActivity(self.database, self.kernel.writer)
-        return HttpAuthorization(self._settings, self.database, self.kernel.pool, activity)
+        return HttpAuthorization(self.settings, self.database, self.kernel.pool, activity)
 
     @cached_property
     def pages(self) -> "PagesComponent":
         """The pages; their modules are loaded before the workers are forked, or when a page is first requested."""
         from ingot.web.component import PagesComponent
 
-        return PagesComponent(self._settings, self.database, self.kernel.pool, self._client, self._bodies)
+        return PagesComponent(
+            self.settings, self.database, self.kernel.pool, self._client, self._bodies, self._transfers
+        )
 
     @cached_property
     def streams(self) -> "LiveStreams":
@@ -213,7 +221,7 @@ class App:
 
     @cached_property
     def _client(self) -> InternalClient:
-        return InternalClient(self._table, self.database, self._settings)
+        return InternalClient(self._table, self.database, self.settings)
 
     def _is_loaded(self, component: str) -> bool:
         return component in vars(self)
@@ -233,7 +241,7 @@ class App:
     def reconcile(self) -> None:
         """Complete ref changes that a crash interrupted, before requests are served; a job retries those that fail."""
         try:
-            _reconcile_all(self.database, deferred_store(self._settings).value)
+            _reconcile_all(self.database, deferred_store(self.settings).value)
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001 - One damaged repository must not stop the start.
@@ -242,7 +250,7 @@ class App:
 
     def heartbeat(self) -> Heartbeat:
         """Return the context in which this worker reports that its machine serves the web."""
-        return Heartbeat(self._settings, self.database, ["web"], self._log)
+        return Heartbeat(self.settings, self.database, ["web"], self._log)
 
     async def health(self) -> dict[str, str]:
         """Return the current state of the database, of the disks and of each role, of this machine if it serves all."""

@@ -72,6 +72,13 @@ class Unavailable(Exception):
 FULL_RETRY_AFTER_SECONDS = 60
 
 
+class TransfersBusy(Unavailable):
+    """No slot for a transfer became free in time, or too many transfers wait for one."""
+
+    def __init__(self) -> None:
+        super().__init__("The server is busy with other transfers. Retry later.")
+
+
 class StorageFull(Unavailable):
     """A disk without free space; nothing was stored, and a retry succeeds once space has been freed."""
 

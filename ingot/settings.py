@@ -103,6 +103,15 @@ class Settings:
     min_free_mb: int = _setting(
         "Free disk space in megabytes below which the server reports that it is not ready; 0 turns the check off.", 100
     )
+    max_transfers: int = _setting(
+        "Concurrent git transfers of each web worker; twice as many over SSH, and four times as many of files.", 24
+    )
+    slow_reader_seconds: int = _setting(
+        "Seconds after which a client that reads less than 1 KB per second of a response is disconnected.", 60
+    )
+    archive_cache_mb: int = _setting(
+        "Maximum size in megabytes of the stored archives of repositories; 0 means that none are stored.", 512
+    )
     max_push_mb: int = _setting("Maximum size of a push in megabytes.", 2048)
     max_file_mb: int = _setting("Maximum size of a pushed or committed file in megabytes; 0 means no limit.", 0)
     max_lfs_mb: int = _setting("Maximum size of a file in Git LFS in megabytes; 0 means no limit.", 0)
@@ -294,10 +303,11 @@ def _validated(settings: Settings) -> Settings:
         "max_lfs_mb",
         "runner_poll_seconds",
         "ci_needs_size_limit",
+        "archive_cache_mb",
     ):
         if getattr(settings, name) < 0:
             raise InvalidSetting(f"{name} must not be negative")
-    for name in ("max_push_mb", "max_trace_mb", "hook_log_days"):
+    for name in ("max_push_mb", "max_trace_mb", "hook_log_days", "max_transfers", "slow_reader_seconds"):
         if getattr(settings, name) < 1:
             raise InvalidSetting(f"{name} must be at least 1")
     if settings.external_url:

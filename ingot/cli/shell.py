@@ -26,15 +26,17 @@ def run(arguments: argparse.Namespace) -> NoReturn:
         "key_id": arguments.key,
         "command": os.environ.get("SSH_ORIGINAL_COMMAND"),
         "git_protocol": os.environ.get("GIT_PROTOCOL", ""),
+        "address": os.environ.get("SSH_CONNECTION", "").partition(" ")[0],
     }
     try:
-        reply = call_server(data_directory(arguments), request, [0, 1, 2])
+        reply = call_server(data_directory(arguments), request, [0, 1, 2], inheritable=True)
     except ServerUnavailable:
         print("The server cannot answer right now. Try again in a moment.", file=sys.stderr)
         sys.exit(_FAILED)
     if "argv" not in reply:
         sys.exit(reply["status"])
     os.chdir(reply["cwd"])
+    # The server counts the transfer until the connection is closed, which git and its children inherit.
     # The bytes of the clone go from git to sshd, without passing through Python.
     os.execvpe(reply["argv"][0], reply["argv"], reply["env"])  # noqa: S606 - No shell is wanted.
 

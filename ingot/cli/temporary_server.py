@@ -87,7 +87,7 @@ def _serve(settings: Settings, arguments: argparse.Namespace, listener: socket, 
     (settings.run / "address").write_text(f"{url}\n")
     if ssh_listener is not None:
         (settings.run / "ssh_port").write_text(f"{settings.ssh_port}\n")
-    server = http_server(front, process.drain, process.expects_requests, lingers=False)
+    server = http_server(front, process.settings, process.drain, process.expects_requests, lingers=False)
     log("serving", url=settings.external_url or url, data=str(settings.data), workers=1)
     write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None, testing_secret=secret))
     run_server(server, listener, beside=process.running())

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -74,18 +75,24 @@ def serve(app: App, listener: Any, lifeline: int | None = None, *, reports: bool
         app.reconcile()
         if reports:
             stack.enter_context(app.heartbeat())
-        server = http_server(app.front, app.drain, app.expects_requests)
+        server = http_server(app.front, app.settings, app.drain, app.expects_requests)
         run_server(server, listener, lifeline)
 
 
 def http_server(
-    front: Any, drain: Callable[[], None], expects_requests: Callable[[], bool], *, lingers: bool = True
+    front: Any,
+    settings: Settings,
+    drain: Callable[[], None],
+    expects_requests: Callable[[], bool],
+    *,
+    lingers: bool = True,
 ) -> HttpServer:
     """Build the HTTP server of an ASGI application."""
+    protocol: Any = partial(HeadLimitProtocol, slow_reader_seconds=settings.slow_reader_seconds)
     config = uvicorn.Config(
         front,
         loop="uvloop",
-        http=HeadLimitProtocol,
+        http=protocol,
         ws="none",
         lifespan="off",
         log_config=None,

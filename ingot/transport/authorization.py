@@ -15,7 +15,9 @@ from ingot.accounts.sessions.password_check import PasswordAttempt, check_passwo
 from ingot.ci.job_records.tables import TOKEN_USERNAME
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.http.client_networks import client_network
 from ingot.core.http.request import Request, Trace
+from ingot.core.http.transfer_slots import TransferCaller
 from ingot.errors import NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.projects.projects.tables import Project
 from ingot.settings import Settings
@@ -43,6 +45,8 @@ class GitIdentity(NamedTuple):
     authenticate: Authenticate
     protocol: GitProtocol = "http"
     """The protocol whose rules apply; a token that was issued over SSH is used over HTTP."""
+    transfers: TransferCaller = TransferCaller("", "")
+    """What the transfers of the caller count for."""
 
 
 class HttpAuthorization:
@@ -58,22 +62,22 @@ class HttpAuthorization:
         """Authenticate the caller by a token if the secret is one, else by the password."""
         credentials = _credentials(request.headers)
         if credentials is None:
-            return GitIdentity(False, anonymous)
+            return GitIdentity(False, anonymous, transfers=TransferCaller("", client_network(request.origin.ip)))
         username, secret = credentials
         parsed = token_parser(secret) if token_parser is not None else None
         if parsed is not None:
             try:
-                return (await self._identity(parsed))._replace(protocol="ssh")
+                return (await self._identity(request, parsed))._replace(protocol="ssh")
             except Unauthenticated:
                 raise unauthorized() from None
         if username == TOKEN_USERNAME:
             try:
-                return await self._identity(partial(caller_by_job_token, token=secret))
+                return await self._identity(request, partial(caller_by_job_token, token=secret))
             except Unauthenticated:  # Clients such as semantic-release send access tokens under this name.
                 pass
         for name, token in ((username, secret), ("", username)):
             try:
-                return await self._identity(partial(caller_by_token, username=name, secret=token))
+                return await self._identity(request, partial(caller_by_token, username=name, secret=token))
             except Unauthenticated:
                 continue
         if username == TOKEN_USERNAME or _TOKEN.fullmatch(secret):
@@ -81,13 +85,14 @@ class HttpAuthorization:
             raise unauthorized()
         by_password = await self._by_password(request, username, secret)
         try:
-            return await self._identity(by_password)
+            return await self._identity(request, by_password)
         except Unauthenticated:  # Blocked since the password was checked.
             raise unauthorized() from None
 
-    async def _identity(self, authenticate: Authenticate) -> GitIdentity:
-        self._activity.record((await self._read(authenticate)).actor)
-        return GitIdentity(True, authenticate)
+    async def _identity(self, request: Request, authenticate: Authenticate) -> GitIdentity:
+        caller = await self._read(authenticate)
+        self._activity.record(caller.actor)
+        return GitIdentity(True, authenticate, transfers=caller.in_transfers(request.origin.ip))
 
     async def _by_password(self, request: Request, username: str, secret: str) -> Authenticate:
         origin = request.origin

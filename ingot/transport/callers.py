@@ -16,6 +16,7 @@ from ingot.core.access.credentials import Credentials
 from ingot.core.access.levels import Access, Level
 from ingot.core.access.scopes import has_any_scope
 from ingot.core.db.connection import Connection
+from ingot.core.http.transfer_slots import TransferCaller, caller_of
 from ingot.errors import NotFound, Unauthenticated
 from ingot.projects.deploy_keys.queries import deploy_key_project_or_none
 from ingot.projects.deploy_keys.tables import DeployKeyProject
@@ -66,6 +67,7 @@ class GitCaller(msgspec.Struct, frozen=True):
     """The scope of the credential, whatever its owner may do."""
     key: SshKey | None = None
     """The key that authenticated the caller, if it was a key."""
+    deploy_token_id: int | None = None
 
     @property
     def is_deploy_key(self) -> bool:
@@ -81,6 +83,13 @@ class GitCaller(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """Name of the caller for the log."""
         return self.actor.username if self.deploy_key_id is None else f"deploy key {self.deploy_key_id}"
+
+    def in_transfers(self, ip: str) -> TransferCaller:
+        """Return what the transfers of the caller count for."""
+        caller = caller_of(self.actor, ip)
+        if self.deploy_key_id is not None:
+            return caller._replace(name=self.name)
+        return caller if self.deploy_token_id is None else caller._replace(name=f"deploy token {self.deploy_token_id}")
 
 
 Authenticate = Callable[[Connection], GitCaller]
@@ -204,4 +213,11 @@ def _caller_by_deploy_token(token: DeployToken) -> GitCaller:
         return Access(level=Level.REPORTER), group
 
     scopes = frozenset(token.scopes.split())
-    return GitCaller(ANONYMOUS, find, find_group_of_token, can_read=bool(scopes & READ_SCOPES), can_write=False)
+    return GitCaller(
+        ANONYMOUS,
+        find,
+        find_group_of_token,
+        can_read=bool(scopes & READ_SCOPES),
+        can_write=False,
+        deploy_token_id=token.id,
+    )

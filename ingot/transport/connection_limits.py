@@ -8,7 +8,8 @@ with ``MaxStartups``, so that a flood from many addresses does not keep everyone
 import secrets
 from collections import Counter
 from collections.abc import Hashable
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+from ingot.core.http.client_networks import client_network
 
 MAX_PER_ADDRESS = 64
 """Connections of one IPv4 address or one IPv6 network of 64 bits; a client is here for a fraction of a second."""
@@ -17,7 +18,6 @@ DROP_START = 100
 DROP_PERCENT = 30
 """Part of the new connections that is dropped then; it grows linearly up to all of them."""
 DROP_ALL = 250
-_IPV6_PREFIX_BITS = 64
 
 
 class ConnectionLimits:
@@ -34,7 +34,7 @@ class ConnectionLimits:
 
     def admit(self, connection: Hashable, address: str) -> bool:
         """Count a new connection; return False if it exceeds a limit and has to be closed."""
-        network = address_share(address)
+        network = client_network(address)
         refused = self._counts[network] >= MAX_PER_ADDRESS
         if refused or secrets.randbelow(100) < drop_percentage(len(self)):
             self.dropped += 1
@@ -59,16 +59,3 @@ def drop_percentage(connections: int) -> int:
     if connections >= DROP_ALL:
         return 100
     return DROP_PERCENT + (100 - DROP_PERCENT) * (connections - DROP_START) // (DROP_ALL - DROP_START)
-
-
-def address_share(address: str) -> str:
-    """Return what an address is counted as: itself or, for IPv6, its network of 64 bits, which one client may own."""
-    try:
-        parsed: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
-    except ValueError:  # Not an internet address, such as a Unix socket.
-        return address
-    if isinstance(parsed, IPv6Address):
-        if parsed.ipv4_mapped is None:
-            return str(IPv6Network((parsed, _IPV6_PREFIX_BITS), strict=False))
-        parsed = parsed.ipv4_mapped
-    return str(parsed)

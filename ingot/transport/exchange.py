@@ -16,12 +16,10 @@ from ingot.transport.message_filter import MessageFilter, clean_messages
 from ingot.transport.packet_lines import MalformedPacket
 from ingot.transport.push_requests import PushTooLarge, check_push
 from ingot.transport.refusals import require_free_space
-from ingot.transport.request_bodies import BadEncoding, ClientDisconnected, RequestTooLarge
+from ingot.transport.request_bodies import BadEncoding, ClientDisconnected, ClientStalled, RequestTooLarge
 
 IDLE_SECONDS = 900.0
 """Git sends something every few seconds while it works; a client may need minutes to pack what it pushes."""
-SEND_SECONDS = 120.0
-"""Timeout for one chunk: a client that stops reading must not occupy a process and a slot."""
 
 
 class GitClient(Protocol):
@@ -34,7 +32,7 @@ class GitClient(Protocol):
         """Yield the bytes that the client sends; raise ``ClientDisconnected``."""
 
     async def send(self, chunk: bytes) -> None:
-        """Send bytes to the client; raise ``ClientDisconnected``."""
+        """Send bytes to the client; raise ``ClientDisconnected``, or ``ClientStalled`` if it reads too slowly."""
 
     async def wait_disconnected(self) -> None:
         """Return when the client has disconnected."""
@@ -68,10 +66,6 @@ class ExchangeEnd(NamedTuple):
     stderr: str
 
 
-class _Stalled(Exception):
-    """A chunk could not be sent in time."""
-
-
 _REASONS: dict[type[Exception], EndReason] = {
     RequestTooLarge: EndReason.TOO_LARGE,
     BadEncoding: EndReason.BAD_ENCODING,
@@ -83,7 +77,7 @@ _REASONS: dict[type[Exception], EndReason] = {
     RefNotServed: EndReason.REF_NOT_SERVED,
     ArchiveTooLarge: EndReason.ARCHIVE_TOO_LARGE,
     ClientDisconnected: EndReason.DISCONNECTED,
-    _Stalled: EndReason.STALLED,
+    ClientStalled: EndReason.STALLED,
 }
 _KILLED = -9
 _FAILED = 128
@@ -206,7 +200,7 @@ class GitExchange:
         try:
             if isinstance(error, HiddenObject | PushTooLarge):
                 await self._send(error.response)
-        except (ClientDisconnected, _Stalled) as failure:
+        except (ClientDisconnected, ClientStalled) as failure:
             error = failure
         return _REASONS[type(error)]
 
@@ -219,11 +213,7 @@ class GitExchange:
 
     async def _send(self, chunk: bytes) -> None:
         self._responded = True
-        try:
-            async with asyncio.timeout(SEND_SECONDS):
-                await self._client.send(chunk)
-        except TimeoutError:
-            raise _Stalled from None
+        await self._client.send(chunk)
         self._active_at = monotonic()
 
     async def _feed(self, process: GitProcess) -> None:

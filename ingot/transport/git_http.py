@@ -3,13 +3,13 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from time import monotonic
 from urllib.parse import unquote
 
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import wait_for_disconnect
+from ingot.core.http.transfer_slots import TransferSlots
 from ingot.errors import Unavailable
 from ingot.git.core.errors import UNREADABLE_ERRORS
 from ingot.git.writing.mirror_push import MIRROR_HEADER
@@ -23,12 +23,8 @@ from ingot.transport.push_messages import ClientAddress
 from ingot.transport.refusals import GitRequestRefused, storage_refusal, unavailable
 from ingot.transport.request_bodies import ClientDisconnected, read_body
 
-MAX_TRANSFERS = 24
-"""Concurrent transfers in one worker; further requests wait for a slot, then get status 503."""
-MAX_ANONYMOUS_TRANSFERS = 16
 MAX_COMPRESSED_REQUEST_BYTES = 64 * 2**20
 """Size of a compressed request after decompression; clients compress requests for packs, but not packs themselves."""
-WAIT_SECONDS = 20.0
 EXPECTED_SECONDS = 5.0
 """Time in which a client usually sends the request that follows the refs."""
 _MAX_EXPECTED = 256
@@ -91,8 +87,7 @@ class GitHttp:
     def __init__(self, backend: GitBackend, authorization: HttpAuthorization) -> None:
         self._backend = backend
         self._authorization = authorization
-        self._slots = asyncio.Semaphore(MAX_TRANSFERS)
-        self._anonymous_slots = asyncio.Semaphore(MAX_ANONYMOUS_TRANSFERS)
+        self._slots = TransferSlots(backend.settings.max_transfers)
         self._expected = ExpectedRequests()
 
     def expects_requests(self) -> bool:
@@ -114,7 +109,7 @@ class GitHttp:
             full = storage_refusal(error)
             if trace.answered or not (full or isinstance(error, Unavailable)):
                 raise
-            refused = full or unavailable()
+            refused = full or unavailable(error if isinstance(error, Unavailable) else None)
         headers = [(b"content-type", b"text/plain; charset=utf-8"), *_NO_CACHE, *refused.headers]
         await send_response(send, trace, refused.status, headers, f"{refused.text}\n".encode())
 
@@ -147,21 +142,10 @@ class GitHttp:
         if another_follows:  # Before the response, because the server may stop accepting connections meanwhile.
             self._expected.add(request, call["path"], service)
         _require_form(request, service, advertise=advertise)
-        async with AsyncExitStack() as stack:
-            await self._take_slots(stack, anonymous=not identity.known)
+        async with self._slots.hold(identity.transfers):
             await (self._advertise if advertise else self._exchange)(service_request, request, send, trace)
         if another_follows:  # The time starts anew with the response.
             self._expected.add(request, call["path"], service)
-
-    async def _take_slots(self, stack: AsyncExitStack, *, anonymous: bool) -> None:
-        """Wait for a slot; anonymous callers share a part of them, so that they cannot keep users from pushing."""
-        try:
-            async with asyncio.timeout(WAIT_SECONDS):
-                if anonymous:
-                    await stack.enter_async_context(self._anonymous_slots)
-                await stack.enter_async_context(self._slots)
-        except TimeoutError:
-            raise unavailable("The server is busy with other transfers. Retry later.") from None
 
     async def _advertise(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
         service = service_request.service

@@ -19,11 +19,9 @@ from ingot.repositories.lfs.queries import sizes_in_project
 from ingot.repositories.lfs.service import link_object, lock_object_row
 from ingot.transport.callers import Authenticate
 from ingot.transport.policy import current_access
-from ingot.transport.refusals import GitRequestRefused, unavailable
+from ingot.transport.refusals import GitRequestRefused
 from ingot.transport.request_bodies import RequestTooLarge, read_body
 
-MAX_TRANSFERS = 24
-QUEUE_TIMEOUT_SECONDS = 20.0
 _BUFFER_BYTES = 2**20
 """Size of the writes to disk, which a thread does."""
 
@@ -35,7 +33,6 @@ class LfsTransfers:
         self._database = database
         self._pool = pool
         self._files = files
-        self._slots = asyncio.Semaphore(MAX_TRANSFERS)
 
     async def download(self, request: Request, project: Project, oid: str) -> ApiResponse:
         """Return a file of the project, or the requested range of it, or a redirect to the bucket that has it."""
@@ -56,17 +53,11 @@ class LfsTransfers:
         if request.headers.get(b"content-length", b"%d" % size) != b"%d" % size:
             raise GitRequestRefused(422, "The length of the content differs from the declared size.")
         try:
-            await asyncio.wait_for(self._slots.acquire(), QUEUE_TIMEOUT_SECONDS)
-        except TimeoutError:
-            raise unavailable("The server is busy with other transfers. Retry later.") from None
-        try:
             await self._receive(request, oid, size)
         except (ContentMismatch, RequestTooLarge) as error:
             raise GitRequestRefused(422, str(error) or "The content is longer than the declared size.") from None
         except TransferTooSlow:
             raise GitRequestRefused(408, "The body arrived too slowly.") from None
-        finally:
-            self._slots.release()
         await self._link(authenticate, project, oid, size)
 
     async def _link(self, authenticate: Authenticate, project: Project, oid: str, size: int) -> None:

@@ -16,6 +16,7 @@ from ingot.core.http.body_budget import BodyBudget, BodyCharge
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
+from ingot.core.http.transfer_slots import TransferSlots
 from ingot.projects.projects.tables import Project
 from ingot.repositories.lfs.files import is_oid, lfs_files_of
 from ingot.repositories.lfs.params import LfsBatchParams, LfsObjectParams, LockParams, UnlockParams, VerifyLocksParams
@@ -60,6 +61,7 @@ class LfsHttp:
         pool: Executor,
         authorization: HttpAuthorization,
         bodies: BodyBudget,
+        transfers: TransferSlots,
     ) -> None:
         self._settings = settings
         self._database = database
@@ -69,6 +71,7 @@ class LfsHttp:
         self._transfers = LfsTransfers(database, pool, self._files)
         self._locks = LfsLocks(database, pool)
         self._bodies = bodies
+        self._slots = transfers
 
     def handles(self, request: Request) -> bool:
         """Return whether the path belongs to the Git LFS API of a repository."""
@@ -77,27 +80,29 @@ class LfsHttp:
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Respond to one request."""
         try:
+            identity = await self._authorization.identify(request, parse_lfs_token)
             with self._bodies.charge(request.origin.ip) as charge:
-                answer = await self._answer(request, trace, charge)
+                answer = await self._answer(request, trace, charge, identity)
+            if answer.pieces is not None:
+                headers = [*_SECURITY_HEADERS, *answer.headers]
+                async with self._slots.hold(identity.transfers):
+                    await stream_response(request, send, trace, answer.status, headers, answer.pieces, self._pool)
+                return
         except ClientDisconnected:
             trace.status = _CLIENT_CLOSED_REQUEST
             return
         except Exception as error:
             refused = refusal_of(error)
-            if refused is None:
+            if refused is None or trace.answered:
                 raise
             answer = error_response(request, trace, refused)
         headers = [*_SECURITY_HEADERS, *answer.headers]
-        if answer.pieces is not None:
-            await stream_response(request, send, trace, answer.status, headers, answer.pieces, self._pool)
-        else:
-            await send_response(send, trace, answer.status, headers, b"" if request.method == "HEAD" else answer.body)
+        await send_response(send, trace, answer.status, headers, b"" if request.method == "HEAD" else answer.body)
 
-    async def _answer(self, request: Request, trace: Trace, charge: BodyCharge) -> ApiResponse:
+    async def _answer(self, request: Request, trace: Trace, charge: BodyCharge, identity: GitIdentity) -> ApiResponse:
         match = _LFS_PATH.fullmatch(request.path)
         if match is None:
             raise GitRequestRefused(404, "Not found.")
-        identity = await self._authorization.identify(request, parse_lfs_token)
         charge.anonymous = not identity.known
         call = LfsCall(request, trace, identity, match["path"], charge)
         if match["object"] is not None:
@@ -137,7 +142,8 @@ class LfsHttp:
         limit = self._settings.max_lfs_mb
         if limit and size > limit * 2**20:
             raise GitRequestRefused(413, f"The file is larger than the {limit} MB that are allowed.")
-        await self._transfers.upload(call.request, call.identity.authenticate, project, oid, size)
+        async with self._slots.hold(call.identity.transfers):
+            await self._transfers.upload(call.request, call.identity.authenticate, project, oid, size)
         return json_response({})
 
     async def _batch(self, call: LfsCall, project: Project, params: LfsBatchParams) -> ApiResponse:

@@ -73,5 +73,5 @@ def refusal_of(error: Exception) -> GitRequestRefused | None:
         case Invalid():
             return GitRequestRefused(422, str(error))
         case Unavailable():
-            return storage_refusal(error) or unavailable()
+            return storage_refusal(error) or unavailable(error)
     return storage_refusal(error)

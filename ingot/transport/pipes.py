@@ -6,6 +6,7 @@ only when it is needed, so data that is not needed yet stays in the pipe.
 
 import asyncio
 import os
+import select
 from collections.abc import Callable
 
 
@@ -74,6 +75,24 @@ async def wait_readable(descriptor: int) -> None:
         await ready
     finally:
         loop.remove_reader(descriptor)
+
+
+def is_writable(descriptor: int) -> bool:
+    """Return whether a descriptor can be written now."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return bool(poll.poll(0))
+
+
+async def wait_writable(descriptor: int) -> None:
+    """Wait until a descriptor can be written."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_writer(descriptor, _settle, ready)
+    try:
+        await ready
+    finally:
+        loop.remove_writer(descriptor)
 
 
 def _settle(ready: "asyncio.Future[None]") -> None:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from ingot.core.http.request import Header
-from ingot.errors import FULL_RETRY_AFTER_SECONDS, StorageFull
+from ingot.errors import FULL_RETRY_AFTER_SECONDS, StorageFull, TransfersBusy, Unavailable
 from ingot.git.core.errors import STORAGE_FULL, is_storage_full
 
 MIN_PUSH_SPACE_BYTES = 2**20
@@ -31,8 +31,9 @@ def unauthorized(reason: str = "") -> GitRequestRefused:
     return GitRequestRefused(401, f"HTTP Basic: Access denied. {advice}", BASIC_CHALLENGE)
 
 
-def unavailable(text: str = "The server cannot answer right now. Retry later.") -> GitRequestRefused:
+def unavailable(error: Unavailable | None = None) -> GitRequestRefused:
     """Ask the client to retry later."""
+    text = str(error) if isinstance(error, TransfersBusy) else "The server cannot answer right now. Retry later."
     return GitRequestRefused(503, text, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
 
 

@@ -22,6 +22,10 @@ class ClientDisconnected(Exception):
     """The client closed the connection."""
 
 
+class ClientStalled(Exception):
+    """The client reads below the minimum rate."""
+
+
 async def read_body(
     receive: Receive, encoding: bytes, max_bytes: int, *, streamed: bool = True
 ) -> AsyncIterator[bytes]:

@@ -1,8 +1,9 @@
 """Server side of ``ingot shell`` and ``ingot authorized-keys``, which run git behind the system's OpenSSH.
 
 The forced command passes its standard descriptors to this process over a Unix socket. A clone is served by git alone:
-the command replaces itself by the git process that this server names. All other sessions run here, as those of the
-built-in server do, so permissions, messages, hooks and records are the same.
+the command replaces itself by the git process that this server names, which keeps the connection open until it ends.
+All other sessions run here, as those of the built-in server do, so permissions, messages, hooks and records are the
+same.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from ingot.errors import NotFound, Unavailable
 from ingot.log import Log
 from ingot.settings import Settings
 from ingot.transport.pipes import wait_readable
-from ingot.transport.shell_channel import ShellChannel
+from ingot.transport.shell_channel import ShellChannel, send_reply
 from ingot.transport.shell_socket import LENGTH_BYTES, MAX_REQUEST_BYTES, socket_path
 from ingot.transport.ssh_sessions import FAILED, SshSessions
 
@@ -35,6 +36,7 @@ class ShellServer:
 
     def __init__(self, settings: Settings, database: Database, sessions: SshSessions, log: Log) -> None:
         self._path = socket_path(settings.data)
+        self._slow_reader_seconds = settings.slow_reader_seconds
         self._database = database
         self._sessions = sessions
         self._log = log
@@ -91,7 +93,8 @@ class ShellServer:
                 async with asyncio.timeout(RECEIVE_SECONDS):
                     request = await _receive(connection, descriptors)
                 reply = await self._reply(request, descriptors, connection)
-                await asyncio.get_running_loop().sock_sendall(connection, json.dumps(reply).encode())
+                if reply is not None:
+                    await send_reply(connection, reply)
             except (OSError, TimeoutError, ValueError, KeyError, TypeError) as error:
                 self._log("request of a shell failed", error=type(error).__name__)
             finally:
@@ -100,21 +103,22 @@ class ShellServer:
 
     async def _reply(
         self, request: dict[str, Any], descriptors: list[int], connection: socket.socket
-    ) -> dict[str, Any]:
+    ) -> dict[str, Any] | None:
+        """Return the reply; None if the session has sent it."""
         if "fingerprint" in request:
             return self._authorized_key(str(request["fingerprint"]))
         fingerprint = self._fingerprint(int(request["key_id"]))
         command, git_protocol = _text(request.get("command")), str(request.get("git_protocol", ""))
-        channel = ShellChannel(descriptors, connection.fileno(), fingerprint, command, git_protocol)
+        address = str(request.get("address", ""))
+        channel = ShellChannel(
+            descriptors, connection, fingerprint, command, git_protocol, address, self._slow_reader_seconds
+        )
         descriptors.clear()  # The channel closes them.
         try:
-            result = await self._sessions.run(channel)
+            status = await self._sessions.run(channel)
         finally:
             channel.close()
-        if result.command is None:
-            return {"status": result.status if 0 <= result.status <= FAILED else FAILED}
-        argv, cwd, env = result.command
-        return {"argv": argv, "cwd": str(cwd), "env": env}
+        return None if channel.has_replied else {"status": status if 0 <= status <= FAILED else FAILED}
 
     def _authorized_key(self, fingerprint: str) -> dict[str, Any]:
         caller = self._sessions.caller(fingerprint)

@@ -27,8 +27,13 @@ def socket_path(data: Path) -> Path:
     return data / "run" / f"shell-{os.uname().nodename}.sock"
 
 
-def call_server(data: Path, request: dict[str, Any], descriptors: Sequence[int] = ()) -> dict[str, Any]:
-    """Send a request with descriptors and return the reply; wait for a server that is just being restarted."""
+def call_server(
+    data: Path, request: dict[str, Any], descriptors: Sequence[int] = (), *, inheritable: bool = False
+) -> dict[str, Any]:
+    """Send a request with descriptors and return the reply; wait for a server that is just being restarted.
+
+    An ``inheritable`` connection stays open until this process ends, also if it replaces itself by another program.
+    """
     body = json.dumps(request).encode()
     message = len(body).to_bytes(LENGTH_BYTES, "big") + body
     with _connect(socket_path(data)) as connection:
@@ -39,6 +44,8 @@ def call_server(data: Path, request: dict[str, Any], descriptors: Sequence[int] 
             reply = b"".join(iter(lambda: connection.recv(_CHUNK_BYTES), b""))
         except OSError as error:
             raise ServerUnavailable from error
+        if inheritable:
+            os.set_inheritable(connection.detach(), True)
     if not reply:
         raise ServerUnavailable
     parsed: dict[str, Any] = json.loads(reply)

@@ -103,5 +103,4 @@ class SshServer:
             self._log("ssh connections dropped", unauthenticated=len(limits), dropped=limits.dropped)
 
     async def _serve(self, process: SshProcess) -> None:
-        result = await self.sessions.run(SshTransfer(process))
-        process.exit(result.status)
+        process.exit(await self.sessions.run(SshTransfer(process, self._settings.slow_reader_seconds)))

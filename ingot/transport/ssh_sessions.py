@@ -2,15 +2,16 @@
 
 import asyncio
 import traceback
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ingot.accounts.keys.usage import KeyUsageTracker
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import NotFound, StorageFull, Unauthenticated, Unavailable
+from ingot.core.http.transfer_slots import TransferSlots
+from ingot.errors import NotFound, StorageFull, TransfersBusy, Unauthenticated, Unavailable
 from ingot.git.core.errors import STORAGE_FULL, UNREADABLE_ERRORS
 from ingot.log import Log, log_failure
 from ingot.projects.projects.tables import Project
@@ -28,7 +29,8 @@ from ingot.transport.request_bodies import ClientDisconnected
 from ingot.transport.ssh_commands import SshCommand, parse_command
 from ingot.transport.targets import GitTarget, find_target, target_refusal
 
-MAX_TRANSFERS = 48
+TRANSFERS_PER_WEB_TRANSFER = 2
+"""Slots of this server for each of a web worker, of which there are several."""
 FAILED = 128
 """Exit status of git itself when it fails."""
 _MESSAGES = {
@@ -48,21 +50,18 @@ class SshChannel(GitClient, Protocol):
     command: str | None
     """Command line, or None where the client wants a shell."""
     git_protocol: str
-    can_run_git: bool
-    """Whether the channel's owner can run a ``GitCommand`` by itself, with the client's descriptors."""
+    address: str
+    """Address of the client; empty if it is unknown."""
+
+    @property
+    def run_git(self) -> Callable[[GitCommand], Awaitable[int]] | None:
+        """Function that lets git serve the client without this process; None if the channel has none."""
 
     async def send_error(self, text: str) -> None:
         """Write to the client's standard error."""
 
     def abort(self) -> None:
         """Close the channel without waiting for the client."""
-
-
-class SessionResult(NamedTuple):
-    """Exit status of a session, or the command that the owner of the channel has to run."""
-
-    status: int
-    command: GitCommand | None = None
 
 
 class SshSessions:
@@ -76,8 +75,8 @@ class SshSessions:
         self._backend = GitBackend(settings, database, self._pool, log)
         self._activity = UserActivity(database, self._pool)
         self._usage = KeyUsageTracker(database, self._pool)
-        self._slots = asyncio.Semaphore(MAX_TRANSFERS)
-        self._running: set[asyncio.Task[SessionResult]] = set()
+        self._slots = TransferSlots(settings.max_transfers * TRANSFERS_PER_WEB_TRANSFER)
+        self._running: set[asyncio.Task[int]] = set()
 
     def caller(self, fingerprint: str) -> GitCaller | None:
         """Return the caller with a key; None if the key is unknown, revoked or expired, or its user is blocked."""
@@ -89,8 +88,8 @@ class SshSessions:
             log_failure("key not looked up", error)
             return None
 
-    async def run(self, channel: SshChannel) -> SessionResult:
-        """Run the command of a client to its end."""
+    async def run(self, channel: SshChannel) -> int:
+        """Run the command of a client to its end; return the exit status."""
         return await self._tracked(self._run(channel))
 
     async def drain(self, seconds: float) -> None:
@@ -102,23 +101,25 @@ class SshSessions:
         """Finish pending writes and accept no more."""
         self._pool.shutdown()
 
-    async def _tracked(self, session: Coroutine[None, None, SessionResult]) -> SessionResult:
+    async def _tracked(self, session: Coroutine[None, None, int]) -> int:
         task = asyncio.ensure_future(session)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return await task
 
-    async def _run(self, channel: SshChannel) -> SessionResult:
+    async def _run(self, channel: SshChannel) -> int:
         names: dict[str, str] = {"service": "", "user": ""}
-        result = SessionResult(FAILED)
+        status = FAILED
         try:
-            result = await self._execute(channel, names)
+            status = await self._execute(channel, names)
         except GitRequestRefused as refused:
             await self._tell(channel, refused.text)
         except Unauthenticated:  # Since the connection was authenticated.
             await self._tell(channel, "This key has been revoked.")
         except StorageFull:
             await self._tell(channel, STORAGE_FULL)
+        except TransfersBusy as error:
+            await self._tell(channel, str(error))
         except Unavailable:  # The client is told.
             await self._tell(channel, "The server cannot answer right now. Try again in a moment.")
         except ClientDisconnected:
@@ -129,10 +130,10 @@ class SshSessions:
             full = storage_refusal(error)
             await self._tell(channel, full.text if full else "Something went wrong on the server.")
         finally:
-            self._log("ssh", **names, status=result.status)
-        return result
+            self._log("ssh", **names, status=status)
+        return status
 
-    async def _execute(self, channel: SshChannel, names: dict[str, str]) -> SessionResult:
+    async def _execute(self, channel: SshChannel, names: dict[str, str]) -> int:
         authenticate = partial(caller_by_key, fingerprint=channel.fingerprint)
         caller = await self._database.read_async(authenticate, self._pool)
         self._record_use(caller)
@@ -140,13 +141,13 @@ class SshSessions:
         if channel.command is None:
             display_name = caller.name if caller.is_deploy_key else f"@{caller.actor.username}"
             await channel.send(f"Welcome to Ingot, {display_name}!\n".encode())
-            return SessionResult(0)
+            return 0
         command = parse_command(channel.command)
         names["service"] = command.name
         target = await self._authorize(caller, command)
         if command.lfs_operation and target.project is not None:
             await channel.send(self._lfs_authentication(caller, target.project, command.lfs_operation))
-            return SessionResult(0)
+            return 0
         request = ServiceRequest(
             command.service,
             target,
@@ -157,23 +158,23 @@ class SshSessions:
             self._settings.base_url,
             channel.git_protocol,
         )
-        git_command = await self._backend.command(request) if channel.can_run_git else None
-        if git_command is not None:
-            return SessionResult(0, git_command)
-        async with self._slots:
+        async with self._slots.hold(caller.in_transfers(channel.address)):
+            git_command = None if channel.run_git is None else await self._backend.command(request)
+            if channel.run_git is not None and git_command is not None:
+                return await channel.run_git(git_command)
             return await self._finish(channel, await GitExchange(self._backend, request, channel).run())
 
-    async def _finish(self, channel: SshChannel, end: ExchangeEnd) -> SessionResult:
+    async def _finish(self, channel: SshChannel, end: ExchangeEnd) -> int:
         if end.reason is EndReason.COMPLETED:
-            return SessionResult(0)
+            return 0
         if end.reason is EndReason.GIT_FAILED:
             await channel.send_error(end.stderr if end.responded else f"{UNREADABLE_ERRORS}\n")
-            return SessionResult(end.status)
+            return end.status
         if end.reason is EndReason.STALLED:  # The client's other channels on this connection may be in use.
             channel.abort()
         elif end.reason in _MESSAGES:
             await channel.send_error(f"{_MESSAGES[end.reason]}\n")
-        return SessionResult(FAILED)
+        return FAILED
 
     async def _tell(self, channel: SshChannel, text: str) -> None:
         try:

@@ -4,11 +4,12 @@ import asyncio
 import hmac
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import closing
 from functools import partial
 from typing import TypeVar
 
 from ingot.accounts.users.tables import User
-from ingot.core.access.actor import Actor
+from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.api.internal_client import InternalClient
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body
@@ -20,7 +21,8 @@ from ingot.core.db.database import Database
 from ingot.core.http.body_budget import BodyBudget
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
-from ingot.errors import Denied, Failure, NotFound, StorageFull, Unauthenticated, Unavailable
+from ingot.core.http.transfer_slots import TransferSlots, caller_of
+from ingot.errors import Denied, Failure, NotFound, StorageFull, TransfersBusy, Unauthenticated, Unavailable
 from ingot.git.core.errors import is_storage_full
 from ingot.git.core.library import reopen_repositories
 from ingot.log import log_failure
@@ -72,13 +74,20 @@ class PagesComponent:
     """HTTP component for the pages, and so for every request that no other component handles."""
 
     def __init__(
-        self, settings: Settings, database: Database, pool: Executor, client: InternalClient, bodies: BodyBudget
+        self,
+        settings: Settings,
+        database: Database,
+        pool: Executor,
+        client: InternalClient,
+        bodies: BodyBudget,
+        transfers: TransferSlots,
     ) -> None:
         self._settings = settings
         self._database = database
         self._pool = pool
         self._visits = VisitBuilder(settings, database, client)
         self._bodies = bodies
+        self._transfers = transfers
         self._templates = TemplateRenderer(database)
         self._encoder = ResponseEncoder(settings, self._templates)
         for_clients = index_lines("page-for-clients")
@@ -116,7 +125,9 @@ class PagesComponent:
             headers.append(_CORS_ANY_ORIGIN)
         if isinstance(body, FileResponse):
             try:
-                await send_file(request, send, trace, headers, body, self._pool)
+                await self._send_file(page_call, send, trace, headers, body)
+            except TransfersBusy as error:
+                status, headers, body = self._respond_to_error(error, page_call)
             except Exception as error:
                 if trace.answered or not self._is_deleted(page_call):
                     raise
@@ -126,6 +137,15 @@ class PagesComponent:
                 return
         assert isinstance(body, bytes)  # noqa: S101 - A refusal has no file.
         await send_response(send, trace, status, headers, body)
+
+    async def _send_file(
+        self, page_call: PageCall, send: Send, trace: Trace, headers: list[Header], file: FileResponse
+    ) -> None:
+        request, visit = page_call.request, page_call.visit
+        actor = ANONYMOUS if visit is None else visit.viewer.actor
+        with closing(file.file):
+            async with self._transfers.hold(caller_of(actor, request.origin.ip)):
+                await send_file(request, send, trace, headers, file, self._pool)
 
     async def _serve_or_recover(self, page_call: PageCall, trace: Trace) -> RenderedResponse:
         """Serve a page; on an unexpected error, determine whether a full disk or a concurrent deletion caused it."""

@@ -15,13 +15,10 @@ _CHUNK_BYTES = 256 * 1024
 async def send_file(
     request: Request, send: Send, trace: Trace, headers: list[Header], stored: FileResponse, pool: Executor
 ) -> None:
-    """Stream the file and close it; stop if the client disconnects."""
+    """Stream the file; stop if the client disconnects."""
     if stored.size is not None:
         headers.append((b"content-length", b"%d" % stored.size))
-    try:
-        await stream_response(request, send, trace, 200, headers, _file_chunks(stored), pool)
-    finally:
-        stored.file.close()
+    await stream_response(request, send, trace, 200, headers, _file_chunks(stored), pool)
 
 
 def _file_chunks(stored: FileResponse) -> Iterator[bytes]:

@@ -1,12 +1,12 @@
 """Overload: more requests than can be served, and endless requests."""
 
-import asyncio
 import base64
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from ingot.core.http import transfer_slots
 from ingot.core.http.deferred_component import DeferredComponent
 from ingot.transport import git_http, git_services
 from tests.client import Make, User
@@ -37,8 +37,8 @@ def test_no_slot_is_free(
     """Requests without a slot in time get 503 with a message and Retry-After; later ones succeed."""
     deferred = [each.component for each in instance.app.components if isinstance(each, DeferredComponent)]
     (component,) = [each for each in deferred if isinstance(each, git_http.GitHttp)]
-    monkeypatch.setattr(git_http, "WAIT_SECONDS", 0.1)
-    monkeypatch.setattr(component, "_slots", asyncio.Semaphore(0))
+    monkeypatch.setattr(transfer_slots, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(component, "_slots", transfer_slots.TransferSlots(0))
     answer = advertised(instance, f"{project.path}.git", "upload", auth_of(owner))
     assert (answer.status_code, answer.text) == (503, "The server is busy with other transfers. Retry later.\n")
     assert int(answer.headers["retry-after"]) > 0

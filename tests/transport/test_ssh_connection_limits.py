@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from ingot.core.http.client_networks import client_network
 from ingot.log import Log
 from ingot.operations.supervisor import open_socket
 from ingot.transport import connection_limits, ssh_server
-from ingot.transport.connection_limits import ConnectionLimits, address_share, drop_percentage
+from ingot.transport.connection_limits import ConnectionLimits, drop_percentage
 from ingot.transport.ssh_server import SshServer
 from ingot.transport.ssh_sessions import SshSessions
 from tests.client import Make, User
@@ -159,11 +160,11 @@ def test_random_early_drop() -> None:
 
 def test_shares_of_addresses() -> None:
     """An IPv6 client owns at least 64 bits of addresses, so these count as one."""
-    assert address_share("2001:db8::1") == address_share("2001:db8::ffff:0:1") == "2001:db8::/64"
-    assert address_share("2001:db8:0:1::1") != address_share("2001:db8::1")
-    assert address_share("fe80::1%eth0") == "fe80::/64"
-    assert address_share("::ffff:192.0.2.1") == address_share("192.0.2.1") == "192.0.2.1"
-    assert address_share("") == ""
+    assert client_network("2001:db8::1") == client_network("2001:db8::ffff:0:1") == "2001:db8::/64"
+    assert client_network("2001:db8:0:1::1") != client_network("2001:db8::1")
+    assert client_network("fe80::1%eth0") == "fe80::/64"
+    assert client_network("::ffff:192.0.2.1") == client_network("192.0.2.1") == "192.0.2.1"
+    assert client_network("") == ""
     limits = ConnectionLimits()
     admitted = [limits.admit(number, f"2001:db8::{number:x}") for number in range(100)]
     assert sum(admitted) == connection_limits.MAX_PER_ADDRESS

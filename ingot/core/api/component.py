@@ -2,10 +2,12 @@
 
 import re
 
+from ingot.core.access.actor import ANONYMOUS
 from ingot.core.api.kernel import Kernel
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
+from ingot.core.http.transfer_slots import TransferSlots, caller_of
 
 API_PREFIX = b"/api/v4"
 _DOCS = API_PREFIX + b"/docs"
@@ -34,8 +36,15 @@ PREFLIGHT_HEADERS: list[Header] = [
 class ApiComponent:
     """HTTP component for the calls below a prefix, or ``only`` for the routes that a pattern matches."""
 
-    def __init__(self, kernel: Kernel, prefix: bytes = API_PREFIX, only: re.Pattern[bytes] | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        transfers: TransferSlots,
+        prefix: bytes = API_PREFIX,
+        only: re.Pattern[bytes] | None = None,
+    ) -> None:
         self._kernel = kernel
+        self._transfers = transfers
         self._prefix = prefix
         self._only = only
 
@@ -61,7 +70,9 @@ class ApiComponent:
             await send_response(send, trace, answer.status, headers, answer.body)
             return
         try:
-            await stream_response(request, send, trace, answer.status, headers, answer.pieces, self._kernel.pool)
+            actor = ANONYMOUS if call is None else call.actor
+            async with self._transfers.hold(caller_of(actor, request.origin.ip)):
+                await stream_response(request, send, trace, answer.status, headers, answer.pieces, self._kernel.pool)
         except Exception as error:  # Raised again unless it has a response and none has begun.
             refusal = None if trace.answered else self._kernel.indirect_response(call, error)
             if refusal is None:

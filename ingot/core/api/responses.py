@@ -19,6 +19,7 @@ from ingot.errors import (
     NotFound,
     StorageFull,
     Throttled,
+    TransfersBusy,
     Unauthenticated,
     Unavailable,
     Unchanged,
@@ -118,8 +119,8 @@ def error_response(error: Exception, denied: int = 403, conflict: int = 409) -> 
             return json_response(507, _message(f"507 Insufficient Storage - {STORAGE_FULL}"), [retry])
         case Unavailable():
             retry = (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)
-            uncertain = f" - {error}" if isinstance(error, CommitUncertain) else ""
-            return json_response(503, _message(f"503 Service Unavailable{uncertain}"), [retry])
+            reason = f" - {error}" if isinstance(error, CommitUncertain | TransfersBusy) else ""
+            return json_response(503, _message(f"503 Service Unavailable{reason}"), [retry])
     return None
 
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from ipaddress import IPv6Address, ip_address
 
+from ingot.core.http.client_networks import client_network
 from ingot.errors import Unavailable
 
 TOTAL_BYTES = 192 * 2**20
@@ -16,7 +16,6 @@ ANONYMOUS_BODY_LIMIT = 2 * 2**20
 ADMITTED_BYTES = 64 * 1024
 """Bytes of each body that are counted but never wait, so that sign-in forms and the like always arrive."""
 WAIT_SECONDS = 20.0
-_IPV6_NETWORK_BITS = 64
 
 
 class _Share:
@@ -97,7 +96,7 @@ class BodyBudget:
 
     def join(self, charge: BodyCharge) -> tuple[_Share, ...]:
         """Return the shares that a body counts for, and make it the newest in each."""
-        key = network_of(charge.ip), charge.anonymous
+        key = client_network(charge.ip), charge.anonymous
         address = self._addresses.get(key)
         if address is None:
             self._addresses = {used: share for used, share in self._addresses.items() if share.bodies}
@@ -115,16 +114,3 @@ class BodyBudget:
         """Wake the bodies that wait."""
         released, self._released = self._released, asyncio.Event()
         released.set()
-
-
-def network_of(ip: str) -> str:
-    """Return the network that counts as one client: an IPv4 address, or the /64 that an IPv6 subscriber has."""
-    if ":" not in ip:
-        return ip
-    try:
-        address = ip_address(ip)
-    except ValueError:
-        return ip
-    if not isinstance(address, IPv6Address):
-        return ip
-    return str(IPv6Address(int(address) >> _IPV6_NETWORK_BITS << _IPV6_NETWORK_BITS))

@@ -13,7 +13,6 @@ from typing import Any
 
 import uvicorn
 
-from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.core.http.request import Message, Receive, Send
 
 MAX_DESCRIPTORS = 65_536
@@ -115,11 +114,8 @@ class ConnectionAcceptor:
         except OSError:  # The client has disconnected already.
             connection.close()
 
-    def _protocol(self, *, refuse: bool) -> asyncio.Protocol:
-        server = self._server
-        protocol = HeadLimitProtocol(
-            config=server.config, server_state=server.server_state, app_state=server.lifespan.state, _loop=self._loop
-        )
+    def _protocol(self, *, refuse: bool) -> Any:
+        protocol = new_protocol(self._server)
         if refuse:
             protocol.refuse_requests(_refuse)
         return protocol
@@ -132,6 +128,12 @@ class ConnectionAcceptor:
     def _resume(self) -> None:
         self._resume_timer = None
         self._loop.add_reader(self._listener, self._accept)
+
+
+def new_protocol(server: uvicorn.Server) -> Any:
+    """Return the protocol of a new connection."""
+    protocol_class: Any = server.config.http_protocol_class
+    return protocol_class(config=server.config, server_state=server.server_state, app_state=server.lifespan.state)
 
 
 async def _refuse(scope: Message, receive: Receive, send: Send) -> None:  # noqa: ARG001 - Signature of an application.

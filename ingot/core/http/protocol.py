@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with limits for the head of a request: its duration, its size and its number of headers.
+"""uvicorn's HTTP protocol with limits for the head of a request, and a minimum rate at which clients read responses.
 
 The parser concatenates the parts of a header as they arrive, which takes quadratic time for a large one, so the bytes
 are counted here before they add up.
@@ -9,6 +9,8 @@ import json
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from ingot.core.http.transfer_rate import MIN_BYTES_PER_SECOND, READ_WINDOW_SECONDS, unsent_bytes
 
 HEADER_TIMEOUT_SECONDS = 30.0
 REFUSAL_TIMEOUT_SECONDS = 5.0
@@ -30,9 +32,14 @@ class _HeadRejected(Exception):
 
 
 class HeadLimitProtocol(HttpToolsProtocol):
-    """HTTP protocol that rejects large request heads and closes connections whose next head is not complete in time."""
+    """HTTP protocol that rejects large request heads and closes connections whose clients send or read too slowly."""
 
     _refusing = False
+    _reader_check: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, slow_reader_seconds: float = READ_WINDOW_SECONDS, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._slow_reader_seconds = slow_reader_seconds
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # As uvicorn has it.
         """Start the timeout of the first request."""
@@ -78,6 +85,8 @@ class HeadLimitProtocol(HttpToolsProtocol):
         self._advanced = True
         self._received_bytes = 0
         self._restart_timeout()
+        if not self.flow.write_paused:  # What is sent from now on is not due yet.
+            self._end_reader_check()
         super().on_message_begin()
         self.scope["extensions"] = {TRANSPORT_EXTENSION: {"transport": self.transport}}
 
@@ -134,15 +143,51 @@ class HeadLimitProtocol(HttpToolsProtocol):
         """Note when the connection became idle."""
         self._idle_since = self.loop.time()
         super().on_response_complete()
+        if self.transport.is_closing():
+            self._check_reader_later()
 
     def idle_seconds(self) -> float:
         """Return the time since the connection was opened or the last response ended; 0 during a request."""
         return 0.0 if self._is_responding() else self.loop.time() - self._idle_since
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timeout."""
+        """Stop the timeouts."""
         self._head_timeout.cancel()
+        self._end_reader_check()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Begin to check whether the client reads; the response waits until it has read most of what is buffered."""
+        super().pause_writing()
+        self._check_reader_later()
+
+    def resume_writing(self) -> None:
+        """Continue the response."""
+        super().resume_writing()
+        if not self.transport.is_closing():
+            self._end_reader_check()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection."""
+        super().timeout_keep_alive_handler()
+        self._check_reader_later()
+
+    def _check_reader_later(self) -> None:
+        self._end_reader_check()
+        unread = unsent_bytes(self.transport)
+        self._reader_check = self.loop.call_later(self._slow_reader_seconds, self._check_reader, unread)
+
+    def _check_reader(self, unread_before: int) -> None:
+        """Abort the connection of a slow client; nothing was added to the buffer since the timer was started."""
+        unread = unsent_bytes(self.transport)
+        if unread and unread_before - unread < MIN_BYTES_PER_SECOND * self._slow_reader_seconds:
+            self.transport.abort()
+        elif unread:
+            self._check_reader_later()
+
+    def _end_reader_check(self) -> None:
+        if self._reader_check is not None:
+            self._reader_check.cancel()
 
     def _restart_timeout(self) -> None:
         self._head_timeout.cancel()
@@ -164,3 +209,4 @@ class HeadLimitProtocol(HttpToolsProtocol):
     def _close(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
+            self._check_reader_later()

@@ -9,7 +9,7 @@ from typing import Any
 
 import uvicorn
 
-from ingot.core.http.connections import ConnectionLimitServer
+from ingot.core.http.connections import ConnectionLimitServer, new_protocol
 from ingot.core.http.protocol import HeadLimitProtocol
 
 GRACE_SECONDS = 8.0
@@ -114,4 +114,4 @@ class HttpServer(ConnectionLimitServer):
             await loop.connect_accepted_socket(self._protocol, connection)
 
     def _protocol(self) -> Any:
-        return HeadLimitProtocol(self.config, self.server_state, self.lifespan.state)
+        return new_protocol(self)

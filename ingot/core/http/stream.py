@@ -8,9 +8,6 @@ from concurrent.futures import Executor
 from ingot.core.http.request import Header, Receive, Request, Send, Trace
 from ingot.offload import Cancelled, cancellable
 
-SEND_SECONDS = 120.0
-"""Timeout of one chunk, so that a client that stops reading does not occupy a process and a slot forever."""
-
 
 async def stream_response(
     request: Request,
@@ -37,11 +34,7 @@ async def stream_response(
         headers.append((b"x-request-id", trace.request_id.encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         while chunk and not disconnected.done():
-            try:
-                async with asyncio.timeout(SEND_SECONDS):
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            except TimeoutError:
-                return
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
             chunk = await loop.run_in_executor(pool, _next_chunk, chunks, cancelled)
         if not disconnected.done():
             await send({"type": "http.response.body", "body": b""})

@@ -1,6 +1,9 @@
-"""Minimum transfer rate of request bodies, against clients that hold a request open on purpose."""
+"""Minimum transfer rate of requests and responses, against clients that hold a connection open on purpose."""
 
 import asyncio
+import fcntl
+import struct
+import termios
 from time import monotonic
 
 from ingot.core.http.request import Message, Receive
@@ -10,6 +13,8 @@ MIN_BYTES_PER_SECOND = 1024
 WINDOW_SECONDS = 10.0
 STREAM_WINDOW_SECONDS = 60.0
 """Window of pushes and LFS uploads, whose clients may pause while they prepare the next part."""
+READ_WINDOW_SECONDS = 60.0
+"""Window of responses, unless a setting says otherwise."""
 
 
 class TransferTooSlow(Exception):
@@ -47,3 +52,14 @@ class BodyReceiver:
         if self._bytes < MIN_BYTES_PER_SECOND * self._window:
             raise TransferTooSlow
         self._waited, self._bytes = 0.0, 0
+
+
+def unsent_bytes(transport: asyncio.Transport) -> int:
+    """Return how much the client has still to read: the data of the transport, and of the kernel if it tells."""
+    buffered = transport.get_write_buffer_size()
+    try:
+        answer = fcntl.ioctl(transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, bytes(4))
+    except (AttributeError, OSError, ValueError):  # Closed meanwhile, or a system without this call.
+        return buffered
+    queued: int = struct.unpack("i", answer)[0]
+    return buffered + queued

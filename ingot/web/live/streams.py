@@ -18,10 +18,11 @@ from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.request_fields import BadRequest, parse_query
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.http.client_networks import client_network
 from ingot.core.http.connections import connection_limit, raise_descriptor_limit
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
-from ingot.core.http.stream import SEND_SECONDS, wait_for_disconnect
+from ingot.core.http.stream import wait_for_disconnect
 from ingot.errors import Denied, NotFound, Unauthenticated, Unavailable
 from ingot.log import log_failure
 from ingot.offload import WouldBlock, forbid_blocking
@@ -34,7 +35,7 @@ from ingot.web.page_routes import text_field
 MAX_STREAMS = 2000
 """Streams of one worker, or half of its connections if these are fewer; further pages poll."""
 MAX_STREAMS_OF_CALLER = 20
-"""Streams of a user, or of an address without a session, in one worker."""
+"""Streams of a user, or of a network without a session, in one worker."""
 HEARTBEAT_SECONDS = 30.0
 """Time between comments, which keep proxies from closing an idle connection."""
 _MAX_EVENTS = 200
@@ -90,9 +91,8 @@ class _Stream:
         await self.write(_FIRST)
 
     async def write(self, data: bytes, *, is_last: bool = False) -> None:
-        """Send an event; raise TimeoutError if the client does not read."""
-        async with asyncio.timeout(SEND_SECONDS):
-            await self._send({"type": "http.response.body", "body": data, "more_body": not is_last})
+        """Send an event."""
+        await self._send({"type": "http.response.body", "body": data, "more_body": not is_last})
 
     async def wait(self) -> bool:
         """Wait for a change; return False if there was none for a while."""
@@ -144,8 +144,6 @@ class LiveStreams:
         stream = _Stream(request, send, trace)
         try:
             await self._run(stream, request, subscription)
-        except TimeoutError:  # The client does not read.
-            pass
         finally:
             stream.close()
             self._open[caller] -= 1
@@ -225,7 +223,7 @@ class LiveStreams:
         client = PageClient(self._client, InternalCaller(actor, request.origin))
         topics = find_topics(client, subject)
         if not actor.known:
-            return _Subscription(request.origin.ip, topics)
+            return _Subscription(client_network(request.origin.ip), topics)
         return _Subscription(f"user {actor.user_id}", topics | {session_topic(actor.user_id)})
 
 

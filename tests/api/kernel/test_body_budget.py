@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from ingot.core.http import body_budget
-from ingot.core.http.body_budget import ANONYMOUS_BODY_LIMIT, BodyBudget, BodyCharge, network_of
+from ingot.core.http.body_budget import ANONYMOUS_BODY_LIMIT, BodyBudget, BodyCharge
+from ingot.core.http.client_networks import client_network
 from ingot.errors import Unavailable
 from tests.client import Api, Make
 from tests.conftest import Instance
@@ -136,7 +137,7 @@ def test_bodies_never_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_addresses_that_count_as_one() -> None:
-    assert network_of("192.0.2.1") == "192.0.2.1"
-    assert network_of("2001:db8:1:2:3::4") == network_of("2001:db8:1:2::1") == "2001:db8:1:2::"
-    assert network_of("2001:db8:1:3::1") != network_of("2001:db8:1:2::1")
-    assert network_of("") == ""
+    assert client_network("192.0.2.1") == "192.0.2.1"
+    assert client_network("2001:db8:1:2:3::4") == client_network("2001:db8:1:2::1") == "2001:db8:1:2::/64"
+    assert client_network("2001:db8:1:3::1") != client_network("2001:db8:1:2::1")
+    assert client_network("") == ""

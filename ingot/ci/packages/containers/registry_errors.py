@@ -3,7 +3,7 @@
 from ingot.ci.packages.containers.service import MissingParts
 from ingot.core.api.responses import ApiResponse, Header, json_response
 from ingot.core.http.transfer_rate import TransferTooSlow
-from ingot.errors import Denied, Invalid, NotFound, StorageFull, Throttled, Unavailable
+from ingot.errors import Denied, Invalid, NotFound, StorageFull, Throttled, TransfersBusy, Unavailable
 
 API_VERSION: Header = (b"docker-distribution-api-version", b"registry/2.0")
 
@@ -45,5 +45,6 @@ def refusal_of(error: Exception) -> RegistryError | None:
         case StorageFull():
             return RegistryError(507, "UNAVAILABLE", "the disk of the server is full", (b"retry-after", b"60"))
         case Unavailable():
-            return RegistryError(503, "UNAVAILABLE", "service unavailable", (b"retry-after", b"5"))
+            text = str(error) if isinstance(error, TransfersBusy) else "service unavailable"
+            return RegistryError(503, "UNAVAILABLE", text, (b"retry-after", b"5"))
     return None

@@ -33,8 +33,9 @@ from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
 from ingot.core.http.body_budget import BodyBudget
 from ingot.core.http.frontend import send_response
-from ingot.core.http.request import Request, Send, Trace
+from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
+from ingot.core.http.transfer_slots import TransferSlots, caller_of
 from ingot.errors import Denied, Unauthenticated
 from ingot.git.core.errors import is_storage_full
 from ingot.settings import Settings
@@ -43,6 +44,7 @@ T = TypeVar("T")
 MAX_TAGS = 1000
 MAX_CATALOG = 10_000
 _TOKEN_PATH = b"/jwt/auth"
+_NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 _PATH = re.compile(
     r"/v2/(?P<name>[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*)/"
     r"(?P<kind>blobs/uploads|blobs|manifests|tags|referrers)(?:/(?P<item>[^/]*))?/?"
@@ -62,12 +64,20 @@ class RegistryRequest(NamedTuple):
 class RegistryHttp:
     """HTTP component of the container registry."""
 
-    def __init__(self, settings: Settings, database: Database, pool: Executor, bodies: BodyBudget) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        pool: Executor,
+        bodies: BodyBudget,
+        transfers: TransferSlots,
+    ) -> None:
         self._settings = settings
         self._database = database
         self._pool = pool
         store = package_store_of(settings)
         self._blobs = RegistryBlobs(database, pool, store)
+        self._transfers = transfers
         self._manifests = RegistryManifests(database, pool, bodies)
 
     def handles(self, request: Request) -> bool:
@@ -78,6 +88,9 @@ class RegistryHttp:
         """Respond to one request."""
         try:
             answer = await self._answer(request, trace)
+            if answer.pieces is not None:
+                await self._send_blob(request, send, trace, answer)
+                return
         except BadRequest as error:
             refused = RegistryError(error.status, "SIZE_INVALID", error.message, (b"connection", b"close"))
             answer = registry_error_response(refused)
@@ -86,14 +99,18 @@ class RegistryHttp:
                 answer = registry_error_response(RegistryError(507, "UNAVAILABLE", "the disk of the server is full"))
             else:
                 refusal = refusal_of(error)
-                if refusal is None:
+                if refusal is None or trace.answered:
                     raise
                 answer = registry_error_response(refusal)
-        headers = [*answer.headers, (b"x-content-type-options", b"nosniff")]
-        if answer.pieces is not None:
-            await stream_response(request, send, trace, answer.status, headers, answer.pieces, self._pool)
-        else:
-            await send_response(send, trace, answer.status, headers, answer.body)
+        await send_response(send, trace, answer.status, [*answer.headers, _NOSNIFF], answer.body)
+
+    async def _send_blob(self, request: Request, send: Send, trace: Trace, answer: ApiResponse) -> None:
+        assert answer.pieces is not None  # noqa: S101 - For the type checker: it is a blob.
+        actor = await self._read(partial(authorized_caller, request=request, action="pull"))
+        async with self._transfers.hold(caller_of(actor, request.origin.ip)):
+            await stream_response(
+                request, send, trace, answer.status, [*answer.headers, _NOSNIFF], answer.pieces, self._pool
+            )
 
     async def _answer(self, request: Request, trace: Trace) -> ApiResponse:
         path = unquote(request.path.decode("latin-1"))
