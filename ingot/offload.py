@@ -31,6 +31,14 @@ def cancellable(is_cancelled: Callable[[], bool]) -> Iterator[None]:
         _thread_state.is_cancelled = previous
 
 
+@contextmanager
+def cancellable_if(condition: Callable[[], bool]) -> Iterator[None]:
+    """Let the work of this thread within the context be cancelled only while the condition holds."""
+    outer = _thread_state.is_cancelled
+    with cancellable(lambda: outer is not None and condition() and outer()):
+        yield
+
+
 def raise_if_cancelled() -> None:
     """Raise ``Cancelled`` if the work of this thread is no longer needed; called in each step of a long loop."""
     if _thread_state.is_cancelled is not None and _thread_state.is_cancelled():

@@ -159,23 +159,6 @@ def test_a_client_disconnects(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_client_does_not_read(
-    instance: Instance,
-    owner: User,
-    project: Project,
-    key: Path,
-    protocol: str,
-    started_commands: list[Sequence[str]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It is disconnected; others are served meanwhile."""
-    monkeypatch.setattr(exchange, "SEND_SECONDS", 0.3)
-    with client(instance, owner, project, key, protocol, "upload-pack", _wants(instance, project)):
-        until("its git", lambda: started_commands)
-        until("the end of git", lambda: not gits(instance))
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_client_does_not_send(
     instance: Instance,
     owner: User,

@@ -4,10 +4,12 @@ import re
 
 from ingot.core.access.actor import ANONYMOUS
 from ingot.core.api.kernel import Kernel
+from ingot.core.api.responses import error_response
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
 from ingot.core.http.transfer_slots import TransferSlots, caller_of
+from ingot.errors import TransfersBusy
 
 API_PREFIX = b"/api/v4"
 _DOCS = API_PREFIX + b"/docs"
@@ -74,7 +76,8 @@ class ApiComponent:
             async with self._transfers.hold(caller_of(actor, request.origin.ip)):
                 await stream_response(request, send, trace, answer.status, headers, answer.pieces, self._kernel.pool)
         except Exception as error:  # Raised again unless it has a response and none has begun.
-            refusal = None if trace.answered else self._kernel.indirect_response(call, error)
+            busy = error_response(error) if isinstance(error, TransfersBusy) else None
+            refusal = None if trace.answered else busy or self._kernel.indirect_response(call, error)
             if refusal is None:
                 raise
             await send_response(send, trace, refusal.status, [*refusal.headers, NOSNIFF], refusal.body)

@@ -2,9 +2,11 @@
 
 from ingot.core.api.routes import Call, ContentResponse, RawResponse, Routes, StreamedResponse
 from ingot.core.db.paging import Listing, Page
+from ingot.core.http.transfer_slots import caller_of
 from ingot.repositories.content import blob_response, json_response_with_content, normalize_path, require_json_size
 from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path
 from ingot.repositories.trees import queries
+from ingot.repositories.trees.archive_cache import archive_cache
 from ingot.repositories.trees.params import ArchiveExtension, GetArchive, GetArchiveAs, ListTree
 from ingot.repositories.trees.views import BlobView, TreeEntryView, archive_response, blob_view, entry_view
 
@@ -47,20 +49,25 @@ def get_raw_blob(call: Call, context: RepositoryContext) -> ContentResponse:
 @routes.get(
     "/projects/:id/repository/archive", on=repository_in_path, may=may_read_code, returns=ContentResponse, open=True
 )
-def get_archive(call: Call, context: RepositoryContext, params: GetArchiveAs) -> ContentResponse:  # noqa: ARG001 - The kernel passes the call to every handler.
+def get_archive(call: Call, context: RepositoryContext, params: GetArchiveAs) -> ContentResponse:
     """Get an archive of a repository."""
-    return _archive(context, params, params.format)
+    return _archive(call, context, params, params.format)
 
 
-def _archive(context: RepositoryContext, params: GetArchive, extension: ArchiveExtension) -> ContentResponse:
+def _archive(
+    call: Call, context: RepositoryContext, params: GetArchive, extension: ArchiveExtension
+) -> ContentResponse:
     source = queries.find_archive_source(context.repository, params.sha, normalize_path(params.path or "", "path"))
-    return archive_response(context.project, context.repository, source, extension, append_sha=params.append_sha)
+    cache, caller = archive_cache(call.settings), caller_of(call.actor, call.origin.ip)
+    return archive_response(
+        cache, caller, context.project, context.repository, source, extension, append_sha=params.append_sha
+    )
 
 
 def _declare_archive(extension: ArchiveExtension, path: str) -> None:
-    def get_archive_as(call: Call, context: RepositoryContext, params: GetArchive) -> ContentResponse:  # noqa: ARG001 - The kernel passes the call to every handler.
+    def get_archive_as(call: Call, context: RepositoryContext, params: GetArchive) -> ContentResponse:
         """Get an archive of a repository in this format."""
-        return _archive(context, params, extension)
+        return _archive(call, context, params, extension)
 
     get_archive_as.__name__ = f"get_archive_{extension.replace('.', '_')}"
     routes.get(path, on=repository_in_path, may=may_read_code, returns=ContentResponse, open=True)(get_archive_as)

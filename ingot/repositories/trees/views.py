@@ -1,10 +1,12 @@
 """Response structs of trees, blobs and archives."""
 
 from base64 import b64encode
+from collections.abc import Generator
 from typing import Literal, get_args
 
 from ingot.core.api.routes import ContentResponse
 from ingot.core.api.views import View
+from ingot.core.http.transfer_slots import TransferCaller
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import decode_text
 from ingot.git.trees.archives import Format, stream_archive
@@ -12,6 +14,7 @@ from ingot.git.trees.blobs import Blob
 from ingot.git.trees.entries import FOLDER, SUBMODULE, TreeEntry
 from ingot.projects.projects.tables import Project
 from ingot.repositories.content import content_disposition, entity_tag
+from ingot.repositories.trees.archive_cache import ArchiveCache
 from ingot.repositories.trees.params import ArchiveExtension
 from ingot.repositories.trees.queries import ArchiveSource, short_ref
 
@@ -61,16 +64,31 @@ def archive_name(project_path: str, ref: str) -> str:
 
 
 def archive_response(
-    project: Project, repository: Repository, source: ArchiveSource, extension: ArchiveExtension, *, append_sha: bool
+    cache: ArchiveCache,
+    caller: TransferCaller,
+    project: Project,
+    repository: Repository,
+    source: ArchiveSource,
+    extension: ArchiveExtension,
+    *,
+    append_sha: bool,
 ) -> ContentResponse:
-    """Return an archive that is created while it is sent; all its entries are below a folder named after it."""
+    """Return an archive from the cache, or one that is created while it is sent.
+
+    All its entries are below a folder named after it.
+    """
     archive_format = _archive_format(extension)
     parts = [source.commit] * append_sha + [decode_text(source.path)] * bool(source.path)
     name = archive_name(project.path, "-".join([source.ref, *parts]))
+    key = (str(repository.path), source.commit, archive_format, name, source.path.hex())
+
+    def compute() -> Generator[bytes, None, None]:
+        return stream_archive(repository, source.commit, archive_format, f"{name}/", source.path)
+
     return ContentResponse(
         entity_tag([name, source.commit, archive_format, decode_text(source.path)]),
         None,
-        lambda _start, _stop: stream_archive(repository, source.commit, archive_format, f"{name}/", source.path),
+        lambda _start, _stop: cache.pieces(key, caller.key, compute),
         "application/zip" if archive_format == "zip" else "application/octet-stream",
         (content_disposition("attachment", f"{name}.{archive_format}"),),
     )
