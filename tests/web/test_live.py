@@ -1,8 +1,11 @@
 """Live updates: who gets which events, and when a stream ends."""
 
+import http.client
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from html import unescape
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -172,3 +175,24 @@ def test_streams_end_when_the_worker_stops(tmp_path: Path) -> None:
                 assert stream.next_event() == ""
             with EventStream(browser, path) as refused:
                 assert refused.status == 503
+
+
+def test_streams_without_a_session_are_limited_by_network(
+    api: Api, make: Make, person: User, instance: Instance, reader: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Addresses of one IPv6 network of 64 bits count as one; another network has its own streams."""
+    project = api.post("/projects", person, name="public", visibility="public").json()
+    issue = api.post(f"/projects/{project['id']}/issues", person, title="Watched").json()
+    path = stream_of(reader, page_of(issue))
+    monkeypatch.setattr(streams, "MAX_STREAMS_OF_CALLER", 1)
+    monkeypatch.setattr(instance.app.front._origins, "_proxies", [ip_network("127.0.0.0/8")])
+
+    def status(address: str) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(instance.url).port, timeout=30)
+        opened.callback(connection.close)
+        connection.request("GET", path, headers={"X-Forwarded-For": address})
+        return connection.getresponse().status
+
+    with ExitStack() as opened:
+        addresses = ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1", "192.0.2.1")
+        assert [status(address) for address in addresses] == [200, 503, 200, 200]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingot.errors import TransfersBusy
+from ingot.git.trees.archives import stream_archive
 from ingot.repositories.trees import archive_cache, views
 from ingot.repositories.trees.archive_cache import ArchiveCache
 from tests.client import Api, Make
@@ -45,11 +46,10 @@ def test_second_download_is_not_computed(
     history.commit(files={"a": "a\n"})
     history.fill(instance, project)
     computed: list[str] = []
-    stream = views.stream_archive
 
     def recorded(*args: object) -> Generator[bytes, None, None]:
         computed.append(str(args[1]))
-        return stream(*args)  # type: ignore[arg-type] # They are what it takes.
+        return stream_archive(*args)  # type: ignore[arg-type] # They are what it takes.
 
     monkeypatch.setattr(views, "stream_archive", recorded)
     first, second = (api.get(f"{project.url}{path}", owner) for _ in range(2))
@@ -82,10 +82,7 @@ def test_readers_in_threads(tmp_path: Path, compute: Computations) -> None:
     cache, results = ArchiveCache(tmp_path, 2**20), []
     readers = [cache.pieces(KEY, "a", compute) for _ in range(8)]
     first = [next(reader) for reader in readers]
-    threads = [
-        threading.Thread(target=lambda reader=reader: results.append(b"".join(reader)))  # type: ignore[misc]
-        for reader in readers
-    ]
+    threads = [threading.Thread(target=lambda reader=reader: results.append(b"".join(reader))) for reader in readers]
     for thread in threads:
         thread.start()
     for thread in threads:
