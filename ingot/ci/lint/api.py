@@ -8,19 +8,26 @@ from ingot.ci.lint.staged import ProjectLint, lint_project_config
 from ingot.ci.lint.standalone import StandaloneContext, StandaloneSource
 from ingot.ci.lint.views import LintView, ProjectLintView
 from ingot.core.access.rules import anyone
-from ingot.core.api.routes import Call, Routes, StagedCall
+from ingot.core.api.routes import Routes, StagedCall
+from ingot.errors import Invalid, too_long_message
 from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.tables import Project
 
 routes = Routes("lint")
 
 
-@routes.post("/ci/lint", may=anyone, returns=LintView, status=200)
-def lint_config(call: Call, params: LintConfig) -> LintView:
-    """Validate the text of a CI file."""
+_MAX_ANONYMOUS_BYTES = 64 * 2**10
+"""Size of a text from an anonymous caller; the slowest of this size takes almost a second of processor time."""
+
+
+@routes.post("/ci/lint", may=anyone, returns=LintView, status=200, staged=True)
+def lint_config(stage: StagedCall, params: LintConfig) -> LintView:
+    """Validate the text of a CI file; anonymous callers may send at most 64 KiB."""
+    if not stage.actor.known and len(params.content.encode()) > _MAX_ANONYMOUS_BYTES:
+        raise Invalid(content=[too_long_message(_MAX_ANONYMOUS_BYTES, "bytes without a token")])
     context = StandaloneContext()
     try:
-        config = read_config(params.content, StandaloneSource(), context, max_needs=call.settings.ci_needs_size_limit)
+        config = read_config(params.content, StandaloneSource(), context, max_needs=stage.settings.ci_needs_size_limit)
         plan_pipeline(config, context)
     except ConfigError as error:
         return LintView(status="invalid", errors=list(error.messages), warnings=[])

@@ -1,6 +1,7 @@
 """CI lint of the instance: valid and invalid files, and files that must not be read."""
 
 from tests.client import Api, Make
+from tests.conftest import Instance
 
 
 def test_valid_file(api: Api) -> None:
@@ -51,3 +52,20 @@ def test_templates_without_effect_are_warnings(api: Api) -> None:
     assert warning.startswith("Template `Security/BAS.latest.gitlab-ci.yml` has no effect: it needs")
     refused = api.post("/ci/lint", content="include: [{template: Security/Unknown}]").json()
     assert "Template file `Security/Unknown` is not a valid location!" in refused["errors"][0]
+
+
+def test_a_file_is_parsed_without_a_write_transaction(api: Api, make: Make, instance: Instance) -> None:
+    """It would have to wait for the transaction of the test, and respond with 503."""
+    answers = instance.app.database.write(
+        lambda _db: [api.post("/ci/lint", caller, content="test: {script: make}") for caller in (None, make.root)]
+    )
+    assert [(answer.status_code, answer.json()["status"]) for answer in answers] == [(200, "valid")] * 2
+
+
+def test_anonymous_callers_send_short_files_only(api: Api, make: Make) -> None:
+    content = "".join(f"key{number}: 1\n" for number in range(8_000))
+
+    refused = api.post("/ci/lint", content=content)
+    assert refused.status_code == 400
+    assert refused.json() == {"message": {"content": ["is too long (maximum is 65536 bytes without a token)"]}}
+    assert api.post("/ci/lint", make.root, content=content).json()["status"] == "invalid"
