@@ -6,7 +6,7 @@ from typing import Any
 
 import gitlab
 import pytest
-from gitlab.exceptions import GitlabCherryPickError, GitlabCreateError, GitlabGetError
+from gitlab.exceptions import GitlabCherryPickError, GitlabCreateError, GitlabGetError, GitlabUpdateError
 
 from tests.client import Make
 from tests.conftest import Instance
@@ -40,7 +40,8 @@ def test_files(project: Any) -> None:
     assert project.files.get("docs/README.rst", ref="main").decode() == b"Improved"
     project.files.update("docs/README.rst", {"branch": "main", "content": "Text", "commit_message": "Change it"})
     assert project.files.raw("docs/README.rst", ref="main") == b"Text"
-    project.files.update("docs/README.rst", {"branch": "main", "content": "Text", "commit_message": "No change"})
+    with pytest.raises(GitlabUpdateError):
+        project.files.update("docs/README.rst", {"branch": "main", "content": "Text", "commit_message": "No change"})
     with pytest.raises(GitlabCreateError):
         said = {"branch": "main", "content": "Text", "commit_message": "Twice"}
         project.files.create({"file_path": "docs/README.rst", **said})

@@ -85,7 +85,8 @@ class OpenMergeRequests:
             assert (each["merge_commit_sha"] in merges) == (each["state"] == "merged")
         told = [each["merge_commit_sha"] for each in shown if each["state"] == "merged"]
         assert len(told) == len(set(told))
-        assert self.remote.recorded()[-1][2] == self.repository.tip("refs/heads/master")
+        master = [new for ref, _, new in self.remote.recorded() if ref == "refs/heads/master"]
+        assert master[-1] == self.repository.tip("refs/heads/master")
         return [each["state"] for each in shown]
 
 

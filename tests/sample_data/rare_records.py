@@ -52,6 +52,9 @@ def _fill_self_references(samples: SampleData) -> None:
     samples.post(f"{old_project.url}/fork/{new_project.id}", make.root)
     samples.post(f"{old_project.url}/issues", title="Moved")
     samples.post(f"{old_project.url}/issues/1/move", to_project_id=new_project.id)
+    task = samples.post(f"{old_project.url}/issues", title="Task of a younger issue", issue_type="task")
+    issue = samples.post(f"{old_project.url}/issues", title="Younger")
+    samples.put(f"{old_project.url}/issues/{task['iid']}", parent_id=issue["id"])
 
 
 def _fill_accounts(samples: SampleData) -> None:

@@ -15,8 +15,6 @@ MAX_LOCAL_LENGTH = 4_000
 _CPU_SECONDS = 0.5
 _CPU_SECONDS_PER_CHARACTER = 10e-6
 """More than the usual effort, up to 8 µs per character for tables of links."""
-_MAX_CPU_SECONDS = 2.0
-"""Limit for the longest texts; one that needs more is shown as it was written."""
 _FENCES = ("```", "~~~")
 
 
@@ -59,7 +57,7 @@ def render_markdown(
 def _render_long_text(
     text: str, link_context: LinkContext, resolve: ReferenceResolver | None, budget: RenderBudget | None
 ) -> RenderedMarkdown:
-    cpu_seconds = min(_CPU_SECONDS + _CPU_SECONDS_PER_CHARACTER * len(text), _MAX_CPU_SECONDS)
+    cpu_seconds = _CPU_SECONDS + _CPU_SECONDS_PER_CHARACTER * len(text)
     has_code = any(fence in text for fence in _FENCES)
     for highlights in (True, False) if has_code else (False,):
         task = MarkdownTask(cpu_seconds, text, link_context, resolve is not None, highlights)

@@ -74,6 +74,7 @@ MERGE_REQUESTS = (
     "GET /projects/:id/merge_requests/:merge_request_iid/resource_state_events",
     "GET /projects/:id/merge_requests/:merge_request_iid/resource_state_events/:event_id",
     "GET /projects/:id/merge_requests/:merge_request_iid/reviewers",
+    "POST /projects/:id/merge_requests/:merge_request_iid/reviewers/:user_id/request_review",
     "POST /projects/:id/merge_requests/:merge_request_iid/subscribe",
     "POST /projects/:id/merge_requests/:merge_request_iid/time_estimate",
     "GET /projects/:id/merge_requests/:merge_request_iid/time_stats",

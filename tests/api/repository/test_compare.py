@@ -115,7 +115,7 @@ def test_many_commits(instance: Instance, api: Api, make: Make) -> None:
     assert shown["diffs"][0]["diff"].endswith("-0\n+1099\n")
 
 
-HOSTILE = ["nope", "--output=/tmp/pwned-by-compare", "-x", "a..b", "master^", "../../x", "x" * 5000, ""]
+HOSTILE = ["nope", "--output=/tmp/pwned-by-compare", "-x", "a..b", "master^9", "../../x", "x" * 5000, ""]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

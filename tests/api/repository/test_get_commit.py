@@ -68,7 +68,7 @@ UNKNOWN = [
     "--output=%2Ftmp%2Fpwned-by-a-sha",
     "-x",
     "master..ahead",
-    "master%5E",
+    "master%5E9",
     "master:a.txt",
     "..%2F..%2Fx",
     "x" * 5000,

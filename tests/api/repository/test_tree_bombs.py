@@ -231,7 +231,9 @@ def test_a_client_that_disconnects_before_the_first_byte(
     monkeypatch.setattr(streaming.subprocess, "Popen", record)  # type: ignore[attr-defined]
     host, port = instance.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port))) as connection:
-        connection.sendall(f"GET /api/v4{bombs.url}/archive.tar?sha=master HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        connection.sendall(
+            f"GET /api/v4{bombs.url}/archive.tar?sha=master&append_sha=false HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        )
         until("the start of git", lambda: processes)
     until("the end of git", lambda: processes[0].returncode is not None)
     assert not is_alive(processes[0].pid)

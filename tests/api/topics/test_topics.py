@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ingot.core.access.levels import Level
 from tests.client import Api, Make, User
 from tests.factories import make_project, statements_of
 
@@ -249,12 +250,12 @@ def test_missing_topics(api: Api, make: Make, topic_id: str, status: int) -> Non
     assert api.delete(f"/topics/{topic_id}", make.root).status_code == (200 if status == 404 else 400)
 
 
-def test_topics_of_an_archived_project_are_read_only(api: Api, make: Make) -> None:
-    owner, name = make.user(), make.name("topic")
-    project = make_project(make, owner, topics=[name])
+def test_topics_of_an_archived_project_are_changed_by_its_owner_only(api: Api, make: Make) -> None:
+    owner, maintainer, name = make.user(), make.user(), make.name("topic")
+    project = make_project(make, owner, topics=[name], members={maintainer: Level.MASTER})
     api.post(f"{project.url}/archive", owner)
 
-    for person in (owner, make.root):
-        assert api.put(project.url, person, topics=[]).status_code == 403
-        assert api.put(project.url, person, tag_list=["other"]).status_code == 403
+    assert api.put(project.url, maintainer, topics=[]).status_code == 403
+    assert api.put(project.url, maintainer, tag_list=["other"]).status_code == 403
     assert api.get(project.url, owner).json()["topics"] == [name]
+    assert api.put(project.url, owner, topics=[]).json()["topics"] == []

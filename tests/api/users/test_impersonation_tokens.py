@@ -54,7 +54,7 @@ def test_only_administrators_reach_impersonation_tokens(api: Api, make: Make, wh
     assert api.get("/user", acting).status_code == 200
     if caller is not None:
         assert api.get(f"/personal_access_tokens/{made['id']}", caller).status_code == 404
-        assert api.delete(f"/personal_access_tokens/{made['id']}", caller).content == b""
+        assert api.delete(f"/personal_access_tokens/{made['id']}", caller).status_code == 404
         assert api.get("/user", acting).status_code == 200
         mine = {each["id"] for each in api.get("/personal_access_tokens", caller, per_page=100).json()}
         assert made["id"] not in mine
