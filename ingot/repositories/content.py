@@ -6,24 +6,21 @@ from base64 import b64encode
 from collections.abc import Generator, Iterable
 from functools import partial
 from hashlib import blake2b
-from urllib.parse import quote
 
 from ingot.core.api.request_fields import BadRequest
 from ingot.core.api.responses import encode
 from ingot.core.api.routes import ContentResponse, RawResponse, StreamedResponse
 from ingot.core.api.views import View
+from ingot.core.http.content_headers import SANDBOX, content_disposition
+from ingot.core.http.request import Header
 from ingot.errors import Invalid
 from ingot.git.core.paths import path_error
 from ingot.git.trees.blobs import Blob, read_start, stream_blob
 
-Header = tuple[bytes, bytes]
 MAX_JSON_BYTES = 32 * 2**20
 """Maximum size of a file whose content is sent as part of a JSON document; larger ones are sent raw only."""
 _NO_CONTENT = b'"content":""'
-_UNSAFE_IN_QUOTES = re.compile(r'[^\x20-\x7e]|["\\%]')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-# If a browser renders the response as a page after all, the sandbox blocks scripts and requests.
-SANDBOX: Header = (b"content-security-policy", b"sandbox; default-src 'none'")
 
 
 def normalize_path(text: str, field: str) -> str:
@@ -86,15 +83,6 @@ def _stream_with_content(
     finally:
         pieces.close()
     yield b64encode(rest) + tail
-
-
-def content_disposition(kind: str, name: str) -> Header:
-    """Return a Content-Disposition header. Names with special characters are sent a second time in UTF-8 (RFC 6266)."""
-    plain = _UNSAFE_IN_QUOTES.sub("_", name)
-    value = f'{kind}; filename="{plain}"'
-    if plain != name:
-        value += f"; filename*=UTF-8''{quote(name, safe='', errors='replace')}"
-    return (b"content-disposition", value.encode())
 
 
 def header_value(text: str) -> bytes:

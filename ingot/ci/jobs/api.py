@@ -24,13 +24,13 @@ from ingot.core.access.rules import require, signed_in
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, ContentResponse, Routes
 from ingot.core.db.paging import Listing, Page
+from ingot.core.http.content_headers import SANDBOX
 from ingot.errors import NotFound
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.code_access import project_repository
 from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
-from ingot.repositories.content import SANDBOX
 from ingot.repositories.context import project_url
 from ingot.repositories.pipelines.queries import find_pipeline
 

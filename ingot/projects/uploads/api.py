@@ -2,12 +2,13 @@
 
 import os
 import secrets
+import unicodedata
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.core.access.rules import require
 from ingot.core.api.params import path_number
 from ingot.core.api.request_fields import BadRequest
-from ingot.core.api.routes import Call, PrepareContext, Routes
+from ingot.core.api.routes import Call, ContentResponse, PrepareContext, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.projects.projects import policy
@@ -19,7 +20,7 @@ from ingot.projects.uploads.names import sanitize_file_name
 from ingot.projects.uploads.params import UploadFile
 from ingot.projects.uploads.queries import find_named_upload, find_upload, list_uploads
 from ingot.projects.uploads.service import UploadedFile, add_upload, delete_upload
-from ingot.projects.uploads.views import StoredUploadView, UploadView, stored_upload_views, upload_view
+from ingot.projects.uploads.views import StoredUploadView, UploadView, stored_upload_views, upload_response, upload_view
 
 MULTIPART_OVERHEAD_BYTES = 2**20
 """Allowed size of the request body beyond the file itself."""
@@ -71,6 +72,33 @@ def list_project_uploads(call: Call, project: Project, page: Page) -> Listing[St
     """List the uploads of a project, the newest first."""
     listing = list_uploads(call.db, project, page)
     return listing.of(stored_upload_views(call.db, listing.items, call.origin.base))
+
+
+@routes.get(
+    "/projects/:id/uploads/:upload_id",
+    on=project_in_path,
+    may=policy.may_admin_project,
+    returns=ContentResponse,
+    heavy=True,
+)
+def download_upload_by_id(call: Call, project: Project) -> ContentResponse:
+    """Download an upload by its id, which is not secret."""
+    upload = find_upload(call.db, project, path_number(call.path, "upload_id"))
+    return upload_response(upload_files(call.settings), upload)
+
+
+@routes.get(
+    "/projects/:id/uploads/:secret/:filename",
+    on=project_in_path,
+    may=policy.may_see_project,
+    returns=ContentResponse,
+    open=True,
+    heavy=True,
+)
+def download_upload_by_name(call: Call, project: Project) -> ContentResponse:
+    """Download an upload by its secret and file name."""
+    name = unicodedata.normalize("NFC", call.path["filename"])
+    return upload_response(upload_files(call.settings), find_named_upload(call.db, project, call.path["secret"], name))
 
 
 @routes.delete(

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
@@ -61,6 +61,14 @@ class UploadFiles:
     def open(self, project_id: int, secret: str, name: str) -> BinaryIO:
         """Open a file for reading; raise ``FileNotFoundError`` if it does not exist."""
         return self.storage.open(_key_of(project_id, secret, name))
+
+    def size_of(self, project_id: int, secret: str, name: str) -> int | None:
+        """Return the size of a file, or None if it does not exist."""
+        return self.storage.size_of(_key_of(project_id, secret, name))
+
+    def pieces(self, project_id: int, secret: str, name: str, start: int, stop: int) -> Iterator[bytes]:
+        """Yield a byte range of a file."""
+        return self.storage.pieces(_key_of(project_id, secret, name), start, stop)
 
     def remove_all(self, project_id: int) -> None:
         """Remove all files of a project, if there are any."""

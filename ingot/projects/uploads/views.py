@@ -1,11 +1,14 @@
 """Response structs of uploads."""
 
+from functools import partial
 from typing import BinaryIO
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
+from ingot.core.api.routes import ContentResponse
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.core.http.content_headers import SANDBOX, content_disposition
 from ingot.errors import NotFound
 from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.files import UploadFiles
@@ -60,3 +63,19 @@ def open_upload(db: Connection, files: UploadFiles, project: Project, secret: st
         return files.open(upload.project_id, upload.secret, upload.name)
     except FileNotFoundError:
         raise NotFound("Upload") from None
+
+
+def upload_response(files: UploadFiles, upload: StoredUpload) -> ContentResponse:
+    """Return a response with an uploaded file, for download; raise NotFound if it was deleted from the storage."""
+    place = (upload.project_id, upload.secret, upload.name)
+    size = files.size_of(*place)
+    if size is None:
+        raise NotFound("Upload")
+    return ContentResponse(
+        f'"{upload.secret}"',
+        size,
+        partial(files.pieces, *place),
+        "application/octet-stream",
+        # Permission to see the file can change at any time, so caches must revalidate.
+        (content_disposition("attachment", upload.name), SANDBOX, (b"cache-control", b"private, no-cache")),
+    )

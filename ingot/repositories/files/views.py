@@ -4,12 +4,13 @@ from base64 import b64encode
 from hashlib import sha256
 
 from ingot.core.api.views import View
+from ingot.core.http.request import Header
 from ingot.git.history.blame import BlameChunk
 from ingot.git.history.commits import Commit, decode_text
 from ingot.git.history.last_commit import last_commit_id
 from ingot.git.trees.blobs import content_digest
 from ingot.repositories.commits.views import signature_time
-from ingot.repositories.content import Header, header_value
+from ingot.repositories.content import header_value
 from ingot.repositories.files.queries import RepositoryFile
 
 _EXECUTABLE_MODE = 0o100755

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from ingot.core.api.routes import ContentResponse
 from ingot.core.api.views import View
+from ingot.core.http.content_headers import content_disposition
 from ingot.core.http.transfer_slots import TransferCaller
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import decode_text
@@ -13,7 +14,7 @@ from ingot.git.trees.archives import Format, stream_archive
 from ingot.git.trees.blobs import Blob
 from ingot.git.trees.entries import FOLDER, SUBMODULE, TreeEntry
 from ingot.projects.projects.tables import Project
-from ingot.repositories.content import content_disposition, entity_tag
+from ingot.repositories.content import entity_tag
 from ingot.repositories.trees.archive_cache import ArchiveCache
 from ingot.repositories.trees.params import ArchiveExtension
 from ingot.repositories.trees.queries import ArchiveSource, short_ref

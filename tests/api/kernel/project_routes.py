@@ -331,6 +331,8 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "POST /projects/:id/unarchive": (USER, WRITE),
     "POST /projects/:id/unstar": (USER, WRITE),
     "GET /projects/:id/uploads": (USER, READ),
+    "GET /projects/:id/uploads/:secret/:filename": (ANYONE, READ),
+    "GET /projects/:id/uploads/:upload_id": (USER, READ),
     "DELETE /projects/:id/uploads/:secret/:filename": (USER, WRITE),
     "DELETE /projects/:id/uploads/:upload_id": (USER, WRITE),
     "POST /projects/:id/uploads": (USER, WRITE),

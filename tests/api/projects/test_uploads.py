@@ -303,3 +303,29 @@ def test_maintainers_list_and_delete_uploads(api: Api, make: Make, owner: User, 
         assert api.delete(f"{uploads}/{path}", owner).status_code == 204
         assert api.delete(f"{uploads}/{path}", owner).status_code == 404
     assert api.get(uploads, owner).json() == []
+
+
+def test_uploads_are_downloaded(api: Api, make: Make, owner: User, project: dict[str, Any]) -> None:
+    """Maintainers download by the id, which can be guessed; users who see the project by secret and name."""
+    guest, uploads = make.user(), f"/projects/{project['id']}/uploads"
+    assert api.post(f"/projects/{project['id']}/members", owner, user_id=guest.id, access_level=10).status_code == 201
+    stored_upload = upload(api, project, owner, "ünï <b>.html", b"<script>1</script>").json()
+    by_id, by_name = f"{uploads}/{stored_upload['id']}", f"{uploads}{stored_upload['url'].removeprefix('/uploads')}"
+
+    for path, caller in ((by_id, owner), (by_name, owner), (by_name, guest)):
+        answer = api.get(path, caller)
+        assert (answer.status_code, answer.content) == (200, b"<script>1</script>")
+        assert answer.headers["content-type"] == "application/octet-stream"
+        assert answer.headers["content-disposition"].startswith("attachment; ")
+        assert "sandbox" in answer.headers["content-security-policy"]
+    part = api.request("GET", by_name, guest, headers={"Range": "bytes=1-6"})
+    assert (part.status_code, part.content) == (206, b"script")
+    refused = [(by_id, guest), (by_id, make.user()), (by_name, make.user()), (by_name, None), (f"{by_name}x", owner)]
+    assert [api.get(path, caller).status_code for path, caller in refused] == [403, 404, 404, 404, 404]
+    other = api.post("/projects", owner, name=make.name("other")).json()
+    assert api.get(by_id.replace(f"/{project['id']}/", f"/{other['id']}/"), owner).status_code == 404
+
+    assert api.put(f"/projects/{project['id']}", owner, visibility="public").status_code == 200
+    assert api.get(by_name).status_code == 200
+    assert api.delete(by_id, owner).status_code == 204
+    assert [api.get(path, owner).status_code for path in (by_id, by_name)] == [404, 404]

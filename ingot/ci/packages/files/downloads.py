@@ -4,8 +4,8 @@ from functools import partial
 
 from ingot.ci.packages.files.store import PackageStore
 from ingot.core.api.routes import ContentResponse
+from ingot.core.http.content_headers import SANDBOX, content_disposition
 from ingot.errors import NotFound
-from ingot.repositories.content import SANDBOX, content_disposition
 
 
 def download_response(

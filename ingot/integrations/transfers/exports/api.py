@@ -3,6 +3,7 @@
 from functools import partial
 
 from ingot.core.api.routes import Call, ContentResponse, Routes
+from ingot.core.http.content_headers import SANDBOX, content_disposition
 from ingot.errors import NotFound
 from ingot.integrations.transfers.exports import service
 from ingot.integrations.transfers.exports.params import (
@@ -31,7 +32,6 @@ from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.policy import may_admin_project
 from ingot.projects.projects.tables import Project
-from ingot.repositories.content import SANDBOX, content_disposition
 
 routes = Routes("exports")
 
