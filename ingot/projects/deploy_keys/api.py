@@ -2,7 +2,10 @@
 
 from msgspec import UNSET
 
-from ingot.core.access.rules import administrators
+from ingot.accounts.users.api import user_by_id_or_username_in_path
+from ingot.accounts.users.policy import may_see_user
+from ingot.accounts.users.tables import User
+from ingot.core.access.rules import administrators, require
 from ingot.core.api.params import MissingParameter, path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
@@ -33,6 +36,20 @@ def list_all_deploy_keys(call: Call, params: ListAllDeployKeys, page: Page) -> L
 def create_public_deploy_key(call: Call, params: CreatePublicDeployKey) -> DeployKeyView:
     """Create a deploy key that maintainers of all projects can enable."""
     return deploy_key_view(service.create_public_deploy_key(call.db, params))
+
+
+@routes.get(
+    "/users/:id/project_deploy_keys",
+    on=user_by_id_or_username_in_path,
+    may=may_see_user,
+    returns=list[DeployKeyView],
+)
+def list_deploy_keys_of_user(call: Call, user: User, page: Page) -> Listing[DeployKeyView]:
+    """List the deploy keys of the projects that both the caller and the user administer."""
+    project_ids = queries.shared_project_ids(call.db, *{call.actor.user_id, user.id})
+    require(bool(project_ids), "No common authorized project found")
+    listing = queries.list_deploy_keys_of_projects(call.db, project_ids, page)
+    return listing.of([deploy_key_view(key) for key in listing.items])
 
 
 @routes.get("/projects/:id/deploy_keys", on=project_in_path, may=may_admin_project, returns=list[DeployKeyView])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, select
 
 from ingot.accounts.keys.ports import KeyProject
 from ingot.accounts.keys.tables import ssh_keys
@@ -16,7 +16,7 @@ from ingot.core.db.schema import Record
 from ingot.core.db.times import day_of
 from ingot.errors import NotFound
 from ingot.projects.deploy_keys.tables import DeployKey, DeployKeyProject, deploy_key_projects
-from ingot.projects.projects.policy import projects_of_actor
+from ingot.projects.projects.policy import belongs_to_project, projects_of_actor
 from ingot.projects.projects.tables import projects
 
 
@@ -26,6 +26,15 @@ def _keys(can_push: ColumnElement[bool]) -> Select[Any]:
 
 
 _links = deploy_key_projects
+_PROJECTS_TO_ADMINISTER = select(projects.c.id).where(
+    belongs_to_project(Level.MASTER), projects.c.namespace_id.is_not(None)
+)
+_OF_SOME_PROJECTS = and_(_links.c.key_id == ssh_keys.c.id, in_list(_links.c.project_id, "projects"))
+_LIST_OF_PROJECTS = list_query(
+    _keys(exists().where(_OF_SOME_PROJECTS, _links.c.can_push)).where(exists().where(_OF_SOME_PROJECTS)),
+    ssh_keys.c.id,
+    ssh_keys.c.id.asc(),
+)
 _OF_PROJECT = (
     _keys(_links.c.can_push)
     .join(_links, _links.c.key_id == ssh_keys.c.id)
@@ -97,6 +106,21 @@ def find_public_deploy_key(db: Connection, key_id: int) -> DeployKey:
 def list_deploy_keys(db: Connection, project_id: int, page: Page) -> Listing[DeployKey]:
     """List the deploy keys of a project, the oldest first."""
     return fetch_page(db, DeployKey, _LIST, page, project=project_id)
+
+
+def shared_project_ids(db: Connection, *user_ids: int) -> list[int]:
+    """Return the ids of the projects of which all these users are masters."""
+    today = day_of(db.now)
+    ids_by_user = [
+        {project_id for (project_id,) in db.rows(_PROJECTS_TO_ADMINISTER, actor=user_id, today=today)}
+        for user_id in user_ids
+    ]
+    return sorted(set.intersection(*ids_by_user))
+
+
+def list_deploy_keys_of_projects(db: Connection, project_ids: Sequence[int], page: Page) -> Listing[DeployKey]:
+    """List the deploy keys of some projects, the oldest first; they can push if they can in one of these projects."""
+    return fetch_page(db, DeployKey, _LIST_OF_PROJECTS, page, projects=list(project_ids))
 
 
 def find_deploy_key(db: Connection, project_id: int, key_id: int) -> DeployKey:

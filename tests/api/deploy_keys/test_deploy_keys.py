@@ -277,3 +277,28 @@ def test_keys_of_the_instance_name_their_projects(api: Api, make: Make, roles: U
         assert [{field: each[field] for field in fields} for each in shown[name]] == [
             {field: read[field] for field in fields}
         ]
+
+
+def test_deploy_keys_of_common_projects(api: Api, make: Make) -> None:
+    """A user shows the keys of the projects of which the caller is a master too; other projects stay hidden."""
+    caller, user = make.user(), make.user()
+    common = make_project(make, user, members={caller: 40})
+    theirs, weaker = make_project(make, user), make_project(make, user, members={caller: 30})
+    line = ed25519_line()
+    shared = _add(api, user, common, line)
+    _add(api, user, theirs, line, can_push=True)
+    hidden = [_add(api, user, project)["id"] for project in (theirs, weaker)]
+    own = _add(api, caller, make_project(make, caller))
+
+    for name in (user.id, user.username):
+        assert api.get(f"/users/{name}/project_deploy_keys", caller).json() == [shared]
+    assert ids(api.get(f"/users/{caller.id}/project_deploy_keys", caller)) == [shared["id"], own["id"]]
+    assert set(ids(api.get(f"/users/{user.id}/project_deploy_keys", user))) == {shared["id"], *hidden}
+    for stranger in (make.user(), make.root):
+        refused = api.get(f"/users/{user.id}/project_deploy_keys", stranger)
+        assert refused.status_code == 403
+        assert refused.json() == {"message": "403 Forbidden - No common authorized project found"}
+    assert api.get("/users/999999999/project_deploy_keys", caller).status_code == 404
+    assert api.get(f"/users/{user.id}/project_deploy_keys").status_code == 401
+    assert api.delete(f"/projects/{common.id}", make.root).status_code == 200
+    assert api.get(f"/users/{user.id}/project_deploy_keys", caller).status_code == 403

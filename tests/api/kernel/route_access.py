@@ -256,6 +256,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "POST /users/:id/unban": (ADMIN, WRITE),
     "POST /users/:id/unblock": (ADMIN, WRITE),
     "GET /users/:id/memberships": (ADMIN, READ),
+    "GET /users/:id/project_deploy_keys": (USER, READ),
     "POST /users/:id/unfollow": (USER, WRITE),
     "GET /users/:user_id/impersonation_tokens": (ADMIN, READ),
     "POST /users/:user_id/impersonation_tokens": (ADMIN, WRITE),

@@ -19,7 +19,8 @@ def test_administrators_see_all_memberships(api: Api, make: Make) -> None:
     assert api.get(place, make.root).json() == [of_group, of_project]
     assert api.get(f"/users/{user.id}/memberships", make.root, type="Project").json() == [of_project]
     assert api.get(place, make.root, type="Namespace").json() == [of_group]
-    assert api.get(place, make.root, type="Invalid").status_code == 400
+    refused = api.get(place, make.root, type="Invalid")
+    assert (refused.status_code, refused.json()) == (400, {"message": {"type": ["is invalid"]}})
     assert api.get(place, make.root, per_page=1).headers["x-total"] == "2"
 
 
