@@ -9,15 +9,28 @@ from ingot.collaboration.releases.params import (
     EditLink,
     EditRelease,
     GetRelease,
+    ListGroupReleases,
     ListReleases,
 )
-from ingot.collaboration.releases.views import ReleaseLinkView, ReleaseUrls, ReleaseView, link_view, release_views
+from ingot.collaboration.releases.views import (
+    ReleaseLinkView,
+    ReleaseUrls,
+    ReleaseView,
+    SimpleReleaseView,
+    group_release_views,
+    link_view,
+    release_views,
+    simple_release_view,
+)
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.markdown import render
 from ingot.core.markup.render_budget import RenderBudget
+from ingot.projects.groups.api import group_in_path
+from ingot.projects.groups.policy import may_see_group
+from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.ports import ReferenceLinks
 from ingot.projects.projects.views import instance_urls
@@ -65,6 +78,25 @@ def list_releases(call: Call, context: RepositoryContext, params: ListReleases, 
     if params.include_html_description:
         _render_descriptions(call, context, views)
     return listing.of(views)
+
+
+@routes.get(
+    "/groups/:id/releases",
+    on=group_in_path,
+    may=may_see_group,
+    returns=list[ReleaseView | SimpleReleaseView],
+    open=True,
+    heavy=True,
+)
+def list_group_releases(
+    call: Call, group: Namespace, params: ListGroupReleases, page: Page
+) -> Listing[ReleaseView] | Listing[SimpleReleaseView]:
+    """List the releases of the projects in a group and its subgroups that the caller may read."""
+    listing = queries.list_group_releases(call.db, call.actor, group.id, params, page)
+    if params.simple:
+        return listing.of([simple_release_view(release, call.db.now) for release in listing.items])
+    store, base = repository_store(call.settings), instance_urls(call.origin, call.settings).base
+    return listing.of(group_release_views(call.db, store, listing.items, base))
 
 
 def _render_descriptions(call: Call, context: RepositoryContext, views: list[ReleaseView]) -> None:

@@ -26,6 +26,14 @@ class ListReleases(GetRelease):
     sort: Literal["asc", "desc"] = "desc"
 
 
+class ListGroupReleases(Params):
+    """The order of the list of a group; ``simple`` omits what is not a column of the release."""
+
+    order_by: Literal["released_at", "created_at"] = "released_at"
+    sort: Literal["asc", "desc"] = "desc"
+    simple: bool = False
+
+
 class CreateLink(Params):
     """A new link; ``direct_asset_path`` is the newer name of ``filepath``."""
 

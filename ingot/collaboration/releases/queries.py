@@ -1,20 +1,25 @@
 """Queries of releases, their links and their milestones."""
 
 from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import Select, bindparam, or_, select
 
 from ingot.accounts.users.tables import users
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.tables import Milestone, milestones
-from ingot.collaboration.releases.params import ListReleases
+from ingot.collaboration.releases.params import ListGroupReleases, ListReleases
 from ingot.collaboration.releases.tables import ReleaseLink, release_links, release_milestones
+from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.schema import Record
+from ingot.core.db.times import day_of
 from ingot.errors import NotFound
-from ingot.projects.projects.tables import Project
+from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.tables import Project, projects
+from ingot.repositories.tags.policy import releases_enabled, visible_releases
 from ingot.repositories.tags.tables import Release, releases
 
 _IN_PROJECT = select(releases).where(releases.c.project_id == bindparam("project"))
@@ -54,17 +59,42 @@ class ReleaseAuthor(Record, frozen=True):
     avatar_file: str | None
 
 
-@lru_cache(maxsize=256)
-def _list_query(order_by: str, sort: str) -> ListQuery:
+def _ordered(matching: Select[Any], order_by: str, sort: str) -> ListQuery:
     columns = (releases.c[order_by], releases.c.id)
     return list_query(
-        _IN_PROJECT, releases.c.id, *(column.asc() if sort == "asc" else column.desc() for column in columns)
+        matching, releases.c.id, *(column.asc() if sort == "asc" else column.desc() for column in columns)
     )
+
+
+@lru_cache(maxsize=256)
+def _list_query(order_by: str, sort: str) -> ListQuery:
+    return _ordered(_IN_PROJECT, order_by, sort)
+
+
+@lru_cache(maxsize=256)
+def _group_query(caller: str, order_by: str, sort: str) -> ListQuery:
+    below = projects.c.namespace_id.in_(
+        select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
+    )
+    visible = releases_enabled() if caller == "all" else visible_releases(external=caller == "external")
+    matching = select(releases).join(projects, projects.c.id == releases.c.project_id).where(below, visible)
+    return _ordered(matching, order_by, sort)
 
 
 def list_releases(db: Connection, project: Project, params: ListReleases, page: Page) -> Listing[Release]:
     """Return a page of a project's releases."""
     return fetch_page(db, Release, _list_query(params.order_by, params.sort), page, project=project.id)
+
+
+def list_group_releases(
+    db: Connection, actor: Actor, group_id: int, params: ListGroupReleases, page: Page
+) -> Listing[Release]:
+    """Return a page of the releases below a group that the caller may read."""
+    if actor.admin:
+        return fetch_page(db, Release, _group_query("all", params.order_by, params.sort), page, group=group_id)
+    query = _group_query("external" if actor.external else "user", params.order_by, params.sort)
+    values = {"group": group_id, "actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Release, query, page, **values)
 
 
 def find_latest_release(db: Connection, project: Project) -> Release:

@@ -1,19 +1,27 @@
 """Response structs of releases."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_brief
+from ingot.collaboration.milestones.tables import Milestone
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
-from ingot.collaboration.releases.queries import authors_by_id, links_by_release, milestones_by_release
+from ingot.collaboration.releases.queries import ReleaseAuthor, authors_by_id, links_by_release, milestones_by_release
 from ingot.collaboration.releases.tables import LinkType, ReleaseLink
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.git.core.errors import MissingRepository
+from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none, tag_tip
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.code_access import project_repository
+from ingot.projects.projects.queries import projects_by_ids
+from ingot.projects.projects.tables import Project
 from ingot.repositories.commits.views import CommitView, commit_view
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.tags.tables import Release
@@ -63,8 +71,8 @@ class ReleaseLinksView(View):
     edit_url: str
 
 
-class ReleaseView(View):
-    """A release of a tag."""
+class SimpleReleaseView(View):
+    """A release without its commit, author, milestones and assets."""
 
     tag_name: str
     name: str
@@ -72,6 +80,11 @@ class ReleaseView(View):
     created_at: Timestamp
     released_at: Timestamp
     upcoming_release: bool
+
+
+class ReleaseView(SimpleReleaseView):
+    """A release of a tag."""
+
     author: UserBrief | None
     commit: CommitView | None
     milestones: list[MilestoneView]
@@ -90,52 +103,94 @@ class ReleaseUrls(msgspec.Struct, frozen=True):
     project: str
 
 
+class _ReleaseParts(NamedTuple):
+    """Related records of a page of releases, by the id of the release or author."""
+
+    links: dict[int, list[ReleaseLink]]
+    authors: dict[int, ReleaseAuthor]
+    milestones: dict[int, list[Milestone]]
+
+
+def _read_parts(db: Connection, releases: list[Release]) -> _ReleaseParts:
+    return _ReleaseParts(
+        links_by_release(db, releases), authors_by_id(db, releases), milestones_by_release(db, releases)
+    )
+
+
 def release_views(
     db: Connection, context: RepositoryContext, releases: Sequence[Release], urls: ReleaseUrls
 ) -> list[ReleaseView]:
     """Build the views of a page of releases, with at most four statements and one git read per tag."""
-    page = list(releases)
-    links, authors, milestones = links_by_release(db, page), authors_by_id(db, page), milestones_by_release(db, page)
-    # Users who can read the code can see the project, and therefore its milestones if these are enabled.
-    milestones_enabled = context.project.issues_enabled or context.project.merge_requests_enabled
+    parts = _read_parts(db, list(releases))
+    return [_release_view(db.now, release, context.project, context.repository, urls, parts) for release in releases]
+
+
+def group_release_views(
+    db: Connection, store: RepositoryStore, releases: Sequence[Release], base: str
+) -> list[ReleaseView]:
+    """Build the views of a page of releases of several projects, with at most five statements."""
+    parts = _read_parts(db, list(releases))
+    projects = projects_by_ids(db, sorted({release.project_id for release in releases}))
     views = []
-    for release in page:
-        tag = quote(release.tag, safe="")
-        tip = tag_tip(context.repository, release.tag)
-        commit = commit_or_none(context.repository, tip) if tip else None
-        author = authors.get(release.author_id or 0)
-        path = urlsplit(urls.project).path
-        link_views = [link_view(link, release, urls) for link in links.get(release.id, [])]
-        # The full ref name if a branch with the same name would be archived instead.
-        ref = f"refs/tags/{release.tag}" if branch_tip(context.repository, release.tag) else release.tag
-        sources = [
-            SourceView(kind, source_url(urls.project, context.project.path, ref, kind)) for kind in ARCHIVE_FORMATS
-        ]
-        views.append(
-            ReleaseView(
-                tag_name=release.tag,
-                name=release.name or release.tag,
-                description=release.description,
-                created_at=release.created_at,
-                released_at=release.released_at,
-                upcoming_release=release.released_at > db.now,
-                author=user_brief(author, urls.base) if author else None,
-                commit=commit_view(commit, urls.project) if commit else None,
-                milestones=[
-                    milestone_view(milestone, db.now, urls.base)
-                    for milestone in milestones.get(release.id, [])
-                    if milestones_enabled
-                ],
-                commit_path=f"{path}/-/commit/{commit.oid}" if commit else None,
-                tag_path=f"{path}/-/tags/{tag}",
-                assets=AssetsView(len(sources) + len(link_views), sources, link_views),
-                evidences=[],
-                links=ReleaseLinksView(
-                    self_=f"{urls.project}/-/releases/{tag}", edit_url=f"{urls.project}/-/releases/{tag}/edit"
-                ),
-            )
-        )
+    for release in releases:
+        project = projects[release.project_id]
+        try:
+            repository = project_repository(store, project)
+        except MissingRepository:  # The release is shown without its commit.
+            repository = None
+        urls = ReleaseUrls(base, f"{base}/{project.full_path}")
+        views.append(_release_view(db.now, release, project, repository, urls, parts))
     return views
+
+
+def simple_release_view(release: Release, now: Timestamp) -> SimpleReleaseView:
+    """Build the view of a release with the columns of its row only."""
+    return SimpleReleaseView(
+        tag_name=release.tag,
+        name=release.name or release.tag,
+        description=release.description,
+        created_at=release.created_at,
+        released_at=release.released_at,
+        upcoming_release=release.released_at > now,
+    )
+
+
+def _release_view(
+    now: Timestamp,
+    release: Release,
+    project: Project,
+    repository: Repository | None,
+    urls: ReleaseUrls,
+    parts: _ReleaseParts,
+) -> ReleaseView:
+    tag, path = quote(release.tag, safe=""), urlsplit(urls.project).path
+    tip = tag_tip(repository, release.tag) if repository else None
+    commit = commit_or_none(repository, tip) if repository and tip else None
+    author = parts.authors.get(release.author_id or 0)
+    # Users who can read the code can see the project, and therefore its milestones if these are enabled.
+    milestones_enabled = project.issues_enabled or project.merge_requests_enabled
+    links = [link_view(link, release, urls) for link in parts.links.get(release.id, [])]
+    # The full ref name if a branch with the same name would be archived instead.
+    ambiguous = repository is not None and branch_tip(repository, release.tag)
+    ref = f"refs/tags/{release.tag}" if ambiguous else release.tag
+    sources = [SourceView(kind, source_url(urls.project, project.path, ref, kind)) for kind in ARCHIVE_FORMATS]
+    return ReleaseView(
+        **msgspec.structs.asdict(simple_release_view(release, now)),
+        author=user_brief(author, urls.base) if author else None,
+        commit=commit_view(commit, urls.project) if commit else None,
+        milestones=[
+            milestone_view(milestone, now, urls.base)
+            for milestone in parts.milestones.get(release.id, [])
+            if milestones_enabled
+        ],
+        commit_path=f"{path}/-/commit/{commit.oid}" if commit else None,
+        tag_path=f"{path}/-/tags/{tag}",
+        assets=AssetsView(len(sources) + len(links), sources, links),
+        evidences=[],
+        links=ReleaseLinksView(
+            self_=f"{urls.project}/-/releases/{tag}", edit_url=f"{urls.project}/-/releases/{tag}/edit"
+        ),
+    )
 
 
 def source_url(project_url: str, project_path: str, ref: str, kind: str) -> str:

@@ -58,3 +58,8 @@ def is_open_to_all(feature: PrivateFeature) -> ColumnElement[bool]:
     # Options that equal their default are omitted, so most documents are short. Texts cannot match: their quotes are
     # escaped.
     return projects.c.options_document.not_like(f'%"private_features":[%"{feature}"%')
+
+
+def has_option(name: str, value: str) -> ColumnElement[bool]:
+    """Return the condition that an option of a project has a value that is not its default."""
+    return projects.c.options_document.like(f'%"{name}":"{value}"%')

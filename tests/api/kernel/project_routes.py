@@ -217,6 +217,7 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "POST /projects/:id/protected_tags": (USER, WRITE),
     "DELETE /projects/:id/protected_tags/:name": (USER, WRITE),
     "GET /projects/:id/protected_tags/:name": (USER, READ),
+    "GET /groups/:id/releases": (ANYONE, READ),
     "GET /projects/:id/releases": (ANYONE, READ),
     "POST /projects/:id/releases": (USER, WRITE),
     "DELETE /projects/:id/releases/:tag_name": (USER, WRITE),
