@@ -18,7 +18,7 @@ from ingot.accounts.authentication import authenticate
 from ingot.accounts.instance.limits import ApiRateLimits
 from ingot.accounts.tokens.usage import TokenUsageTracker
 from ingot.cache import REGISTRY
-from ingot.composition import deferred_store, fill_ports, list_subscriptions
+from ingot.composition import deferred_store, fill_ports, list_subscriptions, worker_ports
 from ingot.core.access.actor import Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.api.component import ApiComponent
@@ -132,6 +132,7 @@ class App:
         self._transfers = TransferSlots(settings.max_transfers * _FILES_PER_GIT_TRANSFER)
         self.kernel = Kernel(self._table, database, self._authenticate, ApiRateLimits(database), settings, bodies)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
+        database.ports.add(*worker_ports(database, self.kernel.writer))
         self._api = ApiComponent(self.kernel, self._transfers)
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [

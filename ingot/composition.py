@@ -1,5 +1,7 @@
 """Wiring of the packages: the order of all subscriptions, and the implementations of all ports."""
 
+from concurrent.futures import Executor
+
 from ingot.core.db.database import Database
 from ingot.core.db.ports import Ports
 from ingot.core.outgoing.guard import SsrfGuard
@@ -32,6 +34,12 @@ def list_subscriptions(settings: Settings, database: Database | None = None) -> 
         Deferred("ingot.integrations.webhooks.subscribers:hook_subscriptions", addresses),
         Deferred("ingot.integrations.services.subscribers:integration_subscriptions", addresses),
     ]
+
+
+def worker_ports(database: Database, writer: Executor) -> list[Deferred]:
+    """Return the ports that only a web worker can fill, because they write in its writer thread."""
+    note_download = DeferredFunction("ingot.ci.packages.files.downloads:download_tracker.note", database, writer)
+    return [Deferred("ingot.ci.packages.files.ports:PackageDownloads", note_download)]
 
 
 def fill_ports(settings: Settings) -> Ports:

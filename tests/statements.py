@@ -18,11 +18,11 @@ _POLLS = (_SQLITE_VERSION, "SELECT 1")
 _QUERIES = re.compile(r"\s*(select|with|insert|update|delete)\b", re.IGNORECASE)
 _UNCOUNTED = re.compile(
     "pg_current_xact_id|pg_walfile_name|pg_last_wal_replay_lsn|pg_control_system|pg_snapshot_xmin"
-    "|UPDATE \\w+ SET last_used_at"
+    "|UPDATE \\w+ SET last_(used|downloaded)_at"
 )
 """Part of the query that follows each BEGIN on PostgreSQL, and of those that choose a replica.
 
-The use of tokens and keys is stored by another thread, up to some seconds after the request.
+The use of tokens, keys and packages is stored by another thread, up to some seconds after the request.
 """
 _MONITOR = "queue monitor"
 """Thread that follows all commits once a runner has polled; no request causes its statements."""

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
-from ingot.accounts.keys.usage import KeyUsageTracker
+from ingot.accounts.keys.tables import ssh_keys
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.db.last_uses import LastUseTracker
 from ingot.core.http.transfer_slots import TransferSlots
 from ingot.errors import NotFound, StorageFull, TransfersBusy, Unauthenticated, Unavailable
 from ingot.git.core.errors import STORAGE_FULL, UNREADABLE_ERRORS
@@ -74,7 +75,7 @@ class SshSessions:
         self._pool = ThreadPoolExecutor(4, "ssh")
         self._backend = GitBackend(settings, database, self._pool, log)
         self._activity = UserActivity(database, self._pool)
-        self._usage = KeyUsageTracker(database, self._pool)
+        self._usage = LastUseTracker(database, self._pool, ssh_keys.c.last_used_at)
         self._slots = TransferSlots(settings.max_transfers * TRANSFERS_PER_WEB_TRANSFER)
         self._running: set[asyncio.Task[int]] = set()
 

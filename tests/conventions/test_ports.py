@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingot.composition import fill_ports
 from ingot.core.db.ports import Ports
 from ingot.late_imports import Deferred
-from ingot.settings import Settings
+from tests.conftest import Instance
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,9 +25,9 @@ def _declared() -> list[type]:
     ]
 
 
-def test_every_declared_port_is_filled() -> None:
+def test_every_declared_port_is_filled(instance: Instance) -> None:
     """An unfilled port would fail at its first use, long after startup."""
-    ports = fill_ports(Settings())
+    ports = instance.app.database.ports
     declared = _declared()
     assert len(declared) >= 6
     for port in declared:

@@ -11,7 +11,7 @@ from ingot.ci.packages.files.store import package_store_of
 from tests.ci.job_tokens.test_job_tokens import RunningJob
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import Group, Project, make_group, make_project, statements_of
+from tests.factories import Group, Project, day, make_group, make_project, statements_of
 from tests.packages.client import PackageClient, basic, deploy_token
 from tests.roles import UsersByRole, project_with
 
@@ -286,3 +286,28 @@ def test_deleted_files_and_sweep(
     assert api.delete(f"{project.url}/packages/{package['id']}", roles.owner).status_code == 404
     instance.work()
     assert store.size_of(key) is None
+
+
+def test_the_last_download_is_recorded(instance: Instance, api: Api, send: PackageClient, make: Make) -> None:
+    """It is written in the background, in all views of the package; another package is not touched."""
+    project = make_project(make)
+    for name in ("tool", "other"):
+        send("PUT", f"{project.url}/packages/generic/{name}/1.0/a.txt", make.root, content=b"x")
+    packages = {each["name"]: each for each in api.get(f"{project.url}/packages", make.root).json()}
+    assert {each["last_downloaded_at"] for each in packages.values()} == {None}
+    (file,) = api.get(f"{project.url}/packages/{packages['tool']['id']}/package_files", make.root).json()
+
+    def last_downloads() -> dict[str, str | None]:
+        instance.app.kernel.writer.submit(lambda: None).result()  # The write before it has ended.
+        return {
+            each["name"]: each["last_downloaded_at"] for each in api.get(f"{project.url}/packages", make.root).json()
+        }
+
+    assert send("GET", f"{project.url}/packages/generic/tool/1.0/missing.txt", make.root).status_code == 404
+    assert last_downloads() == {"tool": None, "other": None}
+    with day(instance, "2031-03-01"):
+        download = f"{project.url}/packages/{packages['tool']['id']}/package_files/{file['id']}/download"
+        assert send("GET", download, make.root).content == b"x"
+        assert last_downloads() == {"tool": "2031-03-01T12:00:00.000Z", "other": None}
+        assert send("GET", f"{project.url}/packages/generic/other/1.0/a.txt", make.root).content == b"x"
+        assert last_downloads()["other"] == "2031-03-01T12:00:00.000Z"

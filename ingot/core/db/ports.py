@@ -20,6 +20,10 @@ class Ports:
         if len(self._deferred) != len(deferred):
             raise TypeError("A port is filled twice")
 
+    def add(self, *deferred: Deferred) -> None:
+        """Fill ports that need more than the settings, before they are used."""
+        self._deferred |= {port.reference: port for port in deferred}
+
     def __getitem__(self, port: type[P]) -> P:
         """Return the port as ``app.py`` filled it."""
         filled: P | None = self._filled.get(port)

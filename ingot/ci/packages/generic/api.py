@@ -96,4 +96,4 @@ def download_generic_file(call: Call, project: Project) -> ContentResponse:
     file = None if package is None else file_or_none(call.db, package.id, file_name)
     if file is None:
         raise NotFound("Package" if package is None else "Package File")
-    return download_response(package_store_of(call.settings), file.storage_key, file.size, file.sha256, file.file_name)
+    return download_response(call.db, package_store_of(call.settings), file)

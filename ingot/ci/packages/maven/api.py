@@ -152,8 +152,7 @@ def _download(call: Call, scope: PackageScope) -> ContentResponse | RawResponse:
         raise NotFound("Package")
     file = files[-1]
     if path.checksum is None:
-        store = package_store_of(call.settings)
-        return download_response(store, file.storage_key, file.size, file.sha256, file.file_name)
+        return download_response(call.db, package_store_of(call.settings), file)
     checksum = {"sha1": file.sha1, "md5": file.md5, "sha256": file.sha256}.get(path.checksum)
     if checksum is None:
         raise NotFound("Package")

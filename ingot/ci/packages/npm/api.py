@@ -114,8 +114,7 @@ def download_npm_package(call: Call, project: Project) -> ContentResponse:
     wanted = call.path["file_name"].rpartition("/")[2]
     for file in files_of(call.db, [package.id for package in versions]):
         if file.file_name == wanted:
-            store = package_store_of(call.settings)
-            return download_response(store, file.storage_key, file.size, file.sha256, file.file_name)
+            return download_response(call.db, package_store_of(call.settings), file)
     raise NotFound("Package")
 
 

@@ -157,7 +157,7 @@ def _files(call: Call, scope: PackageScope, url: str) -> RawResponse:
 
 def _download(call: Call, scope: PackageScope) -> ContentResponse:
     file = file_in_scope(call.db, scope, "pypi", call.path["sha256"], call.path["file_identifier"])
-    return download_response(package_store_of(call.settings), file.storage_key, file.size, file.sha256, file.file_name)
+    return download_response(call.db, package_store_of(call.settings), file)
 
 
 def _project_url(call: Call, project: Project) -> str:

@@ -103,7 +103,7 @@ def list_package_files(call: Call, project: Project, params: ListPackageFiles, p
 def download_package_file(call: Call, project: Project) -> ContentResponse:
     """Download a file of a package."""
     file = _find_file(call, project)
-    return download_response(package_store_of(call.settings), file.storage_key, file.size, file.sha256, file.file_name)
+    return download_response(call.db, package_store_of(call.settings), file)
 
 
 @routes.delete(

@@ -27,6 +27,7 @@ packages = Table(
     text("properties"),
     text("created_at"),
     text("updated_at"),
+    text("last_downloaded_at", nullable=True),
     UniqueConstraint("project_id", "package_type", "name_key", "version"),
     Index("ix_packages_project_id", "project_id", "id"),
     Index("ix_packages_name_key", "package_type", "name_key", "project_id"),
@@ -92,6 +93,7 @@ class Package(Record, frozen=True):
     properties: str
     created_at: Timestamp
     updated_at: Timestamp
+    last_downloaded_at: Timestamp | None
 
 
 class PackageFile(Record, frozen=True):

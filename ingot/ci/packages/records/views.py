@@ -115,7 +115,7 @@ def package_views(
                 package.status,
                 links,
                 package.created_at,
-                None,
+                package.last_downloaded_at,
                 tags[package.id],
                 package.creator_id,
                 package.project_id if in_group else UNSET,
