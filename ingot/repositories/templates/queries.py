@@ -82,7 +82,7 @@ def _licenses() -> dict[str, License]:
 def list_templates(kind: TemplateKind, page: Page) -> Listing[str]:
     """List a page of the names of one kind; parts of configurations, which only files include, are left out."""
     names = [name for name in _template_files(kind) if "/" not in name or name.startswith("Pages/")]
-    return _page_of(names, page)
+    return page_of(names, page)
 
 
 def find_template(kind: TemplateKind, name: str) -> Template:
@@ -99,7 +99,7 @@ def template_names(kind: TemplateKind) -> list[str]:
 
 def list_licenses(page: Page, *, popular: bool) -> Listing[License]:
     """List a page of the licenses, or of the popular ones, by key."""
-    return _page_of([each for each in _licenses().values() if each.popular or not popular], page)
+    return page_of([each for each in _licenses().values() if each.popular or not popular], page)
 
 
 def find_license(key: str) -> License:
@@ -120,6 +120,7 @@ def fill_license(template: License, now: Timestamp, *, fullname: str, project: s
     return msgspec.structs.replace(template, content=_PLACEHOLDERS.sub(fill, template.content))
 
 
-def _page_of(items: Sequence[T], page: Page) -> Listing[T]:
+def page_of(items: Sequence[T], page: Page) -> Listing[T]:
+    """Return a page of items that are all in memory."""
     start = (page.number - 1) * page.size
     return Listing(list(items[start : start + page.size]), page, len(items))

@@ -331,6 +331,8 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "POST /projects/:id/triggers/:trigger_id/take_ownership": (USER, WRITE),
     "POST /projects/:id/unarchive": (USER, WRITE),
     "POST /projects/:id/unstar": (USER, WRITE),
+    "GET /projects/:id/templates/:type": (ANYONE, READ),
+    "GET /projects/:id/templates/:type/:name": (ANYONE, READ),
     "GET /projects/:id/uploads": (USER, READ),
     "GET /projects/:id/uploads/:secret/:filename": (ANYONE, READ),
     "GET /projects/:id/uploads/:upload_id": (USER, READ),
