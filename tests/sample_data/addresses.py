@@ -45,6 +45,7 @@ FILES = {
     "/:path/-/badges/:ref/pipeline.svg",
     "/:path/-/badges/:ref/build.svg",
     "/:path/-/badges/:ref/coverage.svg",
+    "/:path/-/badges/release.svg",
     "/:path/-/jobs/:id/raw",
     "/:path/-/jobs/:id/artifacts/download",
     "/:path/-/settings/export/download",

@@ -13,6 +13,9 @@ ReleaseName = Annotated[str, Meta(max_length=255)]
 ReleaseText = Annotated[str, Meta(max_length=MAX_TEXT_LENGTH)]
 
 
+ReleaseOrder = Literal["released_at", "created_at"]
+
+
 class GetRelease(Params):
     """Optional parts of a release."""
 
@@ -22,14 +25,14 @@ class GetRelease(Params):
 class ListReleases(GetRelease):
     """The order of the list."""
 
-    order_by: Literal["released_at", "created_at"] = "released_at"
+    order_by: ReleaseOrder = "released_at"
     sort: Literal["asc", "desc"] = "desc"
 
 
 class ListGroupReleases(Params):
     """The order of the list of a group; ``simple`` omits what is not a column of the release."""
 
-    order_by: Literal["released_at", "created_at"] = "released_at"
+    order_by: ReleaseOrder = "released_at"
     sort: Literal["asc", "desc"] = "desc"
     simple: bool = False
 

@@ -8,7 +8,7 @@ from sqlalchemy import Select, bindparam, or_, select
 from ingot.accounts.users.tables import users
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.tables import Milestone, milestones
-from ingot.collaboration.releases.params import ListGroupReleases, ListReleases
+from ingot.collaboration.releases.params import ListGroupReleases, ListReleases, ReleaseOrder
 from ingot.collaboration.releases.tables import ReleaseLink, release_links, release_milestones
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -23,11 +23,12 @@ from ingot.repositories.tags.policy import releases_enabled, visible_releases
 from ingot.repositories.tags.tables import Release, releases
 
 _IN_PROJECT = select(releases).where(releases.c.project_id == bindparam("project"))
-_LATEST = (
-    _IN_PROJECT.where(releases.c.released_at <= bindparam("moment"))
-    .order_by(releases.c.released_at.desc(), releases.c.id.desc())
+_LATEST = {
+    order_by: _IN_PROJECT.where(releases.c.released_at <= bindparam("moment"))
+    .order_by(releases.c[order_by].desc(), releases.c.id.desc())
     .limit(1)
-)
+    for order_by in ("released_at", "created_at")
+}
 _LINKS = select(release_links).where(release_links.c.release_id == bindparam("release"))
 _LINK = _LINKS.where(release_links.c.id == bindparam("link"))
 _LIST_LINKS = list_query(_LINKS, release_links.c.id, release_links.c.id.desc())
@@ -97,9 +98,14 @@ def list_group_releases(
     return fetch_page(db, Release, query, page, **values)
 
 
+def latest_release_or_none(db: Connection, project: Project, order_by: ReleaseOrder = "released_at") -> Release | None:
+    """Return the latest release that is not upcoming, or None."""
+    return db.first(Release, _LATEST[order_by], project=project.id, moment=db.now)
+
+
 def find_latest_release(db: Connection, project: Project) -> Release:
     """Return the latest release that is not upcoming; raise NotFound if there is none."""
-    release = db.first(Release, _LATEST, project=project.id, moment=db.now)
+    release = latest_release_or_none(db, project)
     if release is None:
         raise NotFound()
     return release

@@ -108,7 +108,7 @@ def list_project_templates(call: Call, templates: ProjectTemplates, page: Page) 
     if kind == "licenses":
         listing = queries.list_licenses(page, popular=False)
         return listing.of([TemplateBrief(each.key, each.name) for each in listing.items])
-    if kind == "issues" or kind == "merge_requests":
+    if kind in DESCRIPTION_FOLDERS:
         names = list(description_templates(templates.context.repository, kind))
         return queries.page_of([TemplateBrief(name, name) for name in names], page)
     return _briefs(cast("queries.TemplateKind", kind), page)
@@ -126,6 +126,6 @@ def get_project_template(call: Call, templates: ProjectTemplates, params: GetLic
     kind, name = templates.kind, call.path["name"]
     if kind == "licenses":
         return _filled_license(call, name, params)
-    if kind == "issues" or kind == "merge_requests":
+    if kind in DESCRIPTION_FOLDERS:
         return template_view(find_description_template(templates.context.repository, kind, name))
     return template_view(queries.find_template(cast("queries.TemplateKind", kind), name))

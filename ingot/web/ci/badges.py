@@ -1,6 +1,14 @@
-"""Badges of the status of pipelines and of the coverage, for pages of other sites."""
+"""Badges of the status of pipelines, of the coverage and of the latest release, for pages of other sites."""
 
-from ingot.ci.pipelines.badges import CiBadge, coverage_badge, pipeline_badge, render_badge
+from ingot.ci.pipelines.badges import (
+    CiBadge,
+    coverage_badge,
+    pipeline_badge,
+    release_badge,
+    render_badge,
+    with_widths,
+)
+from ingot.collaboration.releases import api as releases_api
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.projects.projects import api as projects_api
@@ -15,7 +23,7 @@ pages = PageRoutes()
 def show_pipeline_badge(visit: Visit, db: Connection) -> PageResponse:
     """Return the badge of the newest pipeline of a branch or tag."""
     project_id, query = _project_id(visit), visit.request.query
-    return _image(pipeline_badge(db, project_id, visit.request.path["ref"], text_field(query, "key_text")))
+    return _image(visit, pipeline_badge(db, project_id, visit.request.path["ref"], text_field(query, "key_text")))
 
 
 @pages.get("/:path/-/badges/:ref/build.svg", open=True, slashes="ref")
@@ -29,7 +37,16 @@ def show_coverage_badge(visit: Visit, db: Connection) -> PageResponse:
     """Return the badge of the coverage of a branch or tag."""
     project_id, query = _project_id(visit), visit.request.query
     job, label = text_field(query, "job"), text_field(query, "key_text")
-    return _image(coverage_badge(db, project_id, visit.request.path["ref"], job, label))
+    return _image(visit, coverage_badge(db, project_id, visit.request.path["ref"], job, label))
+
+
+@pages.get("/:path/-/badges/release.svg", open=True)
+def show_release_badge(visit: Visit, db: Connection) -> PageResponse:
+    """Return the badge of the latest release; without permission to read releases, it looks as if there were none."""
+    context, query = project_context(visit), visit.request.query
+    lookup = context.find(projects_api.get_project)
+    project = lookup.project if context.may(releases_api.list_releases) else None
+    return _image(visit, release_badge(db, project, text_field(query, "order_by"), text_field(query, "key_text")))
 
 
 def _project_id(visit: Visit) -> int:
@@ -40,6 +57,8 @@ def _project_id(visit: Visit) -> int:
     return lookup.project.id
 
 
-def _image(badge: CiBadge) -> PageResponse:
+def _image(visit: Visit, badge: CiBadge) -> PageResponse:
+    query = visit.request.query
+    badge = with_widths(badge, text_field(query, "key_width"), text_field(query, "value_width"))
     headers = [(b"cache-control", b"no-cache, private"), (b"x-content-type-options", b"nosniff")]
     return BytesResponse(render_badge(badge), "image/svg+xml", headers)

@@ -207,6 +207,37 @@ def test_badge_pages(api: Api, make: Make) -> None:
     assert "svg" not in refused.headers["content-type"]
 
 
+def test_release_badge(api: Api, make: Make) -> None:
+    project, reader = make_project(make, visibility="public"), make.user()
+    commit_files(make, project, {"a": "1"})
+
+    def badge(**options: object) -> str:
+        query = "&".join(f"{name}={value}" for name, value in options.items())
+        shown = httpx.get(f"{api.url}/{project.path}/-/badges/release.svg?{query}")
+        assert (shown.status_code, shown.headers["content-type"]) == (200, "image/svg+xml")
+        return shown.text
+
+    assert "latest release: none" in badge()
+    for tag, released_at in (("v1", "2020-02-01"), ("v0", "2020-01-01"), ("v9", "2999-01-01")):
+        sent = {"tag_name": tag, "ref": "main", "released_at": f"{released_at}T00:00:00Z"}
+        assert api.post(f"{project.url}/releases", make.root, **sent).status_code == 201
+    assert "latest release: v1" in badge()
+    assert "latest release: v1" in badge(order_by="semver")
+    assert "<b>" not in badge(key_text="<b>")
+    assert "&lt;b&gt;: v0" in badge(key_text="<b>", order_by="created_at")
+    assert 'width="250"' in badge(key_width=150, value_width=100)
+    assert {badge(key_width=width) for width in (0, 513, "x", "-1", 2**64)} == {badge()}
+    assert '<rect width="243"' in httpx.get(f"{api.url}/{project.path}/-/badges/main/pipeline.svg?key_width=243").text
+
+    assert api.put(project.url, make.root, releases_access_level="private").status_code == 200
+    assert "latest release: none" in badge()
+    assert api.put(project.url, make.root, visibility="private").status_code == 200
+    hidden, missing = (
+        api.request("GET", f"{api.url}/{path}/-/badges/release.svg", reader) for path in (project.path, "no/such")
+    )
+    assert (hidden.status_code, "svg" in hidden.headers["content-type"]) == (missing.status_code, False)
+
+
 PRODUCTION = """
 deploy: {script: deploy, environment: production}
 later: {script: deploy, environment: production, when: manual}
