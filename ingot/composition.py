@@ -27,6 +27,7 @@ def list_subscriptions(settings: Settings, database: Database | None = None) -> 
         Deferred(f"{merge_requests}.versions.source_tracker:HeadTracker.subscriptions", store, database),
         Deferred(f"{merge_requests}.reviews.suggestion_recorder:SuggestionRecorder.subscriptions", store),
         Deferred("ingot.ci.pipelines.jobs:PipelineCreation.subscriptions", store),
+        Deferred(f"{merge_requests}.deployments.jobs:DeploymentRecorder.subscriptions", store),
         Deferred(f"{merge_requests}.push_options:subscriptions"),
         Deferred(f"{merge_requests}.merge.subscribers:subscriptions"),
         Deferred("ingot.collaboration.issues.discussions.mentions:mention_subscriptions", base_url),

@@ -142,6 +142,9 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "process_commit_messages": DeferredFunction(
             "ingot.collaboration.issues.discussions.jobs:CommitMessageJob.read", store, base_url
         ),
+        "record_deployed_merge_requests": DeferredFunction(
+            "ingot.collaboration.merge_requests.deployments.jobs:DeploymentRecorder.run", store
+        ),
         "mail_pushes": DeferredFunction("ingot.integrations.services.jobs:PushMailJob.run", completion, store),
         "notify_jira": DeferredFunction(
             "ingot.integrations.services.jira_references:JiraNotifier.run", completion, guard, log

@@ -82,6 +82,7 @@ ROUTE_MODULES = (
     "ingot.collaboration.merge_requests.api",
     "ingot.collaboration.merge_requests.approval_settings.api",
     "ingot.collaboration.merge_requests.editing.api",
+    "ingot.collaboration.merge_requests.deployments.api",
     "ingot.collaboration.merge_requests.versions.api",
     "ingot.collaboration.merge_requests.discussions.api",
     "ingot.collaboration.merge_requests.reviews.api",

@@ -9,6 +9,8 @@ from ingot.ci.job_records.queries import options_of, reported_variables
 from ingot.ci.job_records.tables import CiJob, ci_jobs
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
+from ingot.core.events.bus import emit
+from ingot.projects.environments.events import DeploymentSucceeded
 from ingot.projects.environments.service import is_link_target
 from ingot.projects.environments.tables import Environment, deployments, environments
 from ingot.projects.projects.queries import existing_project
@@ -105,6 +107,8 @@ def finish_deployment(db: Connection, job: CiJob, status: Status) -> None:
     if job.deployment_id is not None:
         result = _RESULTS.get(status, "failed")
         db.update(deployments, job.deployment_id, status=result, updated_at=db.now, finished_at=db.now)
+        if result == "success":
+            emit(db, DeploymentSucceeded(job.project_id, job.deployment_id))
     environment = environment_of(db, job)
     if environment is None or status != "success":
         return

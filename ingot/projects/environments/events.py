@@ -1,4 +1,4 @@
-"""Events of environments."""
+"""Events of environments and deployments."""
 
 from ingot.core.events.bus import Event
 
@@ -9,3 +9,10 @@ class EnvironmentStopped(Event, frozen=True):
     project_id: int
     environment_id: int
     actor_id: int
+
+
+class DeploymentSucceeded(Event, frozen=True):
+    """A deployment to an environment has succeeded."""
+
+    project_id: int
+    deployment_id: int

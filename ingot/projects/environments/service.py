@@ -12,7 +12,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import emit
 from ingot.errors import Invalid, too_long_message
-from ingot.projects.environments.events import EnvironmentStopped
+from ingot.projects.environments.events import DeploymentSucceeded, EnvironmentStopped
 from ingot.projects.environments.params import CreateDeployment, CreateEnvironment, EditEnvironment
 from ingot.projects.environments.queries import (
     environment_by_name_or_none,
@@ -133,6 +133,7 @@ def create_deployment(db: Connection, actor: Actor, project: Project, params: Cr
     )
     if params.status == "success":
         _set_state(db, environment, "available")
+        emit(db, DeploymentSucceeded(project.id, deployment_id))
     return find_deployment(db, project, deployment_id)
 
 
@@ -145,6 +146,7 @@ def edit_deployment(db: Connection, project: Project, deployment: Deployment, st
     db.update(deployments, deployment.id, **_status_columns(db, status))
     if status == "success":
         _set_state(db, find_environment(db, project, deployment.environment_id), "available")
+        emit(db, DeploymentSucceeded(project.id, deployment.id))
     return find_deployment(db, project, deployment.id)
 
 

@@ -55,6 +55,7 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "POST /projects/:id/deployments": (USER, WRITE),
     "GET /projects/:id/deployments/:deployment_id": (USER, READ),
     "PUT /projects/:id/deployments/:deployment_id": (USER, WRITE),
+    "GET /projects/:id/deployments/:deployment_id/merge_requests": (USER, READ),
     "GET /projects/:id/notification_settings": (USER, READ),
     "PUT /projects/:id/notification_settings": (USER, WRITE),
     "GET /projects/:id/events": (ANYONE, READ),

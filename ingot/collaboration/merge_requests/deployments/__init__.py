@@ -1,0 +1,1 @@
+"""Merge requests that deployments contain for the first time."""
