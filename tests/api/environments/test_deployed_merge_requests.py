@@ -39,7 +39,7 @@ def _iids(make: Make, project: Project, deployment_id: int, **filters: Any) -> l
 
 
 @pytest.mark.parametrize("method", ["merge", "rebase_merge", "ff"])
-def test_a_deployment_lists_what_was_merged_since_the_previous_one(api: Api, make: Make, method: str) -> None:
+def test_a_deployment_lists_merge_requests_since_the_previous_one(api: Api, make: Make, method: str) -> None:
     project = filled_project(make, merge_method=method)
     before = tip(api, project, make.root)["id"]
     first = _merge(make, project)

@@ -177,7 +177,7 @@ def test_head_returns_the_total(api: Api, owner: User) -> None:
 
 # These lists need more test data, and are counted in tests of their own.
 COUNTED_ELSEWHERE = {"projects", "groups", "variables", "deploy_tokens", "topics", "badges", "environments", "runners"}
-COUNTED_ELSEWHERE |= {"imports"}
+COUNTED_ELSEWHERE |= {"imports", "templates"}
 COUNTED_ELSEWHERE |= {"deployments", "deploy_keys", "triggers", "custom_attributes", "namespaces"}
 COUNTED_ELSEWHERE |= {
     "trees",

@@ -1,10 +1,12 @@
 """Templates that a project offers: those of the instance, and files of its default branch."""
 
+from functools import partial
+
 import pytest
 
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, make_project, statements_of
 from tests.git_history import History
 from tests.roles import UsersByRole, project_with
 
@@ -70,3 +72,12 @@ def test_callers_of_templates(api: Api, make: Make, roles: UsersByRole, project:
     refused = api.get(f"{project.url}/templates/others", roles.reporter)
     assert (refused.status_code, refused.json()) == (400, {"message": {"type": ["is invalid"]}})
     assert api.get(f"{make_project(make, visibility='public').url}/templates/licenses").status_code == 200
+
+
+@pytest.mark.parametrize("kind", [*OF_INSTANCE, *OF_PROJECT])
+def test_longer_lists_need_no_more_statements(
+    api: Api, make: Make, roles: UsersByRole, project: Project, kind: str
+) -> None:
+    for where in [f"{project.url}/templates/{kind}", *([f"/templates/{kind}"] if kind in OF_INSTANCE else [])]:
+        costs = {statements_of(make, partial(api.get, where, roles.reporter, per_page=size)) for size in (1, 3)}
+        assert len(costs) == 1
