@@ -1,0 +1,1 @@
+"""Permissions of every writing endpoint, with valid bodies and existing objects."""
