@@ -25,10 +25,7 @@ MAX_LENGTH = 10_000
 """Characters of a query."""
 MAX_FIELDS = 600
 """Fields in the text of a query; the validation compares fields with each other."""
-MAX_INTROSPECTION_LISTS = 3
-"""Lists within lists of an introspection query; each level multiplies the response by the number of fields."""
 NUL_ERROR = "Texts cannot contain the character NUL"
-_INTROSPECTION_LISTS = ("fields", "inputFields", "interfaces", "possibleTypes", "types", "args")
 
 
 class Document(NamedTuple):
@@ -48,25 +45,18 @@ class InvalidDocument(Exception):
 
 
 class _FieldCounter(Visitor):
-    """Counts the fields of a document, and lists within lists of introspection fields; finds NUL in texts."""
+    """Counts the fields of a document, and finds NUL in texts."""
 
     def __init__(self) -> None:
         super().__init__()
         self.fields = 0
-        self.nested = 0
-        self.most_nested = 0
         self.has_nul = False
 
     def enter_string_value(self, node: StringValueNode, *_: Any) -> None:
         self.has_nul |= "\0" in node.value
 
-    def enter_field(self, node: FieldNode, *_: Any) -> None:
+    def enter_field(self, *_: Any) -> None:
         self.fields += 1
-        self.nested += node.name.value in _INTROSPECTION_LISTS
-        self.most_nested = max(self.nested, self.most_nested)
-
-    def leave_field(self, node: FieldNode, *_: Any) -> None:
-        self.nested -= node.name.value in _INTROSPECTION_LISTS
 
 
 def find_document(text: str) -> Document:
@@ -106,17 +96,18 @@ def _invalid(message: str) -> InvalidDocument:
     return InvalidDocument([{"message": message}])
 
 
-def introspect(document: Document, operation: OperationDefinitionNode, variables: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of ``__schema`` and ``__type``; the library executes these fields."""
-    counter = _FieldCounter()
-    visit(document.node, counter)
-    if counter.most_nested > MAX_INTROSPECTION_LISTS + 1:
-        raise _invalid("The introspection requests too many lists within lists")
-    selections = tuple(
+def introspection_fields(operation: OperationDefinitionNode) -> tuple[FieldNode, ...]:
+    """Return the fields of an operation that describe the schema."""
+    return tuple(
         node
         for node in operation.selection_set.selections
         if isinstance(node, FieldNode) and node.name.value in INTROSPECTION_FIELDS
     )
+
+
+def introspect(document: Document, operation: OperationDefinitionNode, variables: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of ``__schema`` and ``__type``; the library executes these fields."""
+    selections = introspection_fields(operation)
     if not selections:
         return {}
     only = OperationDefinitionNode(

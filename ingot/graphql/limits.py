@@ -1,12 +1,25 @@
 """Limits that a query must meet before it is executed: depth, complexity and the number of calls."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphql import FieldNode, GraphQLObjectType, get_named_type, is_abstract_type, is_composite_type
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLObjectType,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    SelectionNode,
+    SelectionSetNode,
+    get_named_type,
+    is_abstract_type,
+    is_composite_type,
+)
 
 from ingot.core.access.actor import Actor
 from ingot.graphql.connections import MAX_PAGE_SIZE
+from ingot.graphql.documents import Document, introspection_fields
 from ingot.graphql.plan import FieldPlan, PlanBuilder
 from ingot.graphql.resolvers import Resolvers
 
@@ -14,7 +27,11 @@ MAX_DEPTH, MAX_ANONYMOUS_DEPTH = 20, 15
 MAX_COMPLEXITY, MAX_ANONYMOUS_COMPLEXITY, MAX_ADMIN_COMPLEXITY = 250, 200, 300
 MAX_CALLS = 500
 """Calls of endpoints; a field that calls one for each of its parents counts as often as it may have parents."""
+MAX_INTROSPECTION_VALUES = 100_000
+"""Estimated values of all introspections of a request; a tool that reads the whole schema requests 61,000."""
 _PAGE_WEIGHT = 0.01
+_LIST_LENGTHS = {"__type": 20, "types": 500, "fields": 4, "directives": 5, "ofType": 0.4}
+"""Average lengths of lists; ``__type`` has more, because callers choose a large type, and many types wrap no other."""
 
 
 class LimitExceeded(Exception):
@@ -37,6 +54,7 @@ class QueryCost:
         self._calling = resolvers.calling
         self.complexity = 0.0
         self._calls = 0
+        self._introspection = 0.0
         self._visited = 0
 
     def add(self, plans: PlanBuilder, fields: Sequence[FieldPlan]) -> float:
@@ -48,6 +66,14 @@ class QueryCost:
                 f"Query has complexity of {int(self.complexity)}, which exceeds max complexity of {self.limit}"
             )
         return complexity
+
+    def add_introspection(self, document: Document, operation: OperationDefinitionNode) -> None:
+        """Add the introspection of an operation, whose aliases and fragments each repeat a part of the schema."""
+        sizes: dict[str, float] = {}
+        for field in introspection_fields(operation):
+            self._introspection += _introspected_values(field, document.fragments, sizes)
+        if self._introspection > MAX_INTROSPECTION_VALUES:
+            raise LimitExceeded("The introspection requests too many values")
 
     def _cost(self, plans: PlanBuilder, fields: Sequence[FieldPlan], depth: int, parents: int) -> float:
         if depth > self._max_depth:
@@ -73,6 +99,27 @@ class QueryCost:
     def _below(self, plans: PlanBuilder, kind: Any, nodes: Sequence[FieldNode], depth: int, parents: int) -> float:
         types: Sequence[GraphQLObjectType] = plans.possible_types(kind) if is_abstract_type(kind) else [kind]
         return max((self._cost(plans, plans.fields(each, nodes), depth + 1, parents) for each in types), default=0)
+
+
+def _introspected_values(
+    node: SelectionNode, fragments: Mapping[str, FragmentDefinitionNode], sizes: dict[str, float]
+) -> float:
+    """Estimate the values below a selection; ``sizes`` are those of fragments, which a query may use many times."""
+    if isinstance(node, FragmentSpreadNode):
+        name = node.name.value
+        if name not in sizes:
+            sizes[name] = _values_below(fragments[name].selection_set, fragments, sizes)
+        return sizes[name]
+    if not isinstance(node, FieldNode | InlineFragmentNode):
+        raise TypeError(node)
+    below = _values_below(node.selection_set, fragments, sizes)
+    return 1 + below * _LIST_LENGTHS.get(node.name.value, 1) if isinstance(node, FieldNode) else below
+
+
+def _values_below(
+    selected: SelectionSetNode | None, fragments: Mapping[str, FragmentDefinitionNode], sizes: dict[str, float]
+) -> float:
+    return sum(_introspected_values(each, fragments, sizes) for each in selected.selections) if selected else 0
 
 
 def _page_size(arguments: Any) -> int:

@@ -66,6 +66,7 @@ class GraphqlService:
         fields = plans.selected(root, [operation.selection_set])
         counted = [field for field in fields if field.name not in INTROSPECTION_FIELDS]
         self._context.complexity = int(self._cost.add(plans, counted))
+        self._cost.add_introspection(document, operation)
         execution = Execution(self._context, plans, self._resolved.type_name)
         if operation.operation is OperationType.MUTATION:
             self._require_mutations()

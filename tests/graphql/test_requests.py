@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from graphql import get_introspection_query
 
 from tests.client import Make
 from tests.factories import make_project
@@ -86,6 +87,72 @@ def test_fragments_cannot_multiply_the_work(graphql: Graphql, make: Make) -> Non
     assert "complexity" in graphql.answer(query, make.root)["errors"][0]["message"]
 
 
+def _limited(answer: Any, message: str) -> bool:
+    return "data" not in answer and message in answer["errors"][0]["message"]
+
+
+def test_aliases_and_fragments_cannot_multiply_the_introspection(graphql: Graphql, make: Make) -> None:
+    """Attack: each alias repeats the description of all types; within fragments, and in the operations of a batch."""
+    types = "types { fields { args { name type { name } } } }"
+    aliases = " ".join(f"a{number}: {types}" for number in range(90))
+    spreads = " ".join(f"b{number}: __schema {{ ...all }}" for number in range(90))
+    for query in (
+        f"{{ __schema {{ {aliases} }} }}",
+        f"{{ {spreads} }} fragment all on __Schema {{ {types} }}",
+        f"{{ __schema {{ ...aliases ... on __Schema {{ {types} }} }} }} fragment aliases on __Schema {{ {aliases} }}",
+    ):
+        assert _limited(graphql.answer(query, make.root), "The introspection requests too many values"), query
+    query = {"query": get_introspection_query()}
+    first, second, *_ = graphql.send([query] * 20).json()
+    assert first["data"]["__schema"]["types"]
+    assert _limited(second, "The introspection requests too many values")
+
+
+def test_batches_share_their_limits(graphql: Graphql, make: Make) -> None:
+    assert graphql.send([{"query": VERSION}] * 21, make.root).status_code == 400
+    query = {"query": "{ " + " ".join(f"a{n}: metadata {{ version }}" for n in range(30)) + " }"}
+    answers = graphql.send([query] * 20, make.root).json()
+    assert "data" in answers[0]
+    assert _limited(answers[-1], "exceeds max complexity of 300")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }", "within itself"),
+        (
+            "{ ...f0 } " + " ".join(f"fragment f{n} on Query{{...f{(n + 1) % 200}}}" for n in range(200)),
+            "Validation aborted",
+        ),
+        ("{ metadata " + "@skip(if: false) " * 500 + "{ version } }", "only be used once"),
+        ("{ echo(text: " + "[" * 2_000 + "]" * 2_000 + ") }", "nested too deeply"),
+    ],
+)
+def test_cycles_and_repetitions_are_refused(graphql: Graphql, make: Make, query: str, message: str) -> None:
+    assert _limited(graphql.answer(query, make.root), message)
+
+
+def test_fragments_that_repeat_nothing_are_read_once(graphql: Graphql, make: Make) -> None:
+    """Each of sixty fragments uses the next one three times at the same place."""
+    fragments = " ".join(f"fragment f{n} on Query {{ {f'...f{n + 1} ' * 3}}}" for n in range(60))
+    query = f"{{ ...f0 }} {fragments} fragment f60 on Query {{ metadata {{ version }} }}"
+    assert graphql.data(query, make.root)["metadata"]["version"]
+
+
+def test_huge_variables_are_refused(graphql: Graphql, make: Make) -> None:
+    """Attack: variables that are deep, many, or longer than a request may be."""
+    query = "query($text: String!) { echo(text: $text) }"
+    assert graphql.send({"query": query, "variables": {"text": "x" * 2**21}}, make.root).status_code == 413
+    deep: Any = "x"
+    for _ in range(300):
+        deep = [deep]
+    assert "errors" in graphql.answer(query, make.root, text=deep)
+    encoded = {"query": "{ metadata { version } }", "variables": '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}"}
+    assert graphql.send(encoded, make.root).status_code == 400
+    unused = {f"v{number}": number for number in range(50_000)}
+    assert graphql.data(query, make.root, text="x", **unused)["echo"] == "x"
+
+
 def test_scopes_and_sudo_apply_as_in_rest(graphql: Graphql, make: Make) -> None:
     user = make.user()
     project = make_project(make, owner=user)
@@ -111,7 +178,7 @@ def test_scopes_and_sudo_apply_as_in_rest(graphql: Graphql, make: Make) -> None:
 
 
 def test_introspection_describes_the_schema(graphql: Graphql) -> None:
-    from graphql import build_client_schema, get_introspection_query
+    from graphql import build_client_schema
 
     schema = build_client_schema(graphql.data(get_introspection_query()))
     assert {"Project", "IssueConnection", "CreateNotePayload"} <= set(schema.type_map)
