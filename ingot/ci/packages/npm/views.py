@@ -42,8 +42,13 @@ def npm_package_view(db: Connection, name: str, packages: list[Package], base_ur
 
 
 def npm_tags(db: Connection, packages: list[Package]) -> dict[str, str]:
-    """Return the version of each tag; ``latest`` is the newest version if it was deleted."""
+    """Return the version of each tag; ``latest`` is the newest version if it was deleted.
+
+    A tag that several projects have is the one of the project that published the package first.
+    """
     versions = {package.id: package.version for package in packages}
-    tags = {tag.name: versions[tag.package_id] for tag in tags_of(db, list(versions))}
+    tags: dict[str, str] = {}
+    for tag in sorted(tags_of(db, list(versions)), key=lambda tag: tag.project_id != packages[0].project_id):
+        tags.setdefault(tag.name, versions[tag.package_id])
     newest = max(packages, key=lambda package: package.id)
     return {"latest": newest.version, **tags}

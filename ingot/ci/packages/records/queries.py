@@ -190,10 +190,18 @@ def packages_in_scope(
     name_key: str | None = None,
     most: int = MAX_VERSIONS,
 ) -> list[Package]:
-    """Return the packages of a type, with a name if one is given, that a client may install."""
+    """Return the packages of a type, with a name if one is given, that a client may install.
+
+    Of a version that several projects of a group have, return only the one that was published first: otherwise everyone
+    who may publish in one of the projects could replace the packages of all others.
+    """
     named = {} if name_key is None else {"name": name_key}
     statement = _scope_query(scope.condition, name_key is not None)
-    return db.all(Package, statement, type=package_type, most=most, **named, **scope.values)
+    found = db.all(Package, statement, type=package_type, most=most, **named, **scope.values)
+    first: dict[tuple[str, str], Package] = {}
+    for package in found:
+        first.setdefault((package.name_key, package.version), package)
+    return list(first.values())
 
 
 @lru_cache(maxsize=32)
