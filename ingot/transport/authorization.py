@@ -56,6 +56,7 @@ class HttpAuthorization:
         self._settings = settings
         self._database = database
         self._pool = pool
+        self._password_checks = asyncio.Semaphore(1)  # Others wait without a thread.
         self._activity = activity
 
     async def identify(self, request: Request, token_parser: TokenParser | None = None) -> GitIdentity:
@@ -99,7 +100,8 @@ class HttpAuthorization:
         attempt = PasswordAttempt("git", username, secret, origin.ip, origin.user_agent)
         check = partial(check_password, self._database, self._settings, attempt)
         try:
-            user = await asyncio.get_running_loop().run_in_executor(self._pool, check)
+            async with self._password_checks:
+                user = await asyncio.get_running_loop().run_in_executor(self._pool, check)
         except Unauthenticated as error:
             raise unauthorized(error.reason) from None
         except Throttled as error:

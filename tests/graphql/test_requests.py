@@ -102,8 +102,7 @@ def test_aliases_and_fragments_cannot_multiply_the_introspection(graphql: Graphq
         f"{{ __schema {{ ...aliases ... on __Schema {{ {types} }} }} }} fragment aliases on __Schema {{ {aliases} }}",
     ):
         assert _limited(graphql.answer(query, make.root), "The introspection requests too many values"), query
-    query = {"query": get_introspection_query()}
-    first, second, *_ = graphql.send([query] * 20).json()
+    first, second, *_ = graphql.send([{"query": get_introspection_query()}] * 20).json()
     assert first["data"]["__schema"]["types"]
     assert _limited(second, "The introspection requests too many values")
 

@@ -5,7 +5,10 @@ network, and all networks together only slow down those networks from which the 
 which the user has signed in before has a limit of its own.
 """
 
-from functools import partial
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
 
 import msgspec
 
@@ -27,7 +30,7 @@ from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import password_matches
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import Unauthenticated
+from ingot.errors import Unauthenticated, Unavailable
 from ingot.settings import Settings
 
 FAILURE_WINDOW_SECONDS = 600
@@ -39,6 +42,8 @@ MAX_FAILURES_OF_STRANGERS = 20
 SLOW_SECONDS = 30
 """Interval at which one attempt is then accepted."""
 FAMILIAR_SECONDS = 90 * 24 * 3600
+MAX_CONCURRENT_CHECKS = 3
+"""Checks of one worker at the same time, fewer than it has threads: a flood of them must not delay other calls."""
 
 
 class KnownDevice(msgspec.Struct, frozen=True):
@@ -69,14 +74,36 @@ class _OpenAttempt(msgspec.Struct, frozen=True):
     record_id: int | None
 
 
+@cache
+def _check_slots() -> threading.BoundedSemaphore:
+    return threading.BoundedSemaphore(MAX_CONCURRENT_CHECKS)
+
+
+@contextmanager
+def _check_slot() -> Iterator[None]:
+    """Occupy one of the slots for checks; raise Unavailable if none is free, because waiting would hold a thread."""
+    slots = _check_slots()
+    if not slots.acquire(blocking=False):
+        raise Unavailable("Too many sign-ins at the same time")
+    try:
+        yield
+    finally:
+        slots.release()
+
+
 def check_password(database: Database, settings: Settings, attempt: PasswordAttempt) -> User:
     """Return the user if the password is correct and suffices for its use; raise Unauthenticated or Throttled.
 
     Called outside any transaction, because hashing is slow. Each attempt is counted and recorded as a failure before
     the password is checked, so that concurrent attempts cannot exceed a limit, and taken back if the password is
     correct. An unknown user takes as long as a wrong password: one transaction and one hash. Users of a configured
-    directory sign in with their directory password and no other.
+    directory sign in with their directory password and no other. Raises Unavailable if too many checks run.
     """
+    with _check_slot():
+        return _check(database, settings, attempt)
+
+
+def _check(database: Database, settings: Settings, attempt: PasswordAttempt) -> User:
     opened = database.write(partial(_open_attempt, settings=settings, attempt=attempt))
     user = opened.user
     matched = password_matches(user.password_hash if user and not opened.in_directory else None, attempt.password)
@@ -117,7 +144,8 @@ def is_current_password(database: Database, user: User, password: str) -> bool:
     """
     key = f"password of {user.id}"
     database.write(lambda db: count_within_limit(db, key, MAX_FAILURES, FAILURE_WINDOW_SECONDS))
-    matched = password_matches(user.password_hash, password)
+    with _check_slot():
+        matched = password_matches(user.password_hash, password)
     if matched:
         database.write(lambda db: uncount_attempt(db, key))
     return matched

@@ -75,6 +75,7 @@ class RegistryHttp:
         self._settings = settings
         self._database = database
         self._pool = pool
+        self._password_checks = asyncio.Semaphore(1)  # Others wait without a thread.
         store = package_store_of(settings)
         self._blobs = RegistryBlobs(database, pool, store)
         self._transfers = transfers
@@ -205,7 +206,8 @@ class RegistryHttp:
         username, secret = credential.username or "", credential.secret or ""
         attempt = PasswordAttempt("git", username, secret, origin.ip, origin.user_agent)
         check = partial(check_password, self._database, self._settings, attempt)
-        user = await asyncio.get_running_loop().run_in_executor(self._pool, check)
+        async with self._password_checks:
+            user = await asyncio.get_running_loop().run_in_executor(self._pool, check)
         return RegistryCredential(user_id=user.id)
 
     async def _read(self, work: Callable[[Connection], T]) -> T:
