@@ -170,6 +170,41 @@ def test_manifests_tags_and_referrers(registry: RegistryClient, project: Project
     assert registry("GET", f"/v2/{name}/blobs/{loose}").status_code == 404
 
 
+def test_large_referrers_are_on_several_pages(registry: RegistryClient, project: Project) -> None:
+    """Attack: a thousand signatures of four megabytes for one image, which everyone may list."""
+    name = project.path
+    manifest = registry.push_image(name, "a", b"layer")
+    subject = described(MANIFEST, json.dumps(manifest).encode())
+    for number in range(4):
+        signature = {
+            **manifest,
+            "subject": subject,
+            "annotations": {"a": str(number) * (3 * 2**20 if number < 2 else 9)},
+        }
+        content = json.dumps(signature).encode()
+        assert registry.push_manifest(name, digest_of(content), signature).status_code == 201
+    pages, url = [], f"/v2/{name}/referrers/{subject['digest']}"
+    while url:
+        answer = registry("GET", url)
+        assert answer.status_code == 200, answer.text
+        pages.append([each["annotations"]["a"][0] for each in answer.json()["manifests"]])
+        url = answer.headers.get("link", "").partition(">")[0].removeprefix("<")
+    assert pages == [["0"], ["1", "2", "3"]]
+    assert registry("GET", f"/v2/{name}/referrers/{subject['digest']}?last={2**70}").status_code == 200
+
+
+def test_a_manifest_of_many_layers(registry: RegistryClient, project: Project) -> None:
+    """Attack: as many layers as fit into a manifest, the same one and unknown ones."""
+    manifest = registry.push_image(project.path, "a", b"layer")
+    many = {**manifest, "layers": manifest["layers"] * 20_000}
+    assert registry.push_manifest(project.path, "many", many).status_code == 201
+    unknown = [described(LAYER, str(number).encode()) for number in range(20_000)]
+    refused = registry.push_manifest(project.path, "unknown", {**manifest, "layers": unknown})
+    assert (refused.status_code, len(refused.content) < 10_000) == (404, True)
+    endless = {**manifest, "layers": [{**manifest["layers"][0], "size": 2**63 - 1}] * 4}
+    assert registry.push_manifest(project.path, "endless", endless).status_code in (201, 400)
+
+
 def test_access_by_role_and_kind_of_credential(
     api: Api, instance: Instance, make: Make, registry: RegistryClient, roles: UsersByRole, project: Project
 ) -> None:

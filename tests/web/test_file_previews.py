@@ -87,6 +87,28 @@ def test_notebook_outputs_are_sanitized(browser: Browser, make: Make, person: Us
         assert "notebook-cell" not in _show(browser, make, person, project, name, content)
 
 
+def test_huge_notebooks_are_bounded(browser: Browser, make: Make, person: User, project: Project) -> None:
+    """Attack: many cells, many outputs, long outputs, and elements within elements."""
+    nested = {"output_type": "display_data", "data": {"text/html": ["<div>"] * 10_000}}
+    long = {"output_type": "stream", "text": ["x" * 1000] * 400}
+    many = [{"output_type": "stream", "text": "OUTPUT"}] * 1000
+    cells = [
+        {"cell_type": "code", "source": "1", "outputs": [nested]},
+        {"cell_type": "code", "source": "2", "outputs": [long]},
+        {"cell_type": "code", "source": "3", "outputs": many},
+        *[{"cell_type": "markdown", "source": "CELL"}] * 1000,
+    ]
+    browser.signed_in_as(person)
+    page = _show(browser, make, person, project, "huge.ipynb", json.dumps({"nbformat": 4, "cells": cells}))
+    assert page.count("OUTPUT") <= 50
+    assert page.count("CELL") <= 200
+    assert page.count("<div>") < 1000
+    assert "x" * 100_001 not in page
+    assert len(page) < 1_000_000
+    deep = '{"cells": ' + "[" * 20_000 + "]" * 20_000 + "}"
+    assert "notebook-cell" not in _show(browser, make, person, project, "deep.ipynb", deep)
+
+
 def test_languages_beyond_the_common_ones(browser: Browser, make: Make, person: User, project: Project) -> None:
     browser.signed_in_as(person)
     for name, content in (("a.f90", "program x\nend program"), ("b.cs", "class A { int b; }"), ("c.adb", "begin end;")):

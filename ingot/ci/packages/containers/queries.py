@@ -58,7 +58,19 @@ _MANIFEST = _IN_REPOSITORY.where(_manifests.c.digest == bindparam("digest"))
 _BY_TAG = _IN_REPOSITORY.join(_tags, _tags.c.manifest_id == _manifests.c.id).where(
     _tags.c.repository_id == bindparam("repository"), _tags.c.name == bindparam("tag")
 )
-_REFERRERS = _IN_REPOSITORY.where(_manifests.c.subject == bindparam("subject")).order_by(_manifests.c.id).limit(1000)
+MAX_REFERRERS_BYTES = 4 * 2**20
+"""Content of the referrers on one page; a larger one is on a page of its own."""
+_REFERRER_SIZES = (
+    select(_manifests.c.id, func.length(_manifests.c.content))
+    .where(
+        _manifests.c.repository_id == bindparam("repository"),
+        _manifests.c.subject == bindparam("subject"),
+        _manifests.c.id > bindparam("after"),
+    )
+    .order_by(_manifests.c.id)
+    .limit(1000)
+)
+_BY_IDS = _IN_REPOSITORY.where(in_list(_manifests.c.id, "manifests")).order_by(_manifests.c.id)
 _EXISTING = select(_manifests.c.digest).where(
     _manifests.c.repository_id == bindparam("repository"), in_list(_manifests.c.digest, "digests")
 )
@@ -231,9 +243,23 @@ def manifest_or_none(db: Connection, repository_id: int, name: str) -> Container
     return db.first(ContainerManifest, _BY_TAG, repository=repository_id, tag=name)
 
 
-def referrers(db: Connection, repository_id: int, subject: str) -> list[ContainerManifest]:
-    """Return the manifests that describe another one."""
-    return db.all(ContainerManifest, _REFERRERS, repository=repository_id, subject=subject)
+def referrers(
+    db: Connection, repository_id: int, subject: str, after: int = 0
+) -> tuple[list[ContainerManifest], int | None]:
+    """Return a page of the manifests that describe another one, and the last id on it if there are more.
+
+    Their number on a page depends on their size: a thousand of them may have four gigabytes.
+    """
+    sizes = db.rows(_REFERRER_SIZES, repository=repository_id, subject=subject, after=after)
+    page: list[int] = []
+    total = 0
+    for manifest_id, size in sizes:
+        total += size
+        if page and total > MAX_REFERRERS_BYTES:
+            break
+        page.append(manifest_id)
+    found = db.all(ContainerManifest, _BY_IDS, repository=repository_id, manifests=page) if page else []
+    return found, page[-1] if len(page) < len(sizes) else None
 
 
 def tag_or_none(db: Connection, repository_id: int, name: str) -> ContainerTag | None:

@@ -248,11 +248,15 @@ def _list_tags(db: Connection, call: RegistryRequest) -> ApiResponse:
 
 def _list_referrers(db: Connection, call: RegistryRequest) -> ApiResponse:
     _, repository = _published(db, call)
-    found = [] if repository is None else referrers(db, repository.id, call.item)
+    after = number_or_none(call.query.get("last", "0")) or 0
+    found, last = ([], None) if repository is None else referrers(db, repository.id, call.item, after)
     wanted = call.query.get("artifactType")
     headers = [(b"content-type", IMAGE_INDEX.encode()), API_VERSION]
     if wanted:
         headers.append((b"oci-filters-applied", b"artifactType"))
+    if last is not None:
+        url = f"/v2/{call.name}/referrers/{call.item}?last={last}&artifactType={quote(wanted or '')}"
+        headers.append((b"link", f'<{url}>; rel="next"'.encode()))
     descriptors = []
     for manifest in found:
         if wanted in (None, "", manifest.artifact_type):

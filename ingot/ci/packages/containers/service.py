@@ -64,11 +64,14 @@ _UNUSED_MANIFESTS = (
 )
 
 
+_MAX_NAMED_DIGESTS = 20
+
+
 class MissingParts(Exception):
     """Blobs or manifests that a manifest references and that the repository does not have."""
 
     def __init__(self, digests: list[str]) -> None:
-        super().__init__(", ".join(digests))
+        super().__init__(", ".join(digests[:_MAX_NAMED_DIGESTS]))
         self.digests = digests
 
 
