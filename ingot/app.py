@@ -175,10 +175,11 @@ class App:
     def git(self) -> "GitHttp":
         """Git over HTTP."""
         from ingot.transport.backend import GitBackend
+        from ingot.transport.fetch_counter import FetchCounter
         from ingot.transport.git_http import GitHttp
 
         backend = GitBackend(self.settings, self.database, self.kernel.pool, self._log)
-        return GitHttp(backend, self._git_authorization)
+        return GitHttp(backend, self._git_authorization, FetchCounter(self.database, self.kernel.writer))
 
     @cached_property
     def lfs(self) -> "LfsHttp":
@@ -292,7 +293,7 @@ class App:
     def close(self) -> None:
         """Wait for running requests, then close the database."""
         self._metrics.close()
-        for component in ("polls", "streams"):
+        for component in ("polls", "streams", "git"):
             if self._is_loaded(component):
                 getattr(self, component).close()
         self.kernel.close()

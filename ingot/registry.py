@@ -23,6 +23,7 @@ ROUTE_MODULES = (
     "ingot.projects.groups.api",
     "ingot.projects.projects.api",
     "ingot.projects.sharing.api",
+    "ingot.projects.statistics.api",
     "ingot.projects.forks.api",
     "ingot.projects.imports.api",
     "ingot.projects.uploads.api",

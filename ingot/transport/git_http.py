@@ -16,6 +16,7 @@ from ingot.git.writing.mirror_push import MIRROR_HEADER
 from ingot.transport.authorization import HttpAuthorization
 from ingot.transport.backend import GitBackend, ServiceRequest
 from ingot.transport.exchange import EndReason, ExchangeEnd, GitExchange
+from ingot.transport.fetch_counter import FetchCounter, PackDetector
 from ingot.transport.git_services import max_request_bytes
 from ingot.transport.packet_lines import FLUSH, encode_packet
 from ingot.transport.policy import Service
@@ -84,11 +85,16 @@ class ExpectedRequests:
 class GitHttp:
     """HTTP component for git's smart protocol."""
 
-    def __init__(self, backend: GitBackend, authorization: HttpAuthorization) -> None:
+    def __init__(self, backend: GitBackend, authorization: HttpAuthorization, fetches: FetchCounter) -> None:
         self._backend = backend
         self._authorization = authorization
+        self._fetches = fetches
         self._slots = TransferSlots(backend.settings.max_transfers)
         self._expected = ExpectedRequests()
+
+    def close(self) -> None:
+        """Write the numbers of fetches that are not written yet."""
+        self._fetches.close()
 
     def expects_requests(self) -> bool:
         """Return whether a client is between the requests of a push or fetch, which a restart would interrupt."""
@@ -168,6 +174,9 @@ class GitHttp:
         end = await GitExchange(self._backend, service_request, client, ["--stateless-rpc"]).run()
         if not end.responded and end.reason in _REFUSALS:
             raise GitRequestRefused(*_REFUSALS[end.reason])
+        target = service_request.target
+        if client.packs.found and target.project is not None and not target.wiki:
+            self._fetches.note(target.project.id)
         await client.finish(end)
 
 
@@ -201,6 +210,7 @@ class _HttpClient:
         self._prefix = prefix
         self._body_ended = asyncio.Event()
         self._disconnected = False
+        self.packs = PackDetector()
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the decompressed body, or nothing for a request without one."""
@@ -222,6 +232,7 @@ class _HttpClient:
         if not self._trace.answered:
             await self._send_head()
             chunk = self._prefix + chunk
+        self.packs.feed(chunk)
         await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
 
     async def wait_disconnected(self) -> None:

@@ -192,6 +192,7 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "POST /projects/:id/issues/:issue_iid/unsubscribe": (USER, WRITE),
     "GET /projects/:id/issues/:issue_iid/user_agent_detail": (ADMIN, READ),
     "GET /projects/:id/issues_statistics": (USER, READ),
+    "GET /projects/:id/statistics": (USER, READ),
     "GET /projects/:id/labels": (USER, READ),
     "POST /projects/:id/labels": (USER, WRITE),
     "PUT /projects/:id/labels": (USER, WRITE),

@@ -1,0 +1,1 @@
+"""Number of fetches of projects by day."""
