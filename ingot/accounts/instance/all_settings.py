@@ -17,6 +17,12 @@ from ingot.core.db.connection import Connection
 _Number = Annotated[int, Meta(ge=-1, le=2**53)]
 _Fraction = Annotated[float, Meta(ge=0, le=2**31)]
 _Line = Annotated[str, Meta(max_length=10_000)]
+NeedsLimit = Annotated[
+    int,
+    Meta(ge=0, le=10_000, description="Largest number of jobs that one CI job may need; null is the startup setting."),
+]
+DotenvSize = Annotated[int, Meta(ge=1, le=2**20, description="Largest dotenv report, in bytes.")]
+DotenvVariables = Annotated[int, Meta(ge=1, le=1000, description="Largest number of variables of a dotenv report.")]
 
 
 class AllSettings(InstanceSettings, frozen=True):
@@ -48,9 +54,16 @@ class AllSettings(InstanceSettings, frozen=True):
     bulk_import_enabled: bool = False
     bulk_import_max_download_file_size: _Number = 5120
     can_create_group: Annotated[bool, Meta(description="Whether new users may create groups.")] = True
+    ci_instance_level_variables: Annotated[
+        _Number, Meta(description="Largest number of CI variables of the instance; 0 means no limit.")
+    ] = 0
     ci_job_live_trace_enabled: bool = False
     ci_max_includes: _Number = 150
     ci_max_total_yaml_size_bytes: _Number = 314_572_800
+    ci_needs_size_limit: NeedsLimit | None = None
+    ci_pipeline_schedules: Annotated[
+        _Number, Meta(description="Largest number of pipeline schedules of a project; 0 means no limit.")
+    ] = 0
     code_suggestions_api_rate_limit: _Number = 60
     commit_email_hostname: _Line | None = None
     concurrent_bitbucket_import_jobs_limit: _Number | None = None
@@ -92,6 +105,8 @@ class AllSettings(InstanceSettings, frozen=True):
     disable_overriding_approvers_per_merge_request: bool = False
     disabled_direct_code_suggestions: bool = False
     dns_rebinding_protection_enabled: bool = True
+    dotenv_size: DotenvSize = 5120
+    dotenv_variables: DotenvVariables = 20
     downstream_pipeline_trigger_limit_per_project_user_sha: _Number = 0
     dsa_key_restriction: _Number = -1
     ecdsa_key_restriction: _Number = 0

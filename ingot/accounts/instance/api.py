@@ -1,7 +1,9 @@
 """Endpoints of the instance: version, settings, broadcast messages."""
 
-from ingot.accounts.instance import queries, service
+from ingot.accounts.instance import plan_limits, queries, service
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
+from ingot.accounts.instance.plan_limits import ChangePlanLimits, GetPlanLimits, PlanLimitsView, plan_limits_view
 from ingot.accounts.instance.settings import stored_settings
 from ingot.accounts.instance.tables import BroadcastMessage
 from ingot.accounts.instance.views import (
@@ -55,6 +57,18 @@ def modify_settings(call: Call, params: ModifySettings) -> SettingsView:
     """Modify settings of the instance."""
     storages = ("default", *call.settings.storage_directories)
     return settings_view(call.db, service.modify_settings(call.db, params, storages))
+
+
+@routes.get("/application/plan_limits", may=administrators, returns=PlanLimitsView)
+def get_plan_limits(call: Call, params: GetPlanLimits) -> PlanLimitsView:  # noqa: ARG001 - The only plan is the default.
+    """Get the limits of the default plan that have an effect on this server."""
+    return plan_limits_view(all_settings(call.db), call.settings.ci_needs_size_limit)
+
+
+@routes.put("/application/plan_limits", may=administrators, returns=PlanLimitsView)
+def change_plan_limits(call: Call, params: ChangePlanLimits) -> PlanLimitsView:
+    """Change limits of the default plan."""
+    return plan_limits_view(plan_limits.change_plan_limits(call.db, params), call.settings.ci_needs_size_limit)
 
 
 def _message_in_path(call: Call) -> tuple[Access, BroadcastMessage]:

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.instance.all_settings import AllSettings, all_settings
 from ingot.ci.artifacts.archives import InvalidArchive, open_archive
 from ingot.ci.artifacts.params import UploadArtifact
 from ingot.ci.artifacts.reports.content import InvalidReport
@@ -55,7 +55,7 @@ async def receive_artifact(context: BodyContext) -> tuple[StoredFile, str | None
     """Store the uploaded file; return it with the token, which may be in the body like all parameters."""
     params: UploadArtifact = context.params
     job_id, token = number_or_none(context.path["id"]), params.token
-    settings = context.database.read(current_settings)
+    settings = context.database.read(all_settings)
     max_bytes = settings.max_artifacts_size * 2**20
     body_limit = max_bytes + MULTIPART_OVERHEAD_BYTES
     if token is None:
@@ -78,7 +78,7 @@ async def receive_artifact(context: BodyContext) -> tuple[StoredFile, str | None
         context.database.read(partial(find_running_job, job_id=job_id, token=token))
         expire_in = _expiry(params.expire_in or settings.default_artifacts_expire_in)
         # Not in the pool of the kernel: to sync a large file takes seconds, in which other calls would wait.
-        stored = await asyncio.to_thread(_store, incoming, upload.filename, params, expire_in)
+        stored = await asyncio.to_thread(_store, incoming, upload.filename, params, expire_in, settings)
         context.undo.append(partial(store.delete, incoming.key))
         return stored, token
     finally:
@@ -120,7 +120,9 @@ def _expiry(text: str) -> int | None:
     return seconds or None
 
 
-def _store(incoming: IncomingArtifact, filename: str, params: UploadArtifact, expire_in: int | None) -> StoredFile:
+def _store(
+    incoming: IncomingArtifact, filename: str, params: UploadArtifact, expire_in: int | None, settings: AllSettings
+) -> StoredFile:
     """Check the content of a file and publish it."""
     file_format = params.artifact_format or _default_format(params)
     variables: tuple[tuple[str, str], ...] = ()
@@ -128,7 +130,12 @@ def _store(incoming: IncomingArtifact, filename: str, params: UploadArtifact, ex
         if file_format == "zip":
             _check_archive(incoming.content, incoming.size)
         elif params.artifact_type == "dotenv":
-            variables = parse_dotenv(incoming.content, file_format)
+            variables = parse_dotenv(
+                incoming.content,
+                file_format,
+                max_bytes=settings.dotenv_size,
+                max_variables=settings.dotenv_variables,
+            )
     except InvalidArchive as error:
         raise Invalid(f"400 (Bad request) The archive is rejected: {error}") from None
     except InvalidReport as error:

@@ -7,6 +7,7 @@ from ingot.ci.lint.params import LintCommittedConfig, LintConfig, LintProjectCon
 from ingot.ci.lint.staged import ProjectLint, lint_project_config
 from ingot.ci.lint.standalone import StandaloneContext, StandaloneSource
 from ingot.ci.lint.views import LintView, ProjectLintView
+from ingot.ci.pipelines.project_config import allowed_needs
 from ingot.core.access.rules import anyone
 from ingot.core.api.routes import Routes, StagedCall
 from ingot.errors import Invalid, too_long_message
@@ -27,7 +28,7 @@ def lint_config(stage: StagedCall, params: LintConfig) -> LintView:
         raise Invalid(content=[too_long_message(_MAX_ANONYMOUS_BYTES, "bytes without a token")])
     context = StandaloneContext()
     try:
-        config = read_config(params.content, StandaloneSource(), context, max_needs=stage.settings.ci_needs_size_limit)
+        config = read_config(params.content, StandaloneSource(), context, max_needs=allowed_needs(stage.database))
         plan_pipeline(config, context)
     except ConfigError as error:
         return LintView(status="invalid", errors=list(error.messages), warnings=[])

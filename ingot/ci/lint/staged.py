@@ -13,9 +13,8 @@ from ingot.ci.config.yaml_loader import YamlReference
 from ingot.ci.lint.views import IncludedFileView, ProjectLintView, linted_job_views, planned_job_views
 from ingot.ci.pipelines.config_files import CommitFiles, FileReader
 from ingot.ci.pipelines.creation import FILTERED, NO_JOBS, PipelineRequest, rule_context_of
-from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.predefined_variables import DEFAULT_CONFIG_PATH
-from ingot.ci.pipelines.project_config import PipelineRefused, config_text
+from ingot.ci.pipelines.project_config import PipelineRefused, allowed_needs, config_text
 from ingot.ci.pipelines.rule_context import CommitContext, mask_values
 from ingot.ci.pipelines.staged import resolve_ref
 from ingot.core.access.actor import Actor
@@ -67,7 +66,7 @@ def lint_project_config(database: Database, store: RepositoryStore, lint: Projec
         with closing(source):
             given = lint.content
             text, inner = config_text(path, reader, source) if given is None else (given, source)
-            config = read_config(text, inner, context, max_needs=database.ports[CiEnvironment].max_needs)
+            config = read_config(text, inner, context, max_needs=allowed_needs(database))
         plan = plan_pipeline(config, context) if lint.dry_run else None
     except PipelineRefused:
         return _invalid([f"Please provide content of {path}"])

@@ -10,7 +10,7 @@ from ingot.ci.pipelines.rule_context import ObservedContext
 _BYTES_PER_CHARACTER = 30
 """Estimate of the memory of a configuration per character of its file."""
 _FilesAndConfig = tuple[tuple[tuple[str, str | None], ...], PipelineConfig]
-_config_cache: BoundedCache[tuple[str, str], _FilesAndConfig] = declare_cache("ci-configurations", share=1)
+_config_cache: BoundedCache[tuple[str, str, int], _FilesAndConfig] = declare_cache("ci-configurations", share=1)
 
 
 def read_cached_config(
@@ -21,7 +21,7 @@ def read_cached_config(
     It is cached with the ids of the files of the commit that it includes, if it depends on nothing else: not on
     variables, patterns, other projects or other servers.
     """
-    cached = _config_cache.get((path, oid))
+    cached = _config_cache.get((path, oid, max_needs))
     if cached is not None:
         files, config = cached
         if all(reader.blob_id_or_none(name) == file_oid for name, file_oid in files):
@@ -32,5 +32,5 @@ def read_cached_config(
     config = read_config(text, source, observed, max_needs=max_needs)
     if not observed.used and not source.read_elsewhere:
         files = tuple(reader.read_ids.items())
-        _config_cache.put((path, oid), (files, config), _BYTES_PER_CHARACTER * len(text) * (1 + len(files)))
+        _config_cache.put((path, oid, max_needs), (files, config), _BYTES_PER_CHARACTER * len(text) * (1 + len(files)))
     return config

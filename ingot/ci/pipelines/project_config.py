@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any, NamedTuple
 
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.ci.config.compiler import read_config
 from ingot.ci.config.includes import FileSource
 from ingot.ci.config.plan import PipelineConfig
@@ -48,7 +49,7 @@ def read_project_config(
     """Return the validated configuration of a commit; raise ConfigError if it is not valid."""
     path = project.ci_config_path or predefined.DEFAULT_CONFIG_PATH
     reader = FileReader(repository, context.sha)
-    max_needs = database.ports[CiEnvironment].max_needs
+    max_needs = allowed_needs(database)
     with closing(CommitFiles(database, store, actor, reader, artifact_text=given.artifact_text)) as source:
         if given.text is not None:
             return read_config(given.text, source, context, max_needs=max_needs)
@@ -57,6 +58,12 @@ def read_project_config(
             return read_cached_config(reader, source, path, oid, context, max_needs)
         text, inner = config_text(path, reader, source)
         return read_config(text, inner, context, given.inputs, max_needs=max_needs)
+
+
+def allowed_needs(database: Database) -> int:
+    """Return how many jobs one job may need: the limit of the default plan, or that of the startup settings."""
+    limit = database.read(all_settings).ci_needs_size_limit
+    return database.ports[CiEnvironment].max_needs if limit is None else limit
 
 
 def is_elsewhere(path: str) -> bool:

@@ -1,6 +1,6 @@
 """Queries of pipeline schedules."""
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from ingot.ci.schedules.tables import PipelineSchedule, ScheduleVariable, pipeline_schedules, schedule_variables
 from ingot.core.db.connection import Connection
@@ -11,6 +11,9 @@ from ingot.repositories.pipelines.tables import Pipeline, pipelines
 
 _BY_ID = select(pipeline_schedules).where(pipeline_schedules.c.id == bindparam("schedule"))
 _IN_PROJECT = select(pipeline_schedules).where(pipeline_schedules.c.project_id == bindparam("project"))
+_COUNT = (
+    select(func.count()).select_from(pipeline_schedules).where(pipeline_schedules.c.project_id == bindparam("project"))
+)
 _BY_ID_IN_PROJECT = _IN_PROJECT.where(pipeline_schedules.c.id == bindparam("schedule"))
 _LISTS = {
     None: list_query(_IN_PROJECT, pipeline_schedules.c.id, pipeline_schedules.c.id.desc()),
@@ -48,6 +51,12 @@ _PIPELINES = list_query(
 def list_schedules(db: Connection, project_id: int, scope: str | None, page: Page) -> Listing[PipelineSchedule]:
     """List a page of a project's schedules, newest first."""
     return fetch_page(db, PipelineSchedule, _LISTS[scope], page, project=project_id)
+
+
+def count_schedules(db: Connection, project_id: int) -> int:
+    """Return the number of a project's schedules."""
+    count: int = db.value(_COUNT, project=project_id)
+    return count
 
 
 def schedule_or_none(db: Connection, project_id: int, schedule_id: int) -> PipelineSchedule | None:

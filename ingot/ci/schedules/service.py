@@ -9,9 +9,10 @@ import msgspec
 from msgspec import UNSET
 from sqlalchemy import bindparam, update
 
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.ci.schedules.cron import InvalidCron, next_occurrence
 from ingot.ci.schedules.params import CreateSchedule, CreateScheduleVariable, EditSchedule, EditScheduleVariable
-from ingot.ci.schedules.queries import find_schedule, find_schedule_variable, schedule_variable_or_none
+from ingot.ci.schedules.queries import count_schedules, find_schedule, find_schedule_variable, schedule_variable_or_none
 from ingot.ci.schedules.tables import PipelineSchedule, ScheduleVariable, pipeline_schedules, schedule_variables
 from ingot.ci.schedules.time_zones import time_zone_or_none
 from ingot.core.access.actor import Actor
@@ -51,6 +52,9 @@ def create_schedule(db: Connection, actor: Actor, project: Project, params: Crea
     """Create a schedule that runs in the caller's name."""
     columns = given_fields(params)
     following = next_run(db, columns)
+    limit = all_settings(db).ci_pipeline_schedules
+    if 0 < limit <= count_schedules(db, project.id):
+        raise Invalid(base=[f"Maximum number of pipeline schedules ({limit}) exceeded"])
     schedule_id = db.insert(
         pipeline_schedules,
         **columns,

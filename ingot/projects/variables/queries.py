@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
@@ -28,6 +28,7 @@ class VariableOwner(NamedTuple):
 
 INSTANCE = VariableOwner("instance")
 _OF_OWNER = select(variables).where(variables.c.place == bindparam("place"))
+_COUNT = select(func.count()).select_from(variables).where(variables.c.place == bindparam("place"))
 _LIST = list_query(_OF_OWNER, variables.c.id, variables.c.id.asc())
 _BY_KEY = _OF_OWNER.where(variables.c.key == bindparam("key")).order_by(variables.c.id).limit(2)
 _BY_SCOPE = _OF_OWNER.where(
@@ -45,6 +46,12 @@ def variable_owner(owner: Project | Namespace | None) -> VariableOwner:
 def list_variables(db: Connection, owner: VariableOwner, page: Page) -> Listing[Variable]:
     """List the variables of an owner."""
     return fetch_page(db, Variable, _LIST, page, place=owner.name)
+
+
+def count_variables(db: Connection, owner: VariableOwner) -> int:
+    """Return the number of variables of an owner."""
+    count: int = db.value(_COUNT, place=owner.name)
+    return count
 
 
 def variable_or_none(

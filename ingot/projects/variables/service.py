@@ -5,11 +5,12 @@ from typing import Any
 
 from msgspec import UNSET
 
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid, too_long_message
 from ingot.projects.variables.params import CreateVariable, EditVariable, ScopeFilter
-from ingot.projects.variables.queries import VariableOwner, find_variable, variable_or_none
+from ingot.projects.variables.queries import INSTANCE, VariableOwner, count_variables, find_variable, variable_or_none
 from ingot.projects.variables.tables import Variable, variables
 
 MAX_LENGTH = 255
@@ -34,6 +35,9 @@ def create_variable(db: Connection, owner: VariableOwner, params: CreateVariable
     errors = key_errors(key) | variable_errors(columns, params.value)
     if not errors and variable_or_none(db, owner, key, ScopeFilter(scope)) is not None:
         errors = {"key": [f"({key}) has already been taken"]}
+    limit = all_settings(db).ci_instance_level_variables if owner == INSTANCE else 0
+    if not errors and 0 < limit <= count_variables(db, owner):
+        errors = {"base": [f"Maximum number of variables of the instance ({limit}) exceeded"]}
     if errors:
         raise Invalid(**errors)
     db.insert_row(

@@ -6,8 +6,6 @@ from typing import BinaryIO
 from ingot.ci.artifacts.reports.content import InvalidReport, read_members
 from ingot.ci.artifacts.tables import ArtifactFormat
 
-MAX_BYTES = 5 * 1024
-MAX_VARIABLES = 20
 # A report must not choose which programs and credentials a later job uses.
 _REFUSED_KEYS = frozenset(
     [
@@ -30,10 +28,12 @@ _REFUSED_KEYS = frozenset(
 _KEY = re.compile(r"[A-Za-z0-9_]{1,255}")
 
 
-def parse_dotenv(file: BinaryIO, file_format: ArtifactFormat) -> tuple[tuple[str, str], ...]:
+def parse_dotenv(
+    file: BinaryIO, file_format: ArtifactFormat, *, max_bytes: int, max_variables: int
+) -> tuple[tuple[str, str], ...]:
     """Return the variables of a report, the last value of each; raise InvalidReport if it breaks a rule."""
     variables: dict[str, str] = {}
-    for member in read_members(file, file_format, MAX_BYTES):
+    for member in read_members(file, file_format, max_bytes):
         for line in _decode(b"".join(member)).splitlines():
             key, separator, value = line.partition("=")
             if not separator:
@@ -46,8 +46,8 @@ def parse_dotenv(file: BinaryIO, file_format: ArtifactFormat) -> tuple[tuple[str
             if "\0" in value:
                 raise InvalidReport("Invalid Format")
             variables[key] = value.strip()
-    if len(variables) > MAX_VARIABLES:
-        raise InvalidReport(f"Dotenv files cannot have more than {MAX_VARIABLES} variables")
+    if len(variables) > max_variables:
+        raise InvalidReport(f"Dotenv files cannot have more than {max_variables} variables")
     return tuple(variables.items())
 
 
