@@ -143,7 +143,7 @@ def _peer_process(connection: socket.socket) -> tuple[int, int] | None:
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         pid: int = _CREDENTIALS.unpack(credentials)[0]
         return pid, os.pidfd_open(pid)
-    except (AttributeError, OSError):
+    except (AttributeError, OSError):  # The process has ended, or the system is not Linux.
         return None
 
 
@@ -151,6 +151,6 @@ def _written_bytes(pid: int) -> int:
     """Return how much a process has written since its start; 0 if that is unknown."""
     try:
         lines = Path(f"/proc/{pid}/io").read_text().splitlines()
-    except OSError:
+    except OSError:  # The process has ended, or the system has no such file.
         return 0
     return next((int(line.partition(":")[2]) for line in lines if line.startswith("wchar:")), 0)

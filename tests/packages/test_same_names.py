@@ -1,4 +1,4 @@
-"""Packages of several projects with the same name: nobody replaces the packages of another project."""
+"""Packages of several projects with the same name: no project replaces the packages of another one."""
 
 from pathlib import Path
 
@@ -111,7 +111,7 @@ def test_python_files_are_those_of_the_first_project(
 def test_unknown_names_are_not_requested_elsewhere(
     api: Api, send: PackageClient, group: Group, original: Project, path: str
 ) -> None:
-    """Nothing is forwarded to public registries, where somebody else may own a name."""
+    """Nothing is forwarded to public registries, where a name may belong to another owner."""
     for parent in (f"{group.url}/-/packages", f"{original.url}/packages"):
         answer = send("GET", f"{parent}/{path}")
         assert (answer.status_code, "location" in answer.headers) == (404, False)

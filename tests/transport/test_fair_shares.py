@@ -1,4 +1,4 @@
-"""Shares of transfers: a user who does not read responses keeps nobody else out, by any protocol."""
+"""Shares of transfers: a user who does not read responses does not keep others out, by any protocol."""
 
 import asyncio
 import os

@@ -85,7 +85,7 @@ def make_own_email_first(db: Connection, user_id: int, email_id: int) -> None:
 
 
 def delete_unconfirmed_emails(db: Connection) -> None:
-    """Delete the secondary addresses that nobody confirmed in time, so that nobody reserves addresses of others.
+    """Delete the secondary addresses that were not confirmed in time, so that users cannot reserve those of others.
 
     An account that waits for the confirmation of its first address keeps it.
     """

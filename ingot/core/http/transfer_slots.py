@@ -21,14 +21,14 @@ _ANONYMOUS = "anonymous"
 
 
 class TransferCaller(NamedTuple):
-    """Caller of a transfer: a user or another credential, or nobody; and the network of the client, if it is known."""
+    """Caller of a transfer: a user or another credential, empty if anonymous, and the network if it is known."""
 
     name: str
     network: str
 
     @property
     def key(self) -> str:
-        """What the caller counts as in the queue: one user at any address, or one network without a user."""
+        """Key under which transfers are counted: one user at any address, or one network without a user."""
         return self.name or f"{_ANONYMOUS} {self.network}"
 
 

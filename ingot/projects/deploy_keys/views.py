@@ -29,7 +29,7 @@ class DeployKeyView(View):
     can_push: bool
 
 
-class DeployKeyProjectView(SimpleProjectView):
+class ProjectOfDeployKeyView(SimpleProjectView):
     """Project that a deploy key gives access to."""
 
     description: str | None
@@ -39,8 +39,8 @@ class DeployKeyProjectView(SimpleProjectView):
 class InstanceDeployKeyView(DeployKeyView):
     """Deploy key with the projects that it gives access to, for administrators."""
 
-    projects_with_write_access: list[DeployKeyProjectView]
-    projects_with_readonly_access: list[DeployKeyProjectView]
+    projects_with_write_access: list[ProjectOfDeployKeyView]
+    projects_with_readonly_access: list[ProjectOfDeployKeyView]
 
 
 def instance_deploy_key_views(
@@ -50,11 +50,11 @@ def instance_deploy_key_views(
     links = links_of_keys(db, [key.id for key in keys])
     projects = projects_by_ids(db, [link.project_id for link in links])
 
-    def view(project: Project) -> DeployKeyProjectView:
+    def view(project: Project) -> ProjectOfDeployKeyView:
         brief = msgspec.structs.astuple(simple_view(project, urls))
-        return DeployKeyProjectView(*(*brief, project.description, project.created_at))
+        return ProjectOfDeployKeyView(*(*brief, project.description, project.created_at))
 
-    def views(key: DeployKey, can_push: bool) -> list[DeployKeyProjectView]:
+    def views(key: DeployKey, can_push: bool) -> list[ProjectOfDeployKeyView]:
         linked = [link.project_id for link in links if link.key_id == key.id and bool(link.can_push) is can_push]
         return [view(projects[project_id]) for project_id in linked if project_id in projects]
 

@@ -133,7 +133,7 @@ def test_expiry(rows: PipelineRows, api: Api, expire_in: str, expires: bool) -> 
 
 
 def test_parameters_are_also_form_fields(rows: PipelineRows, api: Api) -> None:
-    """Those in the body win over those in the query string."""
+    """Parameters in the body win over those in the query string."""
     token, job = rows.start("build"), rows.job("build")
     form = {"expire_in": "2 mos", "artifact_type": "metadata", "artifact_format": "gzip"}
     path, files = f"/jobs/{job.id}/artifacts", {"file": ("a.gz", b"x")}
