@@ -3,7 +3,6 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ingot.accounts.instance.appearance import Appearance, current_appearance
 from ingot.accounts.instance.views import current_broadcast_views
 from ingot.collaboration.todos.views import pending_todos
 from ingot.core.db.connection import Connection
@@ -31,7 +30,7 @@ _ERROR_MESSAGES = {
 }
 
 _UNAVAILABLE = 503
-_EMPTY_LAYOUT: dict[str, Any] = {"broadcasts": [], "to_do": 0, "appearance": Appearance()}
+_EMPTY_LAYOUT: dict[str, Any] = {"broadcasts": [], "to_do": 0}
 
 
 def error_page(status: int) -> TemplateResponse:
@@ -41,9 +40,9 @@ def error_page(status: int) -> TemplateResponse:
 
 
 def _layout_context(visit: Visit | None, db: Connection) -> dict[str, Any]:
-    """Return the context of the layout: messages, texts and the number of pending to-do items."""
+    """Return the context of the layout: broadcast messages and the number of pending to-do items."""
     to_do = pending_todos(db, visit.viewer.actor) if visit and visit.viewer.user else 0
-    return {"broadcasts": current_broadcast_views(db), "to_do": to_do, "appearance": current_appearance(db)}
+    return {"broadcasts": current_broadcast_views(db), "to_do": to_do}
 
 
 class TemplateRenderer:

@@ -2,19 +2,16 @@
 
 from ingot.accounts.instance import plan_limits, queries, service
 from ingot.accounts.instance.all_settings import all_settings
-from ingot.accounts.instance.appearance import ChangeAppearance, current_appearance
 from ingot.accounts.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
 from ingot.accounts.instance.plan_limits import ChangePlanLimits, GetPlanLimits, PlanLimitsView, plan_limits_view
 from ingot.accounts.instance.settings import stored_settings
 from ingot.accounts.instance.tables import BroadcastMessage
 from ingot.accounts.instance.views import (
-    AppearanceView,
     BroadcastMessageView,
     MetadataView,
     NodeView,
     SettingsView,
     VersionView,
-    appearance_view,
     broadcast_message_view,
     metadata_view,
     node_view,
@@ -60,18 +57,6 @@ def modify_settings(call: Call, params: ModifySettings) -> SettingsView:
     """Modify settings of the instance."""
     storages = ("default", *call.settings.storage_directories)
     return settings_view(call.db, service.modify_settings(call.db, params, storages))
-
-
-@routes.get("/application/appearance", may=administrators, returns=AppearanceView)
-def get_appearance(call: Call) -> AppearanceView:
-    """Get the texts with which administrators adapt the pages."""
-    return appearance_view(current_appearance(call.db))
-
-
-@routes.put("/application/appearance", may=administrators, returns=AppearanceView)
-def change_appearance(call: Call, params: ChangeAppearance) -> AppearanceView:
-    """Change texts on the pages."""
-    return appearance_view(service.change_appearance(call.db, params))
 
 
 @routes.get("/application/plan_limits", may=administrators, returns=PlanLimitsView)

@@ -6,10 +6,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ingot.accounts.instance.all_settings import AllSettings, DotenvSize, DotenvVariables, NeedsLimit, all_settings
 from ingot.accounts.instance.params import ModifySettings
-from ingot.accounts.instance.service import modify_settings, require_supported
+from ingot.accounts.instance.service import modify_settings
 from ingot.core.api.params import Params, given_fields
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
+from ingot.errors import Invalid
 
 PlanName = Literal["default"]
 Limit = Annotated[int, Meta(ge=0, le=2**53)] | UnsetType
@@ -74,7 +75,13 @@ def plan_limits_view(settings: AllSettings, default_needs: int) -> PlanLimitsVie
 def change_plan_limits(db: Connection, params: ChangePlanLimits) -> AllSettings:
     """Change the given limits, or none if this server does not have all of them."""
     given = given_fields(params, "plan_name")
-    require_supported(given, PlanLimitsView.__struct_fields__)
+    refused = {
+        name: [f"cannot be changed to {value}: not supported by this server"]
+        for name, value in given.items()
+        if name not in PlanLimitsView.__struct_fields__
+    }
+    if refused:
+        raise Invalid(**refused)
     if given:
         modify_settings(db, ModifySettings(**given))
     return all_settings(db)

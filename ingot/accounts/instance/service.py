@@ -10,7 +10,6 @@ from msgspec import UNSET
 from sqlalchemy import select
 
 from ingot.accounts.instance.all_settings import AllSettings, decode_all_settings
-from ingot.accounts.instance.appearance import Appearance, ChangeAppearance, StoredAppearance, decode_appearance
 from ingot.accounts.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
 from ingot.accounts.instance.queries import find_broadcast_message
 from ingot.accounts.instance.settings import (
@@ -79,34 +78,9 @@ def modify_settings(db: Connection, params: ModifySettings, storages: Collection
     changed = msgspec.structs.replace(settings, **changes)
     _validate_settings(changed, storages)
     if changed != settings:
-        timestamps = _requirement_timestamps(settings, changed, stored, db.now)
-        document = _differences(changed, timestamps, StoredAppearance(decode_appearance(stored)))
+        document = _differences(changed, _requirement_timestamps(settings, changed, stored, db.now))
         db.update(instance_settings, stored.id, document=document, updated_at=db.now)
     return stored_settings(db)
-
-
-def change_appearance(db: Connection, params: ChangeAppearance) -> Appearance:
-    """Change the given texts on the pages, or none if one is given that this server does not show."""
-    changes = given_fields(params)
-    require_supported(changes, Appearance.__struct_fields__)
-    db.value(_FOR_UPDATE)
-    stored = stored_settings(db)
-    changed = msgspec.structs.replace(decode_appearance(stored), **changes)
-    document = msgspec.json.decode(stored.document, type=dict[str, Any])
-    document |= {"appearance": msgspec.to_builtins(changed)}
-    db.update(instance_settings, stored.id, document=msgspec.json.encode(document).decode(), updated_at=db.now)
-    return changed
-
-
-def require_supported(changes: dict[str, Any], supported: Collection[str]) -> None:
-    """Raise Invalid with the attributes that would have no effect on this server."""
-    refused = {
-        name: [f"cannot be changed to {str(value)[:100]}: not supported by this server"]
-        for name, value in changes.items()
-        if name not in supported
-    }
-    if refused:
-        raise Invalid(**refused)
 
 
 def create_broadcast_message(db: Connection, params: CreateBroadcastMessage) -> BroadcastMessage:
@@ -221,12 +195,11 @@ def _requirement_timestamps(
     return SettingTimestamps(second_factor_required_since(stored) if before.require_two_factor_authentication else now)
 
 
-def _differences(settings: AllSettings, timestamps: SettingTimestamps, appearance: StoredAppearance) -> str:
+def _differences(settings: AllSettings, timestamps: SettingTimestamps) -> str:
     defaults = AllSettings()
     values = msgspec.structs.asdict(settings)
     differing = {name: value for name, value in values.items() if value != getattr(defaults, name)}
-    more = {**msgspec.to_builtins(timestamps), **msgspec.to_builtins(appearance)}
-    return msgspec.json.encode({**differing, **more}).decode()
+    return msgspec.json.encode({**differing, **msgspec.to_builtins(timestamps)}).decode()
 
 
 def _an_hour_after(starts_at: Timestamp) -> Timestamp:

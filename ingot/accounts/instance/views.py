@@ -5,7 +5,6 @@ from hashlib import sha1
 import msgspec
 
 from ingot.accounts.instance.all_settings import AllSettings, decode_all_settings
-from ingot.accounts.instance.appearance import Appearance
 from ingot.accounts.instance.ports import RunnerRegistration
 from ingot.accounts.instance.queries import current_broadcasts
 from ingot.accounts.instance.tables import BroadcastMessage, StoredSettings
@@ -51,23 +50,6 @@ class MetadataView(View):
     revision: str
     kas: AgentServerView
     enterprise: bool
-
-
-class AppearanceView(View):
-    """Texts on the pages; the description and the guidelines are Markdown."""
-
-    title: str
-    description: str
-    header_message: str
-    footer_message: str
-    new_project_guidelines: str
-    member_guidelines: str
-    profile_image_guidelines: str
-
-
-def appearance_view(appearance: Appearance) -> AppearanceView:
-    """Return the view of the texts on the pages."""
-    return AppearanceView(**msgspec.structs.asdict(appearance))
 
 
 class SettingsView(AllSettings, frozen=True, kw_only=True):

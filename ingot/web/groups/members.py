@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.accounts.instance.appearance import current_appearance
 from ingot.accounts.users import api as users_api
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
@@ -21,7 +20,6 @@ from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.forms import FormsState, form_values, submit_form
-from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 
@@ -157,7 +155,6 @@ def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsSta
     search = visit.request.query.get("search")
     params = {"page": visit.request.query.get("page", "1"), "query": search if isinstance(search, str) else ""}
     may_manage = parent.may(requests.list_access_requests)
-    may_change = parent.may(members_here.add_member)
     members = parent.ask(all_members if with_inherited else members_here.list_members, params)
     subject: Any = parent.project if isinstance(parent, ProjectContext) else parent.group
     ids = [member.id for member in members.items]
@@ -173,8 +170,7 @@ def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsSta
         "search": params["query"],
         "levels": {number: name for number, name in ROLE_NAMES.items() if not project or number < 50},
         "names": ROLE_NAMES,
-        "may_change": may_change,
-        "guidelines": render_markdown(visit, current_appearance(db).member_guidelines if may_change else ""),
+        "may_change": parent.may(members_here.add_member),
         "requests": parent.ask(requests.list_access_requests, {"per_page": 100}).items if may_manage else [],
         "may_request": not may_manage and parent.may(requests.request_access),
         "requested": has_requested(parent, db),

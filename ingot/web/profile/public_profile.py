@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ingot.accounts.instance.appearance import current_appearance
 from ingot.accounts.users.params import ModifyUser, SetStatus
 from ingot.accounts.users.service import modify_user
 from ingot.accounts.users.statuses import set_status
@@ -12,7 +11,6 @@ from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
-from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 _FIELDS = ("name", "bio", "location", "organization", "website_url", "public_email")
@@ -82,11 +80,5 @@ def _profile_page(
     visit: Visit, db: Connection, typed: dict[str, Any], errors: list[str] | None = None
 ) -> TemplateResponse:
     profile = own_user_view(db, visit.viewer.signed_in, visit.request.origin.base)
-    context = {
-        "tab": "profile",
-        "typed": typed,
-        "errors": errors or [],
-        "profile": profile,
-        "guidelines": render_markdown(visit, current_appearance(db).profile_image_guidelines),
-    }
+    context = {"tab": "profile", "typed": typed, "errors": errors or [], "profile": profile}
     return TemplateResponse("profile/profile.html", context, 422 if errors else 200)

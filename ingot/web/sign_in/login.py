@@ -1,6 +1,5 @@
 """Sign-in and sign-out."""
 
-from ingot.accounts.instance.appearance import current_appearance
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
 from ingot.accounts.sessions.service import end_session
@@ -23,7 +22,6 @@ from ingot.web.passkeys import sign_in_prompt
 from ingot.web.sign_in.device_cookie import known_device
 from ingot.web.sign_in.session_start import HOME, start_session, start_session_with_code
 from ingot.web.sign_in.single_sign_on import sign_on_url
-from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 
@@ -92,7 +90,6 @@ def sign_in_page(visit: Visit, db: Connection, back: str, login: str = "", error
         "sign_on_url": sign_on_url(visit, settings, back),
         "label": visit.settings.oidc_label,
         "text": settings.sign_in_text or "",
-        "description": render_markdown(visit, current_appearance(db).description),
         "shortest": MIN_LENGTH,
         "open": settings.signup_enabled,
         "confirms": settings.send_user_confirmation_email,

@@ -2,7 +2,6 @@
 
 from fnmatch import fnmatchcase
 
-from ingot.accounts.instance.appearance import current_appearance
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
 from ingot.accounts.instance.throttles import client_network, count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
@@ -26,7 +25,6 @@ from ingot.web.page_routes import (
     form_field,
 )
 from ingot.web.sign_in.device_cookie import device_cookie
-from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 MAX_SIGN_UPS = 10
@@ -49,13 +47,9 @@ def show_sign_up(visit: Visit, db: Connection) -> PageResponse:
     _require_sign_up_enabled(db)
     if visit.viewer.user is not None:
         return LocalRedirect("/")
-    return _sign_up_form(visit, [], dict.fromkeys(_FIELDS, ""))
-
-
-def _sign_up_form(visit: Visit, errors: list[str], typed: dict[str, str], status: int = 200) -> TemplateResponse:
-    description = render_markdown(visit, visit.database.read(current_appearance).description)
-    context = {"errors": errors, "shortest": MIN_LENGTH, "description": description, **typed}
-    return TemplateResponse("sign_in/sign_up.html", context, status)
+    return TemplateResponse(
+        "sign_in/sign_up.html", {"errors": [], "shortest": MIN_LENGTH, **dict.fromkeys(_FIELDS, "")}
+    )
 
 
 @pages.get("/users/:username/exists", open=True)
@@ -96,7 +90,9 @@ def sign_up(visit: Visit) -> PageResponse:
     try:
         user, cookie = visit.database.write(create)
     except (Invalid, Conflict) as error:
-        return _sign_up_form(visit, _error_messages(error), typed, 422)
+        return TemplateResponse(
+            "sign_in/sign_up.html", {"errors": _error_messages(error), "shortest": MIN_LENGTH, **typed}, 422
+        )
     if cookie is not None:
         return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie), device_cookie(visit, user.id)])
     text = visit.database.read(current_settings).after_sign_up_text

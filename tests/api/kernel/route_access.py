@@ -26,8 +26,6 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "DELETE /admin/ci/variables/:key": (ADMIN, WRITE),
     "GET /admin/ci/variables/:key": (ADMIN, READ),
     "PUT /admin/ci/variables/:key": (ADMIN, WRITE),
-    "GET /application/appearance": (ADMIN, READ),
-    "PUT /application/appearance": (ADMIN, WRITE),
     "GET /application/plan_limits": (ADMIN, READ),
     "PUT /application/plan_limits": (ADMIN, WRITE),
     "GET /application/settings": (ADMIN, READ),
