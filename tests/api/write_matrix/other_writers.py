@@ -106,6 +106,7 @@ OTHER_WRITERS: dict[str, str] = {
         POST /admin/ci/variables
         DELETE /admin/ci/variables/{key}
         PUT /admin/ci/variables/{key}
+        PUT /application/plan_limits
         PUT /application/settings
         POST /applications
         DELETE /applications/{id}

@@ -143,6 +143,7 @@ EXTRA_FIELDS: dict[str, Fields] = {
     "POST /projects/{id}/ref/{ref}/trigger/pipeline": _trigger_token,
     "PUT /projects/{id}/repository/tags/{tag_name}/release": _prepared(_same_path, {}, description="x"),
     "PUT /suggestions/batch_apply": lambda place: {"ids": [place.world.suggestion()]},
+    "PUT /application/plan_limits": {"plan_name": "default", "ci_needs_size_limit": 50},
     "PUT /application/settings": {"after_sign_out_path": ""},
     "POST /applications": {"scopes": "api"},
     "POST /deploy_keys": _ssh_key,
