@@ -23,6 +23,7 @@ from tests.server.process import fresh_database, ingot, until
 from tests.server.test_backup import all_rows, data_options
 
 EMPTY_TABLES = {
+    "daily_fetches": "Written by a web worker some seconds after a fetch.",
     "deployment_merge_requests": "Written by a deployment that contains newly merged merge requests.",
     "job_failures": "Only jobs of the queue that fail because of a defect are counted.",
     "merge_request_merges": "A row exists while a merge is under way.",
