@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: cluster-test pictures help run setup runner-test test test-sqlite test-postgresql check types rules format bench soak fuzz migration schema access events attributes index labels advisories lock release
+.PHONY: cluster-test pictures help run setup runner-test test test-all cover test-sqlite test-postgresql check types rules speed format bench bench-compare costs soak fuzz migration schema access events attributes index labels advisories lock release
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -36,35 +36,40 @@ setup: .venv/.dev ## Install all dependencies, including those of tests and chec
 	PYTHON=$(PYTHON) sh scripts/setup requirements-dev.lock
 	@touch .venv/.run $@
 
+# Runs of all tests record the statements that each test executes.
+PYTEST = $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(if $(T),,-p tests.statement_record)
+
 # Both databases are tested and reported even if the first run fails; the status tells whether either did.
-test: setup ## Run all tests on SQLite and PostgreSQL; T=PATH runs a part
-	@status=0; \
+test: setup ## Run all tests on SQLite, and those that PostgreSQL needs on it; T=PATH runs a part on both
+	@status=0; rm -rf build/statements; \
 	$(MAKE) --no-print-directory test-sqlite && sqlite=passed || { sqlite=FAILED; status=1; }; \
 	$(MAKE) --no-print-directory test-postgresql && postgresql=passed || { postgresql=FAILED; status=1; }; \
+	$(if $(T),,$(BIN)/python -m tests.statement_cover || status=1;) \
 	echo "SQLite: $$sqlite, PostgreSQL: $$postgresql"; \
 	exit $$status
 
 test-sqlite: setup
 	@sh scripts/browser
 	@sh scripts/openssh
-	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),--ignore=tests/conventions)
+	INGOT_TEST_DATABASE=sqlite $(PYTEST) $(or $(T),--ignore=tests/conventions)
 
-# Tests that hardly use the database run on SQLite only: those of git, of request bodies and of outgoing connections, and
-# those of clients, whose calls tests/api makes too. So do the fault tests and those of git's protocol, which take longest.
-# T=PATH runs any test on PostgreSQL too. POOLER=pgbouncer puts PgBouncer in transaction mode in front of the shared server,
-# REPLICA=1 lets a standby serve its reads.
+# On PostgreSQL run the tests that together execute every statement of the product, and all tests of races, locks,
+# permissions and migrations (tests/statement_cover.py). T=PATH runs any test there. POOLER=pgbouncer puts PgBouncer in
+# transaction mode in front of the shared server, REPLICA=1 lets a standby serve its reads.
 POOLER ?=
 REPLICA ?=
-RUN_ONCE := tests/ci tests/deploy tests/testing tests/git tests/transport tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
-	tests/clients tests/api/lint tests/api/markdown tests/api/templates tests/api/notifications/test_mail_encryption.py \
-	$(addprefix tests/api/kernel/test_,bodies.py body_budget.py cors.py every_refused_credential.py every_scope.py large_bodies.py multipart.py openapi.py parameters.py secrets.py) \
-	$(addprefix tests/api/hooks/test_,guard.py slow_receivers.py tls.py) \
-	$(addprefix tests/api/projects/test_import_,hostile.py refused.py) \
-	$(addprefix tests/api/repository/test_,archive.py blame.py blobs.py compare.py deep_trees.py diff.py get_file.py raw_file.py tree.py tree_bombs.py) \
-	$(addprefix tests/server/test_,backup_repositories.py commands.py demo.py documents.py drain.py http.py origin.py progress.py readme.py serve.py supervisor.py)
 
 test-postgresql: setup
-	INGOT_TEST_POOLER=$(POOLER) INGOT_TEST_REPLICA=$(REPLICA) INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
+	INGOT_TEST_POOLER=$(POOLER) INGOT_TEST_REPLICA=$(REPLICA) INGOT_TEST_DATABASE=postgresql $(PYTEST) $(or $(T),@tests/postgresql_files.txt)
+
+test-all: setup ## Run every test on both databases, before a release
+	@$(MAKE) --no-print-directory test-sqlite
+	@$(MAKE) --no-print-directory test-postgresql T="--ignore=tests/conventions"
+
+ANEW ?=
+
+cover: setup ## Add to the tests that run on PostgreSQL those that the last `make test` found missing; ANEW=1 chooses all
+	$(BIN)/python -m tests.statement_cover $(if $(ANEW),anew,add)
 
 # INGOT_TEST_SHARED_DIRECTORIES=/mnt/a:/mnt/b names two mount points of one shared file system.
 cluster-test: setup ## Run the tests of several nodes: PostgreSQL, PgBouncer, libfaketime and a shared file system
@@ -76,10 +81,11 @@ runner-test: setup ## Run pipelines with a gitlab-runner; RUNNER=PATH is its pro
 
 # mypy uses one core for half a minute; the second job runs meanwhile. Collecting the tests there also compiles them, which
 # the four processes of `make test` would otherwise each do.
-check: setup ## Check format, lint, types, import layers, conventions and security advisories
+check: setup ## Check format, lint, types, import layers, conventions, security advisories and speed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@$(MAKE) --no-print-directory --jobs=2 types rules
+	@$(MAKE) --no-print-directory speed
 
 types: setup
 	$(BIN)/mypy
@@ -90,12 +96,23 @@ rules: setup
 	$(BIN)/pytest tests/conventions
 	@output=$$($(BIN)/pytest --collect-only -qq) || { echo "$$output"; exit 1; }
 
+# Compares processor times with bench/processor_times.txt, after everything else that uses the processors.
+speed: setup
+	$(BIN)/python -m bench.guard
+
 format: setup ## Format the code and apply the linter's automatic fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 bench: setup ## Run the benchmarks; prints ratios and their targets
 	$(BIN)/python -m bench
+
+bench-compare: setup ## Compare processor time per call with another commit: BASE=COMMIT
+	@test -n "$(BASE)" || { echo "BASE must name a commit" >&2; exit 1; }
+	$(BIN)/python -m bench.compare $(BASE)
+
+costs: setup ## Record the statements, git processes and bytes of frequent calls in tests/call_costs/call_costs.txt
+	$(BIN)/python -m tests.call_costs.record
 
 soak: setup ## Run the long fault tests: 100 rounds instead of two or three
 	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -vv --durations 15 -n 2 --dist worksteal tests/faults tests/markup/test_hostile.py tests/markup/test_lexers.py
@@ -117,8 +134,8 @@ access: setup ## Generate docs/access.md: the permission of every endpoint, and 
 events: setup ## Generate docs/events.md: the subscribers of every event, in order
 	$(BIN)/python -m ingot.cli.event_table > docs/events.new && mv docs/events.new docs/events.md
 
-index: setup ## Generate ingot/module_index.txt: the modules of routes, pages and events
-	$(BIN)/python -m ingot.cli.module_index > ingot/module_index.new && mv ingot/module_index.new ingot/module_index.txt
+index: setup ## Generate ingot/core/module_index.txt: the modules of routes, pages and events
+	$(BIN)/python -m ingot.cli.module_index > ingot/module_index.new && mv ingot/module_index.new ingot/core/module_index.txt
 
 attributes: setup ## Generate docs/attributes.md: the stored attributes and their effects
 	$(BIN)/python -m ingot.cli.attribute_table > docs/attributes.new && mv docs/attributes.new docs/attributes.md

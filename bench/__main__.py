@@ -30,8 +30,8 @@ from bench.runners import fill_runners, measure_held_polls, measure_idle_runners
 from bench.temporary_instances import test_server_figures
 from bench.user_data import TOKEN, USER_TOKEN, fill
 from bench.writes import measure_writes
-from ingot.operations.startup import initialize_instance
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.startup import initialize_instance
 
 ROUNDS = 3
 USERS = 10_000

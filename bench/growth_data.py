@@ -14,7 +14,6 @@ from bench.repositories import create_project
 from ingot.accounts.tokens.service import create_token
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.service import create_user
-from ingot.app import open_database
 from ingot.collaboration.iids.tables import internal_ids
 from ingot.collaboration.issues.tables import issue_assignees, issue_counts, issues
 from ingot.collaboration.labels.tables import label_links, labels
@@ -22,11 +21,12 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import Timestamp
 from ingot.core.names import NAMESPACES
+from ingot.core.settings import Settings
 from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.projects.namespaces.tables import memberships, namespaces
 from ingot.projects.projects.service import add_to_open_issues_count
 from ingot.projects.projects.tables import projects
-from ingot.settings import Settings
+from ingot.server.app import open_database
 
 DEVELOPER_TOKEN = "token-of-a-developer"
 GUEST_TOKEN = "token-of-a-guest"

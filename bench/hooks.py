@@ -19,11 +19,11 @@ from sqlalchemy import delete, select
 
 from bench.repositories import Measurement
 from bench.user_data import TOKEN
-from ingot.app import open_database
 from ingot.core.db.connection import Connection
-from ingot.integrations.webhooks.outbox import queue_event
-from ingot.integrations.webhooks.tables import hook_events, hooks
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.app import open_database
+from ingot.webhooks.outbox import queue_event
+from ingot.webhooks.tables import hook_events, hooks
 
 DELIVERIES = 1_000
 HOOKS, QUEUED = 100, 10_000

@@ -14,18 +14,18 @@ from sqlalchemy import select
 from bench.git_history import import_stream, write_branches
 from bench.repositories import Measurement, create_project
 from bench.user_data import TOKEN
-from ingot.app import open_database
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
-from ingot.integrations.transfers.records import Kind, ProjectRecord
-from ingot.integrations.transfers.runs.documents import progress_of
-from ingot.integrations.transfers.runs.service import link_source
-from ingot.integrations.transfers.source import ProjectSource
-from ingot.integrations.transfers.tables import ImportEntity, import_entities
-from ingot.integrations.transfers.target.files import FileStore
-from ingot.integrations.transfers.target.project import ProjectTarget
-from ingot.integrations.transfers.users import Importer, UserMapping
-from ingot.integrations.transfers.work_item_records import (
+from ingot.core.settings import Settings
+from ingot.import_export.records import Kind, ProjectRecord
+from ingot.import_export.runs.documents import progress_of
+from ingot.import_export.runs.service import link_source
+from ingot.import_export.source import ProjectSource
+from ingot.import_export.tables import ImportEntity, import_entities
+from ingot.import_export.target.files import FileStore
+from ingot.import_export.target.project import ProjectTarget
+from ingot.import_export.users import Importer, UserMapping
+from ingot.import_export.work_item_records import (
     DiscussionRecord,
     IssueRecord,
     LabelEventRecord,
@@ -38,7 +38,7 @@ from ingot.projects.namespaces.queries import namespace_of_user
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.tables import projects
 from ingot.projects.uploads.files import upload_files
-from ingot.settings import Settings
+from ingot.server.app import open_database
 
 ISSUES, NOTES_EACH, MERGE_REQUESTS, COMMITS = 5_000, 4, 500, 10_000
 USERS = 20

@@ -13,7 +13,6 @@ from sqlalchemy import Select, func, insert, literal, select, true
 from bench.load import get, post, requests_per_second
 from bench.repositories import Measurement
 from bench.user_data import TOKEN
-from ingot.app import open_database
 from ingot.collaboration.iids.tables import internal_ids
 from ingot.collaboration.issues.tables import issue_assignees, issue_counts, issues
 from ingot.collaboration.labels.tables import label_links, label_priorities, labels
@@ -21,8 +20,9 @@ from ingot.collaboration.milestones.tables import milestones
 from ingot.collaboration.notes.tables import notes
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.core.settings import Settings
 from ingot.projects.projects.service import add_to_open_issues_count
-from ingot.settings import Settings
+from ingot.server.app import open_database
 
 ISSUES = 100_000
 LABELS = 500

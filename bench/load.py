@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -27,8 +28,12 @@ class _Connection(asyncio.Protocol):
         self._send()
 
     def _send(self) -> None:
+        request = next(self._requests, None)
+        if request is None:
+            self._transport.close()
+            return
         self._sent_at = time.perf_counter()
-        self._transport.write(next(self._requests))  # type: ignore[attr-defined] # asyncio passes a transport that writes.
+        self._transport.write(request)  # type: ignore[attr-defined] # asyncio passes a transport that writes.
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -36,10 +41,14 @@ class _Connection(asyncio.Protocol):
         if end < 0:
             return
         head = bytes(self._buffer[:end]).lower()
-        at = head.find(b"content-length:")
-        length = int(head[at + 15 : head.find(b"\r", at) if b"\r" in head[at:] else None]) if at >= 0 else 0
-        if len(self._buffer) < end + 4 + length:
-            return
+        if b"transfer-encoding: chunked" in head:
+            if not self._buffer.endswith(b"\r\n0\r\n\r\n"):
+                return
+        else:
+            at = head.find(b"content-length:")
+            length = int(head[at + 15 : head.find(b"\r", at) if b"\r" in head[at:] else None]) if at >= 0 else 0
+            if len(self._buffer) < end + 4 + length:
+                return
         now = time.perf_counter()
         self.seconds.append(now - self._sent_at)
         if head[9:10] != b"2":
@@ -61,7 +70,7 @@ def get(path: str, token: str = "") -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{credential}\r\n".encode()
 
 
-def post(path: str, token: str = "", **sent: str) -> bytes:
+def post(path: str, token: str = "", /, **sent: object) -> bytes:
     """Return the bytes of a POST request."""
     credential = f"PRIVATE-TOKEN: {token}\r\n" if token else ""
     body = json.dumps(sent).encode()
@@ -86,8 +95,8 @@ def send_load(port: int, requests: Sequence[bytes], seconds: float, connections:
     return send_streams(port, turns, seconds)
 
 
-def send_streams(port: int, streams: Sequence[Iterator[bytes]], seconds: float) -> LoadResult:
-    """Send the requests of each stream on a connection for some seconds, one at a time; raise if one fails."""
+def send_streams(port: int, streams: Sequence[Iterator[bytes]], seconds: float = math.inf) -> LoadResult:
+    """Send the requests of each stream on a connection, one at a time, at most for some seconds; raise if one fails."""
 
     async def run() -> LoadResult:
         loop = asyncio.get_running_loop()

@@ -17,13 +17,13 @@ from bench.git_history import names, write_branches, write_history
 from bench.load import get, requests_per_second
 from bench.repositories import AUTHOR, ENV, FilledRepository, Measurement, create_project, ratio, timed
 from bench.user_data import TOKEN
-from ingot.app import open_database
 from ingot.collaboration.iids.tables import internal_ids
 from ingot.collaboration.merge_requests.tables import merge_request_counts, merge_request_versions, merge_requests
 from ingot.core.db.connection import Connection
+from ingot.core.settings import Settings
 from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.projects.projects.tables import projects
-from ingot.settings import Settings
+from ingot.server.app import open_database
 
 REQUESTS = 5_000
 OPEN = 500

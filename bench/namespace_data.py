@@ -6,12 +6,12 @@ from typing import Any
 from ingot.accounts.tokens.service import create_token
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.service import create_user
-from ingot.app import open_database
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
+from ingot.core.settings import Settings
 from ingot.projects.namespaces.tables import memberships, namespace_tree, namespaces
 from ingot.projects.projects.tables import project_topics, projects, stars
-from ingot.settings import Settings
+from ingot.server.app import open_database
 
 MEMBER = "token-of-a-member"
 MEMBER_NAME = "member-of-many"

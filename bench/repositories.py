@@ -23,13 +23,13 @@ from bench.load import get, requests_per_second
 from bench.user_data import TOKEN
 from ingot.accounts.keys.params import CreateKey
 from ingot.accounts.keys.service import create_key
-from ingot.app import open_database
 from ingot.core.db.connection import Connection
+from ingot.core.settings import Settings
 from ingot.git.maintenance.housekeeping import run_housekeeping
-from ingot.operations.supervisor import open_socket
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.tables import projects
-from ingot.settings import Settings
+from ingot.server.app import open_database
+from ingot.server.supervisor import open_socket
 from tests.openssh import SSHD, USER, forced_command_lines, sshd
 
 BULK_MEGABYTES = 110

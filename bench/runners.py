@@ -18,14 +18,14 @@ from bench.load import get, send_load, send_streams
 from bench.process import cpu_seconds
 from bench.repositories import Measurement
 from bench.user_data import TOKEN
-from ingot.app import open_database
 from ingot.ci.job_records.tables import JobOptions, ci_jobs, ci_queue
 from ingot.ci.runners.tables import runners
 from ingot.ci.traces.store import TraceStore
 from ingot.core.api.responses import encode
 from ingot.core.db.connection import Connection
-from ingot.repositories.pipelines.tables import commit_statuses, pipelines
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.pipelines.tables import commit_statuses, pipelines
+from ingot.server.app import open_database
 
 RUNNERS = 1_000
 POLL_SECONDS = 3.0

@@ -12,19 +12,19 @@ import uvicorn
 from sqlalchemy import Column, Integer, MetaData, Table, Text, text
 
 from bench.packages import FILE_BYTES
-from ingot.app import App, open_database
-from ingot.ci.packages.files.uploads import write_pieces
 from ingot.cli.web import http_server, run_server
 from ingot.core.access.rules import anyone
 from ingot.core.api.request_fields import read_body
 from ingot.core.api.route_table import imported_table
 from ingot.core.api.routes import BodyContext, Call, RawResponse, Routes, StreamedResponse
 from ingot.core.http.protocol import HeadLimitProtocol
+from ingot.core.log import Log
+from ingot.core.settings import Settings
 from ingot.core.storage.drivers import CHUNK_BYTES
-from ingot.log import Log
-from ingot.operations.supervisor import open_socket
-from ingot.registry import all_endpoints
-from ingot.settings import Settings
+from ingot.packages.files.uploads import write_pieces
+from ingot.server.app import App, open_database
+from ingot.server.registry import all_endpoints
+from ingot.server.supervisor import open_socket
 
 BODY = b'{"id":1,"username":"somebody","name":"Some Body","state":"active"}' * 10
 routes = Routes("bench")

@@ -5,10 +5,10 @@ from functools import partial
 from ingot.accounts.tokens.service import create_token
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.service import create_user
-from ingot.app import open_database
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.app import open_database
 
 TOKEN = "token-of-the-bench"
 USER_TOKEN = "token-of-a-person"

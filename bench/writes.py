@@ -12,7 +12,7 @@ from bench.load import LoadResult, get, post, send_load
 from bench.process import running_server
 from bench.repositories import Measurement
 from bench.user_data import TOKEN
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 WORKERS = 2
 WRITERS = (4, 16, 64)

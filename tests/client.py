@@ -1,20 +1,21 @@
 """HTTP client for tests: checks every response against the OpenAPI document."""
 
+import json
 import re
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 import httpx
-import jsonschema
+import jsonschema_rs
 
-from ingot.api_document import api_document
 from ingot.core.db.database import Database
+from ingot.server.api_document import api_document
 from tests.http_transport import StdlibTransport
-from tests.schema_validation import Check, SchemaValidator
 
 TIMEOUT = httpx.Timeout(60).as_dict()
 USER_AGENT = "client of the tests"
+DOCUMENT = "urn:openapi"
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class OpenApiValidator:
             pattern = re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
             for method, operation in self._document["paths"][path].items():
                 self._operations.setdefault((method, path.count("/")), []).append((pattern, operation))
-        self._validator = SchemaValidator(self._document["components"]["schemas"])
-        self._checks: dict[int, Check] = {}
+        self._registry = jsonschema_rs.Registry([(DOCUMENT, self._document)])
+        self._validators: dict[int, jsonschema_rs.Draft202012Validator] = {}
 
     def check(self, method: str, path: str, answer: httpx.Response) -> None:
         """Fail if status or body of a response does not match the document."""
@@ -74,11 +75,12 @@ class OpenApiValidator:
         return next((operation for pattern, operation in found if pattern.fullmatch(path)), None)
 
     def _compare(self, schema: dict[str, Any], body: Any) -> None:
-        check = self._checks.get(id(schema))
-        if check is None:
-            check = self._checks[id(schema)] = self._validator.check_of(schema)
-        if not check(body):
-            jsonschema.Draft202012Validator({**schema, "components": self._document["components"]}).validate(body)
+        validator = self._validators.get(id(schema))
+        if validator is None:
+            absolute = json.loads(json.dumps(schema).replace('"$ref": "#', f'"$ref": "{DOCUMENT}#'))
+            validator = jsonschema_rs.Draft202012Validator(absolute, registry=self._registry)
+            self._validators[id(schema)] = validator
+        validator.validate(body)
 
 
 class Api:

@@ -7,25 +7,28 @@ import os
 import shutil
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
 from argon2 import PasswordHasher
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
+from sqlalchemy import delete
 
-from ingot.app import App, open_database
+from ingot.accounts.instance.tables import throttles
 from ingot.core.access import passwords
 from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.core.jobs.worker import JobWorker
-from ingot.jobs import job_worker
-from ingot.log import Log
-from ingot.operations.startup import initialize_instance
-from ingot.operations.supervisor import open_socket
-from ingot.settings import Settings
+from ingot.core.log import Log
+from ingot.core.settings import Settings
+from ingot.server.app import App, open_database
+from ingot.server.jobs import job_worker
+from ingot.server.startup import initialize_instance
+from ingot.server.supervisor import open_socket
 from ingot.transport.shell_server import ShellServer
 from ingot.transport.ssh_server import SshServer
 from ingot.transport.ssh_sessions import SshSessions
@@ -37,6 +40,7 @@ from tests.postgresql_standby import replica_if_chosen
 from tests.roles import UsersByRole
 from tests.server.process import Server, fresh_database
 from tests.statements import count_statements
+from tests.transactions import RECORDER
 
 ROOT_TOKEN = "root-token-of-the-tests"
 ROOT_PASSWORD = "root-password-of-the-tests"
@@ -47,6 +51,7 @@ gc.disable()
 # A busy machine may need longer than the default five seconds, and no test measures response times.
 DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 60.0
 share_certificates()
+RECORDER.install()
 SLOWEST_FILES: tuple[str, ...] = (
     "/faults/",
     "/browser/",
@@ -98,6 +103,14 @@ def default_ports_in_use() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the slowest files, so that no process is left with one of them at the end."""
     items.sort(key=lambda item: not any(part in item.path.as_posix() for part in SLOWEST_FILES))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None]:
+    """Fail a test during which a transaction has imported a module or waited."""
+    yield
+    findings = RECORDER.take_findings()
+    assert not findings, f"in a write transaction (see tests/transactions.py): {findings}"
 
 
 def pytest_collection_finish() -> None:
@@ -208,14 +221,19 @@ def instance(
     # The cost of password hashes would be paid hundreds of times; servers started as processes pay it.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     patch = pytest.MonkeyPatch()
-    patch.setattr(passwords, "_hasher", lambda: cheap)
+
+    def observed_hasher() -> PasswordHasher:
+        RECORDER.note("hashes a password")
+        return cheap
+
+    patch.setattr(passwords, "_hasher", observed_hasher)
     initialize_instance(settings)
     log = io.StringIO()
     app = App(settings, count_statements(open_database(settings, uses_replicas=True)), Log("json", log), None)
     beacons = [app.database.engine.announce_role(role) for role in ("jobs", "ssh")]
     sessions = SshSessions(settings, app.database, Log("json", log))
     ssh = SshServer(settings, sessions, Log("json", log))
-    shell = ShellServer(settings, app.database, sessions, Log("json", log))
+    shell = ShellServer(settings, sessions, Log("json", log))
     server = uvicorn.Server(
         uvicorn.Config(
             app.front,
@@ -278,3 +296,30 @@ def make(instance: Instance, api: Api) -> Make:
 def roles(make: Make) -> UsersByRole:
     """Return a user of every role."""
     return UsersByRole(make)
+
+
+@pytest.fixture
+def limit_rates(api: Api, make: Make) -> Iterator[Callable[..., None]]:
+    """Yield a function that sets rate limits, which are reset after the test; each returns when it is in force.
+
+    Calls of earlier tests from the same address do not count.
+    """
+    make.database.write(lambda db: db.run(delete(throttles)))
+    scouts = [make.user(), make.user()]
+    before: dict[str, Any] = api.get("/application/settings", make.root).json()
+    changed: dict[str, Any] = {"users_api_limit_status": 0}
+
+    def put(settings: dict[str, Any], scout: User) -> bool:
+        answer = api.put("/application/settings", make.root, **settings)
+        assert answer.status_code == 200, answer.text
+        # The server reads the settings again after a fifth of a second.
+        reads = (api.get(f"/users/{scout.id}/status", scout) for _ in range(100_000))
+        limited = settings["users_api_limit_status"] > 0
+        return any((read.status_code == 429) if limited else "ratelimit-limit" not in read.headers for read in reads)
+
+    def limit(**settings: Any) -> None:
+        changed.update({name: before[name] for name in settings})
+        assert put({"users_api_limit_status": 1, **settings}, scouts.pop())
+
+    yield limit
+    assert put(changed, scouts.pop())

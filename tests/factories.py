@@ -10,7 +10,7 @@ import httpx
 
 from ingot.accounts.instance import limits
 from ingot.core.access.levels import Level
-from ingot.core.db.times import Timestamp
+from ingot.core.db.times import Timestamp, add_duration
 from tests.client import Make, User
 from tests.statements import cold_reads, executed, refreshes
 
@@ -130,6 +130,31 @@ def day(instance: "Instance", date: str) -> Iterator[None]:
         yield
     finally:
         instance.app.database.clock = clock
+
+
+@contextmanager
+def later(instance: "Instance", **duration: int) -> Iterator[None]:
+    """Set the server's clock ahead."""
+    clock = instance.app.database.clock
+    instance.app.database.clock = lambda: add_duration(clock(), **duration)
+    try:
+        yield
+    finally:
+        instance.app.database.clock = clock
+
+
+@contextmanager
+def changed_settings(make: Make, **settings: Any) -> Iterator[None]:
+    """Change instance settings for the time of a with statement."""
+    path = "/application/settings"
+    before = make.api.get(path, make.root).json()
+    changed = make.api.put(path, make.root, **settings)
+    assert changed.status_code == 200, changed.text
+    try:
+        yield
+    finally:
+        restored = make.api.put(path, make.root, **{name: before[name] for name in settings})
+        assert restored.status_code == 200, restored.text
 
 
 def statements_of(make: Make, call: Callable[[], httpx.Response]) -> int:

@@ -11,8 +11,8 @@ from ingot.ci.runners.tables import runners
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.tables import jobs
-from ingot.integrations.webhooks.queries import SYSTEM
-from ingot.integrations.webhooks.tables import hooks
+from ingot.webhooks.queries import SYSTEM
+from ingot.webhooks.tables import hooks
 
 
 def remove_leftovers(database: Database) -> None:

@@ -50,7 +50,7 @@ class _ProxiedConnection:
         with self.proxy.counting:
             self.proxy.in_flight.add(self)
             self.proxy.most_in_flight = max(self.proxy.most_in_flight, len(self.proxy.in_flight))
-        self.inserts = self.inserts or b"INSERT INTO issues" in chunk
+        self.inserts = b"ROLLBACK" not in chunk and (self.inserts or b"INSERT INTO issues" in chunk)
         if self.inserts and b"COMMIT" in chunk and self.proxy.commit_fault is not None:
             fault, self.proxy.commit_fault = self.proxy.commit_fault, None
             if fault is CommitFault.REQUEST_LOST:

@@ -10,11 +10,11 @@ from typing import Any
 
 import uvicorn
 
-from ingot.app import App, open_database
-from ingot.log import Log
-from ingot.operations.startup import initialize_instance
-from ingot.operations.supervisor import open_socket
-from ingot.settings import Settings
+from ingot.core.log import Log
+from ingot.core.settings import Settings
+from ingot.server.app import App, open_database
+from ingot.server.startup import initialize_instance
+from ingot.server.supervisor import open_socket
 from tests.client import Api, Make, User
 from tests.statements import count_statements
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from aiosmtpd.smtp import SMTP, Envelope
 
-from ingot.jobs import job_worker
-from ingot.log import Log
-from ingot.operations.supervisor import open_socket
+from ingot.core.log import Log
+from ingot.server.jobs import job_worker
+from ingot.server.supervisor import open_socket
 from tests.conftest import Instance
 
 

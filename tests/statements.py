@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import patch
 from weakref import WeakKeyDictionary
 
+from ingot.accounts.instance import limits
 from ingot.core.db.cache import ReadCache
 from ingot.core.db.database import Database
 from ingot.core.db.engines import Engine
@@ -104,14 +105,23 @@ def recorded_statements(database: Database) -> Iterator[list[str]]:
 
 @contextmanager
 def cold_reads() -> Iterator[None]:
-    """Empty the read cache of a connection within the block whenever it would look for changes."""
-    with patch.object(ReadCache, "refresh", ReadCache.clear):
+    """Empty the read cache of a connection within the block whenever it would look for changes.
+
+    Calls within the block do not read the settings of rate limits again, which depends on the time of the last read.
+    """
+    with patch.object(ReadCache, "refresh", ReadCache.clear), patch.object(limits, "RELOAD_SECONDS", float("inf")):
         yield
 
 
+def discount(database: Database, executed_before: int) -> None:
+    """Do not count what a transaction has executed that was rolled back to be repeated."""
+    if database in _counters:
+        _counters[database].executed = executed_before
+
+
 def executed(database: Database) -> int:
-    """Return how many statements a database has run since ``count_statements``."""
-    return _counters[database].executed
+    """Return how many statements a database has run since ``count_statements``; 0 if they are not counted."""
+    return _counters[database].executed if database in _counters else 0
 
 
 def refreshes(database: Database) -> int:

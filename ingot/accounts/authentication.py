@@ -2,6 +2,8 @@
 
 import hmac
 
+from ingot.accounts.instance.access_settings import TermsNotAccepted, access_settings
+from ingot.accounts.sessions.policy import has_admin_rights
 from ingot.accounts.sessions.queries import csrf_token, session_or_none
 from ingot.accounts.tokens.queries import token_holder_or_none
 from ingot.accounts.two_factor.queries import is_second_factor_due
@@ -9,7 +11,7 @@ from ingot.accounts.users.queries import user_by_username_or_none, user_or_none
 from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.db.connection import Connection
-from ingot.errors import Denied, NotFound, Unauthenticated
+from ingot.core.errors import Denied, NotFound, Unauthenticated
 
 
 def authenticate(db: Connection, credentials: Credentials) -> Actor:
@@ -32,6 +34,8 @@ def _authenticate_token(db: Connection, token: str) -> Actor:
         or (holder.expires_at is not None and holder.expires_at <= db.now)
     ):
         raise Unauthenticated
+    if holder.terms_due:
+        raise TermsNotAccepted
     return Actor(
         user_id=holder.user_id,
         username=holder.username,
@@ -61,11 +65,14 @@ def _authenticate_session(db: Connection, credentials: Credentials) -> Actor:
         return ANONYMOUS
     if user.password_expired or is_second_factor_due(db, user):
         return ANONYMOUS
+    settings = access_settings(db)
+    if settings.requires_acceptance(user.terms_accepted_at):
+        raise TermsNotAccepted
     return Actor(
         user_id=user.id,
         username=user.username,
         name=user.name,
-        admin=user.admin,
+        admin=user.admin and has_admin_rights(settings, session, db.now),
         external=user.external,
         via="session",
         bot=user.bot,

@@ -1,1 +1,4 @@
-"""Continuous integration: pipelines, jobs, runners, artifacts, and the registries of packages and images."""
+"""Continuous integration: configuration, pipelines, jobs, runners, artifacts, schedules and triggers.
+
+See docs/subsystems/ci.md.
+"""

@@ -5,19 +5,24 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import NODEFAULT
 
+from ingot.accounts.instance.absent_settings import ABSENT_SETTINGS
 from ingot.accounts.instance.all_settings import AllSettings
-from ingot.accounts.instance.settings import InstanceSettings
 from ingot.accounts.users.details import UserDetails
-from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, GroupOptions
-from ingot.projects.projects.options import INTERNAL, ProjectCiOptions, ProjectOptions
+from ingot.core.api.declared_fields import default_of, fixed_reason, metadata_of
+from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, SHOWN_ONLY_OPTIONS, GroupOptions
+from ingot.projects.projects.options import ABSENT_OPTIONS, INTERNAL, SHOWN_ONLY, ProjectCiOptions, ProjectOptions
 
 _OPENING = """# Attributes that clients of GitLab send
 
-`make attributes` writes this page from the declarations, and a test compares the two. Every attribute is checked (the
-response to a wrong type or value is 400), stored and returned. The table states the effect of an attribute; others have
-none, because the feature behind them does not exist here. Settings that are not listed are in [settings](settings.md).
+`make attributes` writes this page from the declarations, and a test compares the two. Every attribute that a response
+contains and a request may set belongs to one of three groups:
+
+- An **effective** attribute does what the table states.
+- A **fixed** attribute always has the value in the table, because the server cannot behave otherwise. A request with
+  another value is refused with 400 and changes nothing.
+- An **absent** attribute concerns a part of GitLab that this server does not have. Responses do not contain it. A
+  request may; the response then names it in the header `X-Ingot-Ignored`.
 
 Keys, tokens and passwords of external services are not accepted as settings. The levels `issues_access_level`,
 `merge_requests_access_level`, `builds_access_level`, `wiki_access_level`, `snippets_access_level` and
@@ -34,19 +39,22 @@ Templates of commit messages know the variables `%{source_branch}`, `%{target_br
 ## Licensed features of GitLab
 
 Approval rules of merge requests (`approvals_before_merge`, `/approval_rules`), push rules, pull mirrors and protected
-branches of groups are included. Not included: merge trains, epics, weights, code owners, roles of your own, external
+branches of groups are included. Not included: epics, weights, code owners, roles of your own, external
 status checks and Geo.
 
 ## Webhooks
 
-Webhooks store and return `emoji_events`, `resource_access_token_events`, `resource_deploy_token_events`,
-`vulnerability_events`, `deployment_events` and `feature_flag_events`, but do not send them. Milestone events are sent
+The events `emoji_events`, `resource_access_token_events`, `resource_deploy_token_events`, `vulnerability_events`,
+`deployment_events` and `feature_flag_events` are not sent, so that true is refused with 400. Milestone events are sent
 for created, closed and reopened milestones of projects. A `custom_webhook_template` replaces the payload.
 
 ## Approvals
 
 With `merge_requests_disable_committers_approval`, committers of a merge request cannot approve it, and a push removes
-the approval of its user. Passwords before approvals and removals of code owners are stored only.
+the approval of its user. With `require_password_to_approve`, `POST …/approve` needs `approval_password`, and the quick
+action `/approve` does nothing. Settings of the instance with the names `prevent_merge_requests_author_approval`,
+`prevent_merge_requests_committers_approval` and `disable_overriding_approvers_per_merge_request` take precedence.
+There are no code owners: `selective_code_owner_removals` cannot be true.
 """
 _HEAD = "| Attribute | Type | Default | Effect |\n|---|---|---|---|"
 
@@ -54,31 +62,35 @@ _HEAD = "| Attribute | Type | Default | Effect |\n|---|---|---|---|"
 def attribute_table() -> str:
     """Return the whole page."""
     sections = (
-        ("Projects", ProjectOptions, INTERNAL),
+        ("Projects", ProjectOptions, (*INTERNAL, *SHOWN_ONLY)),
         ("Projects: CI, for administrators of the project", ProjectCiOptions, ()),
-        ("Groups", GroupOptions, INTERNAL_OPTIONS),
+        ("Groups", GroupOptions, (*INTERNAL_OPTIONS, *SHOWN_ONLY_OPTIONS)),
         ("Users, for administrators", UserDetails, ()),
-        ("Application settings", AllSettings, InstanceSettings.__struct_fields__),
+        ("Application settings", AllSettings, ()),
     )
     parts = [f"\n## {title}\n\n{_HEAD}\n" + "".join(_rows(struct, without)) for title, struct, without in sections]
-    return _OPENING + "".join(parts)
+    absent = ("\n## Absent attributes\n\n| Part of GitLab | Attributes |\n|---|---|\n", *_absent_rows())
+    return _OPENING + "".join(parts) + "".join(absent)
+
+
+def _absent_rows() -> Iterator[str]:
+    for part, names in (*ABSENT_OPTIONS.items(), *ABSENT_SETTINGS.items()):
+        yield f"| {part} | {', '.join(f'`{name}`' for name in names)} |\n"
 
 
 def _rows(struct: type[msgspec.Struct], without: Iterable[str]) -> Iterator[str]:
     hints = get_type_hints(struct, include_extras=True)
     for field in msgspec.structs.fields(struct):
         if field.name not in without:
-            default = field.default_factory() if field.default is NODEFAULT else field.default
-            effect = _effect(hints[field.name]) or "stored only"
-            shown = msgspec.json.encode(default).decode()
-            yield f"| `{field.name}` | {_type_name(hints[field.name])} | `{shown}` | {effect} |\n"
+            hint = hints[field.name]
+            shown = msgspec.json.encode(default_of(field)).decode()
+            yield f"| `{field.name}` | {_type_name(hint)} | `{shown}` | {_effect(hint)} |\n"
 
 
 def _effect(hint: Any) -> str:
-    """Return the description in a type, if it has one."""
-    if get_origin(hint) is Annotated:
-        return next((meta.description for meta in hint.__metadata__ if meta.description), "")
-    return next(filter(None, map(_effect, get_args(hint))), "") if _is_union(hint) else ""
+    """Return the description in a type, or why its value is fixed."""
+    effect = next((meta.description for meta in metadata_of(hint) if meta.description), "")
+    return effect or f"Fixed. {fixed_reason(hint)}"
 
 
 def _type_name(hint: Any) -> str:

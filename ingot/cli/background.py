@@ -8,14 +8,14 @@ import traceback
 
 import uvloop
 
-from ingot.app import configure_caches
 from ingot.cli.jobs import exit_at_once, run_jobs
 from ingot.cli.ssh import GRACE_SECONDS, serve_ssh
 from ingot.core.db.database import Database
 from ingot.core.jobs.job_processes import JobProcesses
+from ingot.core.log import Log, route_logging
 from ingot.core.nodes.heartbeat import Heartbeat
-from ingot.log import Log, route_logging
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.app import configure_caches
 
 
 class _JobThread(threading.Thread):

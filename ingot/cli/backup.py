@@ -2,17 +2,17 @@
 
 import argparse
 import sys
-from importlib.metadata import version
 
-import ingot.app  # noqa: F401 - Imports every package, so that all tables are registered.
+import ingot.server.app  # noqa: F401 - Imports every package, so that all tables are registered.
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.cli.progress import show_progress
 from ingot.core.db.engine_factory import engine_for
 from ingot.core.db.schema import all_tables
 from ingot.core.storage.configuration import all_storages
-from ingot.operations.backups.bucket import file_for_writing
-from ingot.operations.backups.layout import BackupError
-from ingot.operations.backups.writer import write_backup
+from ingot.core.version import product_version
+from ingot.maintenance.backups.bucket import file_for_writing
+from ingot.maintenance.backups.layout import BackupError
+from ingot.maintenance.backups.writer import write_backup
 from ingot.projects.projects.api import repository_store
 
 EXIT_DAMAGED = 3
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
                 all_tables(),
                 settings.data,
                 target,
-                version("ingot"),
+                product_version(),
                 show_progress,
                 all_storages(settings),
                 repository_store(settings),

@@ -5,24 +5,24 @@ import secrets
 import sys
 from functools import partial
 
-from ingot.app import open_database
 from ingot.ci.pipelines.stuck_jobs import STUCK_SEARCH_SECONDS, enqueue_stuck_job_search
 from ingot.cli.options import add_instance_options, prepare_instance, settings_from_arguments
 from ingot.core.access.passwords import hash_password
 from ingot.core.api.internal_client import InternalClient
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Denied, Failure, Unavailable
 from ingot.core.jobs.schedule import RecurringJob, postpone_recurring
 from ingot.core.names import NAMESPACES
-from ingot.errors import Denied, Failure, Unavailable
-from ingot.operations.demo.client import DemoClient
-from ingot.operations.demo.clock import DemoClock
-from ingot.operations.demo.group import add_demo_group, demo_actors, demo_group, demo_group_exists
-from ingot.operations.demo.loader import add_demo_users, count_other_users
-from ingot.operations.demo.signed_commits import SignedCommits
-from ingot.operations.demo.work_items import GROUP
-from ingot.operations.demo.year import add_demo_year
-from ingot.registry import endpoint_table
+from ingot.maintenance.demo.client import DemoClient
+from ingot.maintenance.demo.clock import DemoClock
+from ingot.maintenance.demo.group import add_demo_group, demo_actors, demo_group, demo_group_exists
+from ingot.maintenance.demo.loader import add_demo_users, count_other_users
+from ingot.maintenance.demo.signed_commits import SignedCommits
+from ingot.maintenance.demo.work_items import GROUP
+from ingot.maintenance.demo.year import add_demo_year
+from ingot.server.app import open_database
+from ingot.server.registry import endpoint_table
 
 MAX_EXISTING_USERS = 5
 

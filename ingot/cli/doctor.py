@@ -4,23 +4,27 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from ingot.app import open_database
 from ingot.ci.artifacts.store import artifact_store_of
-from ingot.ci.packages.files.store import package_store_of
+from ingot.ci.secure_files.files import secure_file_store_of
+from ingot.ci.secure_files.queries import recorded_secure_files
+from ingot.ci.terraform.files import state_store_of
+from ingot.ci.terraform.queries import recorded_versions
 from ingot.cli.options import add_instance_options, settings_from_arguments
-from ingot.errors import Failure, Unavailable
-from ingot.operations.doctor.artifacts import check_artifacts, check_packages
-from ingot.operations.doctor.bucket import check_bucket
-from ingot.operations.doctor.database import check_database
-from ingot.operations.doctor.directory import check_directory
-from ingot.operations.doctor.files import check_files
-from ingot.operations.doctor.findings import DoctorFinding
-from ingot.operations.doctor.large_files import check_large_files
-from ingot.operations.doctor.replicas import check_replicas
-from ingot.operations.doctor.repositories import check_repositories
+from ingot.core.errors import Failure, Unavailable
+from ingot.core.settings import Settings
+from ingot.maintenance.doctor.artifacts import check_artifacts, check_encrypted_files, check_packages
+from ingot.maintenance.doctor.bucket import check_bucket
+from ingot.maintenance.doctor.database import check_database
+from ingot.maintenance.doctor.directory import check_directory
+from ingot.maintenance.doctor.files import check_files
+from ingot.maintenance.doctor.findings import DoctorFinding
+from ingot.maintenance.doctor.large_files import check_large_files
+from ingot.maintenance.doctor.replicas import check_replicas
+from ingot.maintenance.doctor.repositories import check_repositories
+from ingot.packages.files.store import package_store_of
 from ingot.projects.projects.api import repository_store
 from ingot.repositories.lfs.files import lfs_files_of
-from ingot.settings import Settings
+from ingot.server.app import open_database
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +89,10 @@ def _find_problems(settings: Settings, *, contents: bool) -> Iterator[DoctorFind
             yield from check_large_files(database, lfs_files_of(settings))
             yield from check_artifacts(database, artifact_store_of(settings))
             yield from check_packages(database, package_store_of(settings))
+            secure_files = secure_file_store_of(settings)
+            yield from check_encrypted_files(database, secure_files, "Secure file", recorded_secure_files)
+            states = state_store_of(settings)
+            yield from check_encrypted_files(database, states, "Version of a Terraform state", recorded_versions)
         if usable:
             yield from check_repositories(database, repository_store(settings), contents=contents)
     finally:

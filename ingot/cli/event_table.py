@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from ingot.composition import list_subscriptions
 from ingot.core.events.bus import Event, collect_subscribers
-from ingot.registry import all_endpoints
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.composition import list_subscriptions
+from ingot.server.registry import all_endpoints
 
 _OPENING = """# Events and their subscribers
 
 `make events` writes this page from the declarations, and a test compares the two. An event is a fact in the past tense.
 The package that owns it emits it in the transaction of the change. Its subscribers run at once, in the order of this
 page and in the same transaction; an error in one of them rolls everything back. The order is that of
-`list_subscriptions` in `ingot/composition.py`.
+`list_subscriptions` in `ingot/server/composition.py`.
 """
 
 

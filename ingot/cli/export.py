@@ -5,20 +5,20 @@ import os
 import sys
 from pathlib import Path
 
-from ingot.app import open_database
 from ingot.cli.options import add_instance_options, prepare_instance, require_instance, settings_from_arguments
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound, Unavailable
-from ingot.integrations.transfers.exports.archive_writer import ExportWriter, scratch_folder
-from ingot.integrations.transfers.exports.group_archive import GroupArchive
-from ingot.integrations.transfers.exports.project_archive import ProjectArchive, ProjectFiles
-from ingot.integrations.transfers.exports.rows import RowReader
+from ingot.core.errors import NotFound, Unavailable
+from ingot.import_export.exports.archive_writer import ExportWriter, scratch_folder
+from ingot.import_export.exports.group_archive import GroupArchive
+from ingot.import_export.exports.project_archive import ProjectArchive, ProjectFiles
+from ingot.import_export.exports.rows import RowReader
 from ingot.projects.groups.queries import find_group
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import find_project
 from ingot.projects.uploads.files import upload_files
 from ingot.repositories.lfs.files import lfs_files_of
+from ingot.server.app import open_database
 
 _OPERATOR = Actor(admin=True)
 

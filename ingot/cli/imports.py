@@ -7,34 +7,37 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from typing import get_args
 from urllib.parse import urlsplit
 
+from ingot.accounts.instance.outgoing_rules import instance_guard
 from ingot.accounts.users.actors import active_actor
 from ingot.accounts.users.queries import user_by_login_or_none
-from ingot.app import open_database
 from ingot.cli.options import add_instance_options, prepare_instance, require_instance, settings_from_arguments
 from ingot.cli.progress import show_progress
-from ingot.composition import outgoing_guard
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Failure, NotFound, Unavailable
 from ingot.core.jobs.handlers import RetryLater
-from ingot.errors import Failure, NotFound, Unavailable
-from ingot.integrations.transfers.runs.documents import progress_of
-from ingot.integrations.transfers.runs.jobs import ImportRunJob
-from ingot.integrations.transfers.runs.opening import store_archive
-from ingot.integrations.transfers.runs.params import RequestedEntity, Server, SourceConfiguration, StartImport
-from ingot.integrations.transfers.runs.queries import entities_of, run_or_none
-from ingot.integrations.transfers.runs.report import report_of, report_text
-from ingot.integrations.transfers.runs.requests import ImportRequests, ServerProject
-from ingot.integrations.transfers.runs.service import cancel_run, finish_own_job
-from ingot.integrations.transfers.tables import ImportEntity, ImportRun
+from ingot.core.log import log_failure
+from ingot.core.settings import Settings
+from ingot.import_export.runs.documents import progress_of
+from ingot.import_export.runs.jobs import ImportRunJob
+from ingot.import_export.runs.opening import store_archive
+from ingot.import_export.runs.params import RequestedEntity, Server, SourceConfiguration, StartImport
+from ingot.import_export.runs.queries import entities_of, open_runs, run_or_none
+from ingot.import_export.runs.report import report_of, report_text
+from ingot.import_export.runs.requests import ImportRequests, ServerProject
+from ingot.import_export.runs.service import HOLD_SECONDS, cancel_run, finish_own_job, hold_run
+from ingot.import_export.tables import ImportEntity, ImportRun
 from ingot.projects.projects.api import repository_store
-from ingot.settings import Settings
+from ingot.server.app import open_database
 
 TOKEN_VARIABLE = "INGOT_IMPORT_TOKEN"  # noqa: S105 - The name of a variable.
 _COLUMNS = 2
+_POLL_SECONDS = 0.5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,8 +117,26 @@ class _ImportCommand:
 
     def execute(self) -> bool:
         """Import, print the report, and return whether everything was imported."""
-        import_run = self._start()
-        job = ImportRunJob(self._settings, self._store, outgoing_guard(self._settings), on_progress=self._show)
+        import_run = self._database.read(self._open_run)
+        if import_run is None:
+            import_run = self._start()
+        else:
+            print(f"Continuing the import of {import_run.created_at}", file=sys.stderr)
+        if self._database.write(partial(hold_run, run_id=import_run.id)):
+            self._import(import_run)
+        self._wait_for_server(import_run)
+        return self._print_report(import_run)
+
+    def _import(self, import_run: ImportRun) -> None:
+        """Import in this process, while the job of the run is kept from starting."""
+        job = ImportRunJob(
+            self._settings,
+            self._store,
+            instance_guard(self._settings, self._database, reads_only=True),
+            on_progress=self._show,
+        )
+        stopped = Event()
+        Thread(target=self._hold, args=(import_run.id, stopped), daemon=True).start()
         try:
             while True:
                 try:
@@ -127,8 +148,48 @@ class _ImportCommand:
         except KeyboardInterrupt:
             self._database.write(partial(cancel_run, run=import_run))
             raise
-        self._database.write(partial(finish_own_job, run_id=import_run.id))
-        return self._print_report(import_run)
+        finally:
+            stopped.set()
+        if not self._is_open(import_run):
+            self._database.write(partial(finish_own_job, run_id=import_run.id))
+
+    def _hold(self, run_id: int, stopped: Event) -> None:
+        while not stopped.wait(HOLD_SECONDS / 3):
+            try:
+                self._database.write(partial(hold_run, run_id=run_id))
+            except (Unavailable, Failure) as error:  # The server continues the import if this lasts.
+                log_failure("import not held", error)
+
+    def _wait_for_server(self, import_run: ImportRun) -> None:
+        """Wait while the server executes the run, which it does after a crash of this command."""
+        if self._is_open(import_run):
+            print("The server continues the import", file=sys.stderr)
+        while self._is_open(import_run):
+            time.sleep(_POLL_SECONDS)
+
+    def _is_open(self, import_run: ImportRun) -> bool:
+        current = self._database.read(partial(run_or_none, run_id=import_run.id))
+        return current is not None and current.status in ("created", "started")
+
+    def _open_run(self, db: Connection) -> ImportRun | None:
+        """Return the run that an earlier command with these arguments began and did not end."""
+        namespace, slug = self._destination()
+        if self._is_file:
+            kind, url, key = "archive", "", slug or self._archive_path
+        else:
+            source = self._server_source()
+            kind, url, key = source.kind, source.url, source.key
+        target = namespace.lower(), (slug or key.rpartition("/")[2]).lower()
+        for run in open_runs(db, self._actor):
+            if (run.source_type, run.source_url) != (kind, url):
+                continue
+            entity = entities_of(db, run.id)[0]
+            if entity.source_key == key and target == (
+                entity.destination_namespace.lower(),
+                entity.destination_slug.lower(),
+            ):
+                return run
+        return None
 
     def _print_report(self, import_run: ImportRun) -> bool:
         def read(db: Connection) -> tuple[str, bool]:
@@ -150,7 +211,7 @@ class _ImportCommand:
         if self._is_file:
             with Path(self._arguments.source).open("rb") as file:
                 archive = store_archive(self._settings, file)
-            path = slug or Path(self._arguments.source).name.partition(".")[0]
+            path = slug or self._archive_path
             return self._requests.start_archive(archive, None, namespace, path, None, None, by_job=False)[1]
         source = self._server_source()
         entity = RequestedEntity(
@@ -162,6 +223,10 @@ class _ImportCommand:
         configuration = SourceConfiguration(url=source.url, access_token=source.token, source_type=source.kind)
         params = StartImport(configuration=configuration, entities=[entity], user_mapping=self._users())
         return self._requests.start(params, by_job=False)
+
+    @property
+    def _archive_path(self) -> str:
+        return Path(self._arguments.source).name.partition(".")[0]
 
     @property
     def _is_file(self) -> bool:

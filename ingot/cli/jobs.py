@@ -7,19 +7,20 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import get_args
 
-from ingot.app import open_database
 from ingot.cli.options import add_instance_options, prepare_instance, settings_from_arguments
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Conflict, NotFound, Unavailable
 from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
 from ingot.core.jobs.job_processes import JobProcesses
 from ingot.core.jobs.tables import Job, JobState
+from ingot.core.log import Log, route_logging
 from ingot.core.nodes.heartbeat import Heartbeat
-from ingot.errors import Conflict, NotFound, Unavailable
-from ingot.jobs import job_worker
-from ingot.log import Log, route_logging
-from ingot.operations.webhook_deliveries import WebhookDeliveries
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.allocator import begin_collecting
+from ingot.server.app import open_database
+from ingot.server.jobs import job_worker
+from ingot.server.webhook_deliveries import WebhookDeliveries
 
 _COLUMN_TITLES = ("ID", "KIND", "STATE", "ATTEMPTS", "RUN AT", "LAST ERROR")
 
@@ -76,6 +77,7 @@ def serve(settings: Settings, lifeline: int | None = None, processes: JobProcess
     if lifeline is None:
         signal.signal(signal.SIGINT, lambda *_: None)
     database = open_database(settings)
+    begin_collecting()
     with Heartbeat(settings, database, ["jobs"], log):
         stops = [wake] if lifeline is None else [wake, lifeline]
         finished = run_jobs(settings, database, log, stops, processes)

@@ -36,9 +36,9 @@ class _PrintVersion(argparse.Action):
     """Option that prints the version; looking it up takes longer than the fastest commands."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
+        from ingot.core.version import product_version
 
-        print(f"ingot {version('ingot')}")
+        print(f"ingot {product_version()}")
         parser.exit()
 
 

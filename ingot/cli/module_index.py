@@ -1,12 +1,12 @@
-"""The index of modules that ``make index`` writes to ingot/module_index.txt."""
+"""The index of modules that ``make index`` writes to ingot/core/module_index.txt."""
 
 from collections import defaultdict
 from importlib import import_module
 
-from ingot.composition import list_subscriptions
 from ingot.core.events.bus import event_name
-from ingot.registry import ROUTE_MODULES
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.composition import list_subscriptions
+from ingot.server.registry import ROUTE_MODULES
 from ingot.web.all_pages import PAGE_MODULES
 from ingot.web.page_routes import page_routes_of
 

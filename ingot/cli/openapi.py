@@ -4,7 +4,7 @@ import argparse
 
 import msgspec
 
-from ingot.api_document import api_document, operation_count
+from ingot.server.api_document import api_document, operation_count
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

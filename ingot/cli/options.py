@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ingot.cli.reported_errors import reported_errors
-from ingot.settings import Settings, load_settings
+from ingot.core.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from ingot.core.db.times import Timestamp
@@ -40,7 +40,7 @@ def prepare_instance(
     """
     # Imported here because the supervisor imports this module and must stay small.
     from ingot.core.db.clocks import wall_clock
-    from ingot.operations.startup import initialize_instance
+    from ingot.server.startup import initialize_instance
 
     with reported_errors():  # It runs in a child process, too.
         password = initialize_instance(settings, clock or wall_clock, needs_password=announce)

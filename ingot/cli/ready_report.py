@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from ingot.settings import Settings, url_host
+from ingot.core.settings import Settings, url_host
 
 
 class ReadyReport(NamedTuple):

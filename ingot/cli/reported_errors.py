@@ -24,9 +24,9 @@ def _message(error: Exception) -> str | None:
     """Return the message of an error, or None for a defect; modules are imported late, as most commands raise none."""
     import sqlite3
 
+    from ingot.core.errors import Unavailable
     from ingot.core.migrations.errors import SchemaError
-    from ingot.errors import Unavailable
-    from ingot.settings import InvalidSetting
+    from ingot.core.settings import InvalidSetting
 
     if isinstance(error, (InvalidSetting, SchemaError)):
         return str(error)

@@ -6,9 +6,9 @@ import sys
 
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.cli.progress import show_progress
-from ingot.operations.backups.bucket import file_for_reading
-from ingot.operations.backups.layout import BackupError
-from ingot.operations.backups.restore import restore_backup
+from ingot.maintenance.backups.bucket import file_for_reading
+from ingot.maintenance.backups.layout import BackupError
+from ingot.maintenance.backups.restore import restore_backup
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

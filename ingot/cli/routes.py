@@ -4,7 +4,7 @@ import argparse
 import inspect
 
 from ingot.core.api.routes import Endpoint
-from ingot.registry import all_endpoints
+from ingot.server.registry import all_endpoints
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

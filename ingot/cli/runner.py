@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from ingot.log import Log
+from ingot.core.log import Log
 from ingot.runner.client import RunnerClient
 from ingot.runner.execution import RunnerPaths
 from ingot.runner.http import NoResponse

@@ -30,12 +30,12 @@ from ingot.cli.temporary_server import (
     require_valid_options,
     serve_temporary,
 )
+from ingot.core.log import Log
 from ingot.core.migrations.run import is_ready
-from ingot.log import Log
-from ingot.operations.allocator import release_code
-from ingot.operations.permissions import exposed_paths, writable_directory
-from ingot.operations.supervisor import Supervisor, run_in_child_process
-from ingot.settings import InvalidSetting, Settings, url_host
+from ingot.core.settings import InvalidSetting, Settings, url_host
+from ingot.core.version import product_version
+from ingot.server.permissions import exposed_paths, writable_directory
+from ingot.server.supervisor import Supervisor, run_in_child_process
 from ingot.transport.host_keys import host_keys
 
 _WAIT_FOR_OTHER_SECONDS = 2.0
@@ -126,9 +126,10 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     supervisor = Supervisor(children, log, listeners, [renderers, maintenance])
     # Whoever reads the next line may stop the server at once.
     supervisor.handle_signals()
-    log("serving", url=settings.external_url or url, data=str(settings.data), workers=workers)
+    log(
+        "serving", version=product_version(), url=settings.external_url or url, data=str(settings.data), workers=workers
+    )
     write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None))
-    release_code()
     supervisor.run()
     del lock
 

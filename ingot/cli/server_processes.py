@@ -9,18 +9,18 @@ from importlib import import_module
 from socket import socket
 from typing import NamedTuple
 
-from ingot.app import App
 from ingot.cli import background, jobs, ssh, web
 from ingot.core.jobs.job_processes import JobProcesses
+from ingot.core.late_imports import DeferredFunction
+from ingot.core.log import Log
 from ingot.core.markup.render_pool import POOL
-from ingot.jobs import minutely_jobs, run_maintenance
-from ingot.late_imports import DeferredFunction
-from ingot.log import Log
-from ingot.operations.allocator import compact_heap
-from ingot.operations.supervisor import ForkRequests, SupervisedProcess, close_descriptors, run_and_exit
-from ingot.operations.warm_up import warm_up
-from ingot.registry import endpoint_table
-from ingot.settings import Settings, url_host
+from ingot.core.settings import Settings, url_host
+from ingot.server.allocator import compact_heap
+from ingot.server.app import App
+from ingot.server.jobs import minutely_jobs, run_maintenance
+from ingot.server.registry import endpoint_table
+from ingot.server.supervisor import ForkRequests, SupervisedProcess, close_descriptors, run_and_exit
+from ingot.server.warm_up import warm_up
 from ingot.web.template_environment import compile_templates
 
 _BACKGROUND_CACHE_SHARE = 1 / 8

@@ -2,21 +2,21 @@
 
 import argparse
 import asyncio
-import gc
 import signal
 import socket
 from collections.abc import Callable
 
 import uvloop
 
-from ingot.app import REQUEST_STATEMENT_SECONDS, configure_caches, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
 from ingot.cli.temporary_server import listen
 from ingot.core.db.database import Database
 from ingot.core.http.server import LINGER_SECONDS
+from ingot.core.log import Log, route_logging
 from ingot.core.nodes.heartbeat import Heartbeat
-from ingot.log import Log, route_logging
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.allocator import begin_collecting
+from ingot.server.app import REQUEST_STATEMENT_SECONDS, configure_caches, open_database
 from ingot.transport.shell_server import ShellServer
 from ingot.transport.ssh_listener import SshListener
 from ingot.transport.ssh_sessions import SshSessions
@@ -63,14 +63,13 @@ async def serve_ssh(
 ) -> None:
     """Serve until SIGTERM or until the supervisor exits; call ``on_stop`` when the end begins."""
     sessions = SshSessions(settings, database, log)
-    shell_server = ShellServer(settings, database, sessions, log)
+    shell_server = ShellServer(settings, sessions, log)
     signals = _StopSignals(lifeline)
     ssh_listener = SshListener(settings, sessions, log, listener) if listener is not None else None
     if ssh_listener is not None:
         ssh_listener.start()
     shell_server.listen()
-    # Objects created so far live until exit; exclude them from garbage collection.
-    gc.freeze()
+    begin_collecting()
     announcement = database.engine.announce_role("ssh")
     await signals.stopping.wait()
     announcement.close()

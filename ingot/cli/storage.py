@@ -6,25 +6,25 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from ingot.app import open_database
 from ingot.ci.jobs.jobs import TraceJobs
 from ingot.ci.traces.store import trace_store_of
 from ingot.cli.options import add_instance_options, require_instance, settings_from_arguments
 from ingot.cli.progress import show_progress
 from ingot.core.db.database import Database
+from ingot.core.errors import Failure, NotFound, Unavailable
+from ingot.core.settings import BUCKET_KINDS, Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.drivers import StorageDriver
 from ingot.core.storage.files import FileStorage
 from ingot.core.storage.s3 import URL_SECONDS
 from ingot.core.storage.transfers import DamagedCopy, move_files
-from ingot.errors import Failure, NotFound, Unavailable
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import existing_project, project_id_by_path_or_none
 from ingot.projects.projects.tables import Project
+from ingot.repositories.storage_moves.mover import RepositoryMover
 from ingot.repositories.storage_moves.queries import find_move, projects_on_storage
 from ingot.repositories.storage_moves.service import schedule_move
-from ingot.repositories.storage_moves.staged import RepositoryMover
-from ingot.settings import BUCKET_KINDS, Settings
+from ingot.server.app import open_database
 
 _COLUMN_TITLES = ("KIND", "DISK", "BUCKET", "NEW FILES")
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ingot.cli.options import prepare_instance
 from ingot.cli.ready_report import ready_report, write_report
-from ingot.log import Log, route_logging
-from ingot.operations.supervisor import open_socket
-from ingot.settings import InvalidSetting, Settings, is_loopback, url_host
+from ingot.core.log import Log, route_logging
+from ingot.core.settings import InvalidSetting, Settings, is_loopback, url_host
+from ingot.core.version import product_version
+from ingot.server.supervisor import open_socket
 
 if TYPE_CHECKING:
-    from ingot.operations.single_process import SingleProcess
+    from ingot.server.single_process import SingleProcess
 
 _STABLE_TOKEN = "ingot-testing-root-token"  # noqa: S105 - Of an instance for tests, on request.
 
@@ -88,7 +89,7 @@ def _serve(settings: Settings, arguments: argparse.Namespace, listener: socket, 
     if ssh_listener is not None:
         (settings.run / "ssh_port").write_text(f"{settings.ssh_port}\n")
     server = http_server(front, process.settings, process.drain, process.expects_requests, lingers=False)
-    log("serving", url=settings.external_url or url, data=str(settings.data), workers=1)
+    log("serving", version=product_version(), url=settings.external_url or url, data=str(settings.data), workers=1)
     write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None, testing_secret=secret))
     run_server(server, listener, beside=process.running())
     log("stopped")
@@ -99,7 +100,7 @@ def _application(
 ) -> tuple[str | None, Any, "SingleProcess"]:
     """Initialize the instance and build its application; return the secret of the control endpoints with it."""
     from ingot.core.migrations.prebuilt import create_database
-    from ingot.operations.single_process import SingleProcess
+    from ingot.server.single_process import SingleProcess
 
     if settings.embedded:
         create_database(settings)
@@ -107,10 +108,10 @@ def _application(
         prepare_instance(settings)
         process = SingleProcess(settings, log, ssh_listener)
         return None, process, process
-    from ingot.operations.testing.clock import DETERMINISTIC_START, ControlledClock
-    from ingot.operations.testing.control import TestControl
-    from ingot.operations.testing.frontend import TestFrontend
-    from ingot.operations.testing.randomness import StableSecrets
+    from ingot.server.test_control.clock import DETERMINISTIC_START, ControlledClock
+    from ingot.server.test_control.control import TestControl
+    from ingot.server.test_control.frontend import TestFrontend
+    from ingot.server.test_control.randomness import StableSecrets
 
     secret = secrets.token_urlsafe(24)
     stable_secrets = StableSecrets() if arguments.deterministic else None

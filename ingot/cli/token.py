@@ -5,12 +5,12 @@ import sys
 
 from ingot.accounts.tokens.service import create_token
 from ingot.accounts.users.queries import user_by_login_or_none
-from ingot.app import open_database
 from ingot.cli.options import add_instance_options, prepare_instance, require_instance, settings_from_arguments
 from ingot.core.access.scopes import SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, parse_date
-from ingot.errors import Invalid, NotFound, Unavailable
+from ingot.core.errors import Invalid, NotFound, Unavailable
+from ingot.server.app import open_database
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

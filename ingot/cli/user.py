@@ -5,6 +5,7 @@ import getpass
 import sys
 from collections.abc import Callable
 
+from ingot.accounts.instance.password_rules import current_password_rules
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.queries import user_by_login_or_none
 from ingot.accounts.users.service import (
@@ -16,13 +17,14 @@ from ingot.accounts.users.service import (
     set_password,
 )
 from ingot.accounts.users.tables import User
-from ingot.app import open_database
 from ingot.cli.options import add_instance_options, prepare_instance, require_instance, settings_from_arguments
 from ingot.core.access.actor import ANONYMOUS
-from ingot.core.access.passwords import hash_password, password_error
+from ingot.core.access.passwords import hash_password, password_errors
 from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.errors import Conflict, Denied, Invalid, NotFound, Unavailable
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict, Denied, Invalid, NotFound, Unavailable
+from ingot.server.app import open_database
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,15 +61,15 @@ def run(arguments: argparse.Namespace) -> None:
     prepare_instance(settings)
     database = open_database(settings)
     try:
-        print(database.write(_run_verb(arguments)))
+        print(database.write(_run_verb(arguments, database)))
     except (Conflict, Invalid, Denied, NotFound, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:
         database.close()
 
 
-def _run_verb(arguments: argparse.Namespace) -> Callable[[Connection], str]:
-    hashed = _read_password_hash(arguments) if arguments.verb in ("create", "password") else ""
+def _run_verb(arguments: argparse.Namespace, database: Database) -> Callable[[Connection], str]:
+    hashed = _read_password_hash(arguments, database) if arguments.verb in ("create", "password") else ""
 
     def work(db: Connection) -> str:
         db.lock(NAMESPACES)
@@ -76,7 +78,6 @@ def _run_verb(arguments: argparse.Namespace) -> Callable[[Connection], str]:
                 email=arguments.email,
                 name=arguments.name or arguments.username,
                 username=arguments.username,
-                password="-" * 8,
                 admin=arguments.admin,
                 external=arguments.external,
             )
@@ -106,11 +107,11 @@ def _change_user(db: Connection, arguments: argparse.Namespace, user: User, hash
     return f"Blocked {user.username}."
 
 
-def _read_password_hash(arguments: argparse.Namespace) -> str:
+def _read_password_hash(arguments: argparse.Namespace, database: Database) -> str:
     password: str = arguments.password or (
         getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     )
-    error = password_error(password)
-    if error:
-        sys.exit(f"ingot: The password {error}")
+    errors = password_errors(password, database.read(current_password_rules))
+    if errors:
+        sys.exit(f"ingot: The password {', '.join(errors)}")
     return hash_password(password)

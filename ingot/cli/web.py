@@ -12,7 +12,6 @@ from typing import Any
 
 import uvicorn
 
-from ingot.app import REQUEST_STATEMENT_SECONDS, App, open_database
 from ingot.cli.options import (
     add_instance_options,
     add_listening_options,
@@ -24,9 +23,11 @@ from ingot.cli.temporary_server import listen
 from ingot.core.http.connections import connection_limit, raise_descriptor_limit
 from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.core.http.server import HttpServer
-from ingot.log import Log, route_logging
-from ingot.operations.supervisor import Supervisor
-from ingot.settings import Settings
+from ingot.core.log import Log, route_logging
+from ingot.core.settings import Settings
+from ingot.server.allocator import begin_collecting
+from ingot.server.app import REQUEST_STATEMENT_SECONDS, App, open_database
+from ingot.server.supervisor import Supervisor
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,9 +121,7 @@ def run_server(
         async with beside or nullcontext():
             await server.serve(sockets=[listener])
 
-    # Objects created so far live until exit; exclude them from garbage collection.
-    gc.freeze()
-    gc.set_threshold(20_000, 10, 10)
+    begin_collecting()
     with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
         runner.run(main())
 

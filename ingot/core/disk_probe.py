@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from ingot.log import log_failure
+from ingot.core.log import log_failure
 
 INTERVAL_SECONDS = 2.0
 """Time after which a result is out of date."""

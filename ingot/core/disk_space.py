@@ -6,7 +6,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 CACHE_SECONDS = 5.0
 MIN_FREE_FILES = 1_000

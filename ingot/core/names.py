@@ -2,7 +2,7 @@
 
 import re
 
-from ingot.errors import too_long_message
+from ingot.core.errors import too_long_message
 
 _SEGMENT = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*(?<!\.)|[A-Za-z0-9_]")
 _RESERVED_SUFFIXES = (".git", ".atom", ".wiki")

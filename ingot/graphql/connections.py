@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ingot.core.db.paging import Listing
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.graphql.context import QueryContext
 from ingot.graphql.resolvers import Arguments, Resolvers
 

@@ -8,10 +8,10 @@ from ingot.core.api.internal_client import InternalCaller, InternalClient, Targe
 from ingot.core.api.routes import AlternateResponse, Endpoint
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Conflict
 from ingot.core.http.request import Origin
 from ingot.core.markup.render_budget import RenderBudget
-from ingot.errors import Conflict
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 T = TypeVar("T")
 V = TypeVar("V")

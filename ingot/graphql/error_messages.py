@@ -2,7 +2,7 @@
 
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest
-from ingot.errors import Conflict, Denied, Invalid, NotFound, Throttled, Unauthenticated, Unchanged
+from ingot.core.errors import Conflict, Denied, Invalid, NotFound, Throttled, Unauthenticated, Unchanged
 
 NOT_AVAILABLE = (
     "The resource that you are attempting to access does not exist or you don't have permission to perform this action"

@@ -18,7 +18,7 @@ from graphql import (
 )
 from msgspec import UNSET
 
-from ingot.errors import Denied, NotFound, Unauthenticated
+from ingot.core.errors import Denied, NotFound, Unauthenticated
 from ingot.graphql.context import QueryContext
 from ingot.graphql.error_messages import error_messages
 from ingot.graphql.plan import INTROSPECTION_FIELDS, TYPENAME, FieldPlan, PlanBuilder, serializer

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ingot.core.api.params import number_or_none
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 _PREFIX = "gid://gitlab/"
 

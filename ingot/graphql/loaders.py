@@ -8,12 +8,12 @@ from ingot.accounts.users.views import UserView, user_view
 from ingot.collaboration.issues.hierarchy import visible_issues
 from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
+from ingot.collaboration.markdown.service import render_texts
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
+from ingot.core.errors import NotFound
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.renderer import MAX_LENGTH
-from ingot.discovery.markdown.service import render_texts
-from ingot.errors import NotFound
 from ingot.graphql.context import QueryContext
 from ingot.projects.groups.params import ListGroups
 from ingot.projects.groups.queries import find_group, list_groups
@@ -50,7 +50,7 @@ def _project_views(context: QueryContext, db: Connection, project_ids: Collectio
     paths = paths_of_projects(db, sorted(project_ids))
     visible = visible_projects_by_path(db, context.actor, paths.values())
     records = [lookup.project for lookup in visible.values()]
-    return project_views(db, context.actor, records, instance_urls(context.origin, context.settings))
+    return project_views(db, context.actor, records, instance_urls(db, context.origin, context.settings))
 
 
 def load_groups(context: QueryContext, group_ids: Iterable[int]) -> Mapping[int, GroupView | None]:

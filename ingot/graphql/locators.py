@@ -19,9 +19,9 @@ from ingot.collaboration.releases.tables import release_links
 from ingot.collaboration.snippets.tables import snippets
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.graphql.context import QueryContext
-from ingot.repositories.pipelines.tables import commit_statuses, pipelines
+from ingot.pipelines.tables import commit_statuses, pipelines
 from ingot.repositories.tags.tables import releases
 
 _ID: Any = bindparam("id")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.graphql.resolvers import Arguments
 
 _ORDERS = {

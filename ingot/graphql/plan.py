@@ -174,7 +174,11 @@ def _leaf_serializer(kind: GraphQLNamedType) -> Callable[[Sequence[Any]], Sequen
 
         return lambda values: [None if value is None else to_name(value) for value in values]
     if kind.name == "String" or kind.name == "ID" or kind.name == "BigInt":
-        return lambda values: [value if value is None or type(value) is str else str(value) for value in values]
+        return lambda values: [value if value is None or type(value) is str else _text(value) for value in values]
     if kind.name == "Float":
         return lambda values: [None if value is None else float(value) for value in values]
     return list
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if type(value) is bool else str(value)

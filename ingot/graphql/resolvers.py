@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest
-from ingot.errors import Failure
+from ingot.core.errors import Failure
 from ingot.git.core.errors import GitError
 
 if TYPE_CHECKING:

@@ -1,11 +1,12 @@
 """The schema: the files in ``schema``, completed with connections, page arguments and the types of mutations."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from threading import Lock
 from typing import Any
 
 from graphql import (
@@ -40,6 +41,7 @@ FAMILIES = (
     "members",
     "merge_request_users",
     "merge_requests",
+    "merge_trains",
     "metadata",
     "milestones",
     "notes",
@@ -53,9 +55,22 @@ FAMILIES = (
     "users",
     "work_items",
 )
-MUTATIONS = ("boards", "ci", "issues", "merge_requests", "notes", "projects", "releases", "snippets", "timelogs")
+MUTATIONS = (
+    "boards",
+    "ci",
+    "issues",
+    "merge_requests",
+    "merge_trains",
+    "notes",
+    "projects",
+    "releases",
+    "snippets",
+    "timelogs",
+)
 _PAGE_ARGUMENTS = "type Page { page(after: String, before: String, first: Int, last: Int): Int }"
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+_BUILDING = Lock()
+"""Held while the schema is built: each of several concurrent first queries would build its own, of 7 MB."""
 
 
 class ResolvedSchema:
@@ -87,14 +102,21 @@ def snake_case(name: str) -> str:
     return _CAPITAL.sub("_", name).lower()
 
 
-@cache
 def load_schema() -> ResolvedSchema:
-    """Build the schema; this takes about a tenth of a second and happens at the first query of a process."""
+    """Return the schema; building it takes about a tenth of a second and happens at the first query of a process."""
+    if _build_schema.cache_info().currsize == 0:
+        with _BUILDING:
+            return _build_schema()
+    return _build_schema()
+
+
+@cache
+def _build_schema() -> ResolvedSchema:
     folder = files("ingot.graphql").joinpath("schema")
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".graphql"))
-    text = "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
-    document = parse(text, no_location=True)
-    definitions = list(_completed(document))
+    # The tokens of a text refer to each other, so that only garbage collection frees them; those of a file soon.
+    documents = [parse(folder.joinpath(name).read_text("utf-8"), no_location=True) for name in names]
+    definitions = list(_completed([node for document in documents for node in document.definitions]))
     resolvers = Resolvers()
     modules = [*(f"families.{name}" for name in FAMILIES), *(f"mutations.{name}" for name in MUTATIONS)]
     for name in modules:
@@ -111,13 +133,13 @@ def load_schema() -> ResolvedSchema:
     return ResolvedSchema(schema, shared)
 
 
-def _completed(document: DocumentNode) -> Iterator[DefinitionNode]:
+def _completed(definitions: Sequence[DefinitionNode]) -> Iterator[DefinitionNode]:
     """Add what the files leave out because it follows from the names."""
     page = parse(_PAGE_ARGUMENTS, no_location=True).definitions[0]
     page_arguments = page.fields[0].arguments  # type: ignore[attr-defined] # It is an object type.
     connections: dict[str, None] = {}
-    defined = {node.name.value for node in document.definitions}  # type: ignore[attr-defined] # All have names.
-    for definition in document.definitions:
+    defined = {node.name.value for node in definitions}  # type: ignore[attr-defined] # All have names.
+    for definition in definitions:
         if isinstance(definition, ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode):
             if isinstance(definition, ObjectTypeDefinitionNode) and definition.name.value == "Mutation":
                 yield from _mutation_types(definition)

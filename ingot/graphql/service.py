@@ -7,7 +7,7 @@ from graphql import GraphQLError, GraphQLObjectType, OperationDefinitionNode, Op
 from graphql.execution.values import get_variable_values
 
 from ingot.core.access.scopes import WRITE_SCOPES, has_any_scope
-from ingot.errors import Denied, NotFound, Unauthenticated
+from ingot.core.errors import Denied, NotFound, Unauthenticated
 from ingot.graphql.context import QueryContext
 from ingot.graphql.documents import NUL_ERROR, Document, InvalidDocument, find_document, introspect
 from ingot.graphql.error_messages import error_messages

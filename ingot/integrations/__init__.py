@@ -1,1 +1,1 @@
-"""Exchange with other systems: webhooks, services, imports and exports."""
+"""Integrations of a project with external services: chat, mail, Jira and other issue trackers."""

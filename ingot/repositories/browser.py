@@ -4,11 +4,12 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.paths import path_encodings, path_error
 from ingot.git.core.repository import Repository
-from ingot.git.diffs.diffs import diff_between
 from ingot.git.diffs.patches import PatchContent, read_commit_diff, read_commit_mail
 from ingot.git.diffs.text_patches import patch_of_texts
 from ingot.git.history.blame import MAX_LINES
@@ -19,9 +20,11 @@ from ingot.git.history.divergence import Divergence, cached_divergence, count_di
 from ingot.git.history.last_commit import last_commit_id
 from ingot.git.history.log import CommitFilter, list_commits
 from ingot.git.history.log import count_commits as count_in_history
+from ingot.git.history.merge_bases import merge_base_or_none
+from ingot.git.trees.blobs import read_small_blob
 from ingot.git.trees.entries import FOLDER, LINK, SUBMODULE, TreeEntry, entry_or_none
 from ingot.git.trees.file_names import FileNames, list_file_names
-from ingot.repositories.commits.queries import find_commit
+from ingot.repositories.commits.queries import commit_changes, find_commit
 from ingot.repositories.commits.views import (
     CommitView,
     DiffView,
@@ -30,6 +33,7 @@ from ingot.repositories.commits.views import (
     signature_time,
     truncated_title,
 )
+from ingot.repositories.diff_limits import diff_limits
 from ingot.repositories.files.params import LineRange
 from ingot.repositories.files.queries import blame_file
 from ingot.repositories.files.queries import find_file as find_stored_file
@@ -121,6 +125,14 @@ def list_folder(repository: Repository, commit: str, path: str, page: Page) -> L
     return list_entries(repository, ListTree(ref=commit), path, page)
 
 
+def comparison_base(repository: Repository, old: str, new: str, *, straight: bool) -> str:
+    """Return the commit at the old side of a comparison, or an empty string if the histories are not related."""
+    commits = [commit for name in (old, new) if (commit := commit_id_or_none(repository, name)) is not None]
+    if straight or len(commits) < 2:
+        return commits[0] if commits else ""
+    return merge_base_or_none(repository, commits) or ""
+
+
 def read_file(repository: Repository, commit: str, path: str) -> CodeFile:
     """Return the file at a path; raise NotFound where there is none."""
     file = find_stored_file(repository, commit, path)
@@ -128,6 +140,14 @@ def read_file(repository: Repository, commit: str, path: str) -> CodeFile:
     kind: Literal["file", "link", "module"] = "module" if mode == SUBMODULE else "link" if mode == LINK else "file"
     name, blob = decoded(file.entry.name), file.blob
     return CodeFile(name, file.entry.oid, kind, mode == _EXECUTABLE, blob.size, blob.body)
+
+
+def with_content(repository: Repository, file: CodeFile, limit: int) -> CodeFile:
+    """Return a file with its content, also if it is too large for ``read_file`` but within a limit in bytes."""
+    if file.body is not None or file.kind != "file":
+        return file
+    require_blocking_allowed()
+    return file._replace(body=read_small_blob(repository, file.oid, limit))
 
 
 def blame_lines(repository: Repository, commit: str, path: str, start: int, end: int) -> list[BlamedLines]:
@@ -195,10 +215,10 @@ def branch_distances(
     return count_divergence(repository, base, tips) if wait else cached_divergence(repository, base, tips)
 
 
-def commit_diff(repository: Repository, name: str) -> CommitDiff:
+def commit_diff(db: Connection, repository: Repository, name: str) -> CommitDiff:
     """Return what a commit changed; raise NotFound where there is none of this name."""
     commit = find_commit(repository, name)
-    changes = diff_between(repository, commit.parents[0] if commit.parents else None, commit.oid).changes
+    changes = commit_changes(repository, commit, diff_limits(db))
     return CommitDiff(commit.oid, [diff_view(change) for change in changes])
 
 

@@ -11,9 +11,9 @@ from ingot.core.api.request_fields import BadRequest
 from ingot.core.api.responses import encode
 from ingot.core.api.routes import ContentResponse, RawResponse, StreamedResponse
 from ingot.core.api.views import View
+from ingot.core.errors import Invalid
 from ingot.core.http.content_headers import SANDBOX, content_disposition
 from ingot.core.http.request import Header
-from ingot.errors import Invalid
 from ingot.git.core.paths import path_error
 from ingot.git.trees.blobs import Blob, read_start, stream_blob
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ingot.runner.assignment import GitSource
 from ingot.runner.environment import ShellEnvironment
@@ -46,6 +46,27 @@ def public_url(repository_url: str, clone_url: str | None) -> str:
     return urlunsplit(
         parts._replace(scheme=other.scheme, netloc=other.netloc, path=other.path.rstrip("/") + parts.path)
     )
+
+
+def lfs_access(url: str, clone_url: str, token: str) -> tuple[str, str | None]:
+    """Return the URL below which a repository's files in Git LFS are, and the credentials for it.
+
+    The token of the job goes to the job's server only, as git's credentials do.
+    """
+    parts = urlsplit(url)
+    own, host = urlsplit(clone_url), parts.netloc.rpartition("@")[2]
+    path = parts.path.rstrip("/")
+    clean = urlunsplit((parts.scheme, host, path if path.endswith(".git") else f"{path}.git", "", ""))
+    if parts.username:
+        return clean, f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    if (parts.scheme, host) == (own.scheme, own.netloc):
+        return clean, f"gitlab-ci-token:{token}"
+    return clean, None
+
+
+def submodule_strategy(environment: ShellEnvironment) -> str:
+    """Return which submodules a job wants: ``none``, ``normal`` or ``recursive``."""
+    return environment.get("GIT_SUBMODULE_STRATEGY") or "none"
 
 
 class Checkout:
@@ -106,7 +127,7 @@ class Checkout:
         _remove(folder / "hooks")
 
     def _update_submodules(self) -> None:
-        strategy = self._environment.get("GIT_SUBMODULE_STRATEGY") or "none"
+        strategy = submodule_strategy(self._environment)
         if strategy == "none" or not (self._directory / ".gitmodules").exists():
             return
         recursive = ["--recursive"] if strategy == "recursive" else []

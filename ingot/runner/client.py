@@ -147,7 +147,7 @@ def verify(url: str, token: str, system_id: str) -> Reply:
 def runner_version() -> str:
     """Return the version of this program."""
     try:
-        return version("ingot")
+        return version("ingot-forge")
     except PackageNotFoundError:  # It runs from a directory without installation.
         return "0"
 

@@ -13,10 +13,18 @@ import msgspec
 from ingot.runner.artifacts import ArtifactTransfer, TransferFailed
 from ingot.runner.assignment import AssignedJob, StepSpec, VariableSpec
 from ingot.runner.caches import CacheDirectory
-from ingot.runner.checkout import Checkout, CheckoutFailed, credential_settings, git_environment, public_url
+from ingot.runner.checkout import (
+    Checkout,
+    CheckoutFailed,
+    credential_settings,
+    git_environment,
+    lfs_access,
+    public_url,
+    submodule_strategy,
+)
 from ingot.runner.client import JobClient, runner_version
 from ingot.runner.environment import ShellEnvironment
-from ingot.runner.lfs import LfsFailed, clean_filter_settings, download_files, list_pointers
+from ingot.runner.lfs import LfsFailed, download_files, list_pointers, list_submodules, mark_unchanged
 from ingot.runner.processes import JobCanceled, JobTimedOut, StopSwitch, run_process, script_command
 from ingot.runner.release_cli import install_release_command
 from ingot.runner.secret_mask import SecretMask
@@ -157,18 +165,27 @@ class JobExecution:
                 return
 
     def _download_lfs_files(self) -> None:
-        """Replace the pointers of Git LFS in the work tree by the files, unless the job does not want them."""
+        """Replace the pointers of Git LFS in the work trees by the files, unless the job does not want them."""
         if self._environment.get("GIT_LFS_SKIP_SMUDGE") in ("1", "true"):
             return
+        strategy = submodule_strategy(self._environment)
         try:
-            pointers = list_pointers(self._project, git_environment(self._process_environment()))
-            if pointers:
-                download_files(pointers, self._clone_url, self._job.token, self._trace.line, self._switch.check)
+            self._download_files_of(self._project, self._clone_url)
+            if strategy != "none" and (self._project / ".gitmodules").exists():
+                git = git_environment(self._process_environment())
+                for folder, url in list_submodules(self._project, git, recursive=strategy == "recursive"):
+                    self._download_files_of(folder, url)
         except (LfsFailed, OSError) as error:
             raise CheckoutFailed(f"Git LFS: {error}") from error
-        if pointers:
-            for key, value in clean_filter_settings():
-                self._run_git(["config", key, value])
+
+    def _download_files_of(self, folder: Path, url: str) -> None:
+        git = git_environment(self._process_environment())
+        pointers = list_pointers(folder, git)
+        if not pointers:
+            return
+        lfs_url, credentials = lfs_access(url, self._clone_url, self._job.token)
+        download_files(pointers, lfs_url, credentials, self._trace.line, self._switch.check)
+        mark_unchanged(folder, git)
 
     def _run_steps(self) -> None:
         """Run the steps before after_script; raise _ScriptFailed for the first failure that counts."""

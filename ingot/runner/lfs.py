@@ -23,6 +23,8 @@ _CHUNK = 256 * 1024
 _LIST_SECONDS = 600
 _TRANSFER_SECONDS = 300.0
 _RETRY_PAUSES = (1.0, 4.0)
+_SHOW_SUBMODULE = r"""printf '%s\0%s\0' "$toplevel/$sm_path" "$(git config remote.origin.url)" """
+_LFS_FILES = ("--", ":(attr:filter=lfs)")
 _TYPE = "application/vnd.git-lfs+json"
 
 
@@ -64,18 +66,9 @@ def parse_pointer(data: bytes) -> LfsFile | None:
 
 def list_pointers(project: Path, environment: Mapping[str, str]) -> dict[Path, LfsFile]:
     """Return the files of the work tree that are pointers and that the attributes assign to Git LFS."""
-    listing = subprocess.run(
-        ["git", "ls-files", "-z", "--", ":(attr:filter=lfs)"],
-        cwd=project,
-        env=dict(environment),
-        capture_output=True,
-        check=False,
-        timeout=_LIST_SECONDS,
-    )
-    if listing.returncode != 0:
-        raise LfsFailed(f"git ls-files ended with status {listing.returncode}")
+    listing = _output(["git", "ls-files", "-z", *_LFS_FILES], project, environment)
     found = {}
-    for name in filter(None, listing.stdout.decode(errors="surrogateescape").split("\0")):
+    for name in filter(None, listing.split("\0")):
         path = project / name
         if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_POINTER_BYTES:
             continue
@@ -85,11 +78,27 @@ def list_pointers(project: Path, environment: Mapping[str, str]) -> dict[Path, L
     return found
 
 
+def list_submodules(project: Path, environment: Mapping[str, str], *, recursive: bool) -> list[tuple[Path, str]]:
+    """Return the directories of the submodules that were checked out, with the addresses of their repositories."""
+    command = ["git", "submodule", "--quiet", "foreach", *(["--recursive"] if recursive else []), _SHOW_SUBMODULE]
+    words = _output(command, project, environment).split("\0")
+    return [(Path(path), url) for path, url in zip(words[::2], words[1::2], strict=False)]
+
+
 def download_files(
-    pointers: Mapping[Path, LfsFile], url: str, token: str, log: Callable[[str], None], check: Callable[[], None]
+    pointers: Mapping[Path, LfsFile],
+    url: str,
+    credentials: str | None,
+    log: Callable[[str], None],
+    check: Callable[[], None],
 ) -> None:
-    """Replace pointers by the files; raise LfsFailed if one cannot be had."""
-    basic = base64.b64encode(f"gitlab-ci-token:{token}".encode()).decode()
+    """Replace pointers by the files; raise LfsFailed if one cannot be had.
+
+    The credentials, ``user:password``, are sent to the server of the URL only.
+    """
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise LfsFailed("files can be downloaded by HTTP and HTTPS only")
+    basic = None if credentials is None else base64.b64encode(credentials.encode()).decode()
     paths = list(pointers)
     log(f"Downloading {len(paths)} {'file' if len(paths) == 1 else 'files'} of Git LFS...")
     for start in range(0, len(paths), _BATCH):
@@ -103,21 +112,39 @@ def download_files(
             _download(actions[pointer.oid], pointer, path, url, basic)
 
 
-def clean_filter_settings() -> Sequence[tuple[str, str]]:
-    """Return the settings with which git turns files into pointers, so that downloaded files count as unchanged."""
-    return (
-        ("filter.lfs.clean", f"'{sys.executable}' -I -m {__name__}"),
-        ("filter.lfs.required", "true"),
+def mark_unchanged(folder: Path, environment: Mapping[str, str]) -> None:
+    """Let git count downloaded files as unchanged: it turns them into pointers when it compares them.
+
+    The index forgets the sizes of the pointers, because git compares no contents when the sizes differ.
+    """
+    _output(["git", "config", "filter.lfs.clean", f"'{sys.executable}' -I -m {__name__}"], folder, environment)
+    entries = _output(["git", "ls-files", "-s", "-z", *_LFS_FILES], folder, environment)
+    _output(["git", "update-index", "-z", "--index-info"], folder, environment, entries)
+
+
+def _output(command: Sequence[str], directory: Path, environment: Mapping[str, str], given: str = "") -> str:
+    """Run a git command and return its output; raise LfsFailed if it fails."""
+    result = subprocess.run(
+        command,
+        cwd=directory,
+        env=dict(environment),
+        input=given.encode(errors="surrogateescape"),
+        capture_output=True,
+        check=False,
+        timeout=_LIST_SECONDS,
     )
+    if result.returncode != 0:
+        raise LfsFailed(f"git {command[1]} ended with status {result.returncode}")
+    return result.stdout.decode(errors="surrogateescape")
 
 
-def _request_actions(url: str, basic: str, pointers: set[LfsFile]) -> Iterator[tuple[str, _Action]]:
+def _request_actions(url: str, basic: str | None, pointers: set[LfsFile]) -> Iterator[tuple[str, _Action]]:
     body = {
         "operation": "download",
         "transfers": ["basic"],
         "objects": [{"oid": pointer.oid, "size": pointer.size} for pointer in sorted(pointers)],
     }
-    headers = {"Accept": _TYPE, "Content-Type": _TYPE, "Authorization": f"Basic {basic}"}
+    headers = {"Accept": _TYPE, "Content-Type": _TYPE, **_authorization(basic)}
     try:
         reply = exchange_with_retries(url, "POST", "/info/lfs/objects/batch", headers, json_body(body))
         batch = msgspec.json.decode(reply.body, type=_Batch) if reply.status == 200 else None
@@ -132,11 +159,15 @@ def _request_actions(url: str, basic: str, pointers: set[LfsFile]) -> Iterator[t
             yield item.oid, item.actions["download"]
 
 
-def _download(action: _Action, pointer: LfsFile, path: Path, url: str, basic: str) -> None:
+def _authorization(basic: str | None) -> dict[str, str]:
+    return {} if basic is None else {"Authorization": f"Basic {basic}"}
+
+
+def _download(action: _Action, pointer: LfsFile, path: Path, url: str, basic: str | None) -> None:
     headers = {name: value for name, value in action.header.items() if name.lower() != "transfer-encoding"}
     same_server = urlsplit(action.href).netloc == urlsplit(url).netloc
     if same_server and not any(name.lower() == "authorization" for name in headers):
-        headers["Authorization"] = f"Basic {basic}"
+        headers |= _authorization(basic)
     for pause in (*_RETRY_PAUSES, None):
         try:
             _transfer(action.href, headers, pointer, path)

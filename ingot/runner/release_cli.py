@@ -5,6 +5,7 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -27,7 +28,7 @@ def install_release_command(folder: Path, url: str) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Create a release; return the exit status."""
-    given = _parser().parse_args(arguments)
+    given = _parser().parse_args(list(_joined(sys.argv[1:] if arguments is None else arguments)))
     fields: dict[str, Any] = {name: value for name in _TEXTS if (value := getattr(given, name))}
     fields.setdefault("ref", os.environ.get("CI_COMMIT_SHA", ""))
     fields["description"] = _description(given.description)
@@ -50,6 +51,14 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(f"{reply.status} {reply.body.decode(errors='replace')[:2000]}")
     sys.stdout.write(f"Created the release {given.tag_name}\n")
     return 0
+
+
+def _joined(arguments: list[str]) -> Iterator[str]:
+    """Yield the arguments with each option and its value as one, because a value may begin with a hyphen."""
+    words = iter(arguments)
+    for word in words:
+        value = next(words, None) if word.startswith("--") and "=" not in word and word != "--help" else None
+        yield word if value is None else f"{word}={value}"
 
 
 def _parser() -> argparse.ArgumentParser:

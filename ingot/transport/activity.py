@@ -8,8 +8,8 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import Date, day_of
-from ingot.errors import Unavailable
-from ingot.log import log_failure
+from ingot.core.errors import Unavailable
+from ingot.core.log import log_failure
 
 _CACHE_ENTRIES = 100_000
 

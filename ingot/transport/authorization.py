@@ -10,19 +10,28 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import unquote
 
+from ingot.accounts.instance.access_settings import TermsNotAccepted
 from ingot.accounts.instance.settings import GitProtocol
 from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
 from ingot.ci.job_records.tables import TOKEN_USERNAME
+from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.core.http.client_networks import client_network
 from ingot.core.http.request import Request, Trace
 from ingot.core.http.transfer_slots import TransferCaller
-from ingot.errors import NotFound, Throttled, Unauthenticated, Unavailable
+from ingot.core.settings import Settings
 from ingot.projects.projects.tables import Project
-from ingot.settings import Settings
 from ingot.transport.activity import UserActivity
-from ingot.transport.callers import Authenticate, anonymous, caller_by_job_token, caller_by_password, caller_by_token
+from ingot.transport.callers import (
+    Authenticate,
+    GitCaller,
+    anonymous,
+    caller_by_job_token,
+    caller_by_password,
+    caller_by_token,
+)
 from ingot.transport.policy import Service, protocol_refusal, service_refusal
 from ingot.transport.refusals import PROJECT_NOT_FOUND, GitRequestRefused, unauthorized, unavailable
 from ingot.transport.targets import GitTarget, find_target, is_wiki_path, target_refusal
@@ -52,7 +61,10 @@ class GitIdentity(NamedTuple):
 class HttpAuthorization:
     """Authenticates requests and checks permissions; raises ``GitRequestRefused`` with the response."""
 
-    def __init__(self, settings: Settings, database: Database, pool: Executor, activity: UserActivity) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, pool: Executor, activity: UserActivity, limits: RateLimits
+    ) -> None:
+        self._limits = limits
         self._settings = settings
         self._database = database
         self._pool = pool
@@ -93,7 +105,22 @@ class HttpAuthorization:
     async def _identity(self, request: Request, authenticate: Authenticate) -> GitIdentity:
         caller = await self._read(authenticate)
         self._activity.record(caller.actor)
-        return GitIdentity(True, authenticate, transfers=caller.in_transfers(request.origin.ip))
+        transfers = caller.in_transfers(request.origin.ip)
+        await self._admit_address(caller, transfers, request)
+        return GitIdentity(True, authenticate, transfers=transfers)
+
+    async def _admit_address(self, caller: GitCaller, transfers: TransferCaller, request: Request) -> None:
+        """Record the address of a user, where the instance limits their number; raise GitRequestRefused beyond it."""
+        limits = await self._limits.applying("git", "", "", self._pool)
+        if not limits:
+            return
+        limited = LimitedRequest(caller.actor, transfers, request.path.decode("latin-1"), {})
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._pool, self._limits.take, limits, limited)
+        except Throttled as error:
+            raise GitRequestRefused(429, error.text, (b"retry-after", b"%d" % error.retry_after)) from None
+        except Unavailable:
+            raise unavailable() from None
 
     async def _by_password(self, request: Request, username: str, secret: str) -> Authenticate:
         origin = request.origin
@@ -149,6 +176,8 @@ class HttpAuthorization:
             return await self._database.read_async(work, self._pool)
         except Unavailable:
             raise unavailable() from None
+        except TermsNotAccepted as error:
+            raise GitRequestRefused(403, error.reason) from None
 
 
 def _find_project(
@@ -157,7 +186,8 @@ def _find_project(
     _require_protocol(db, identity)
     caller = identity.authenticate(db)
     access, project = caller.find(db, path)
-    return project, service_refusal(caller, access, project, service), caller.name
+    denied = _group_refusal(db, identity, caller, project.namespace_id)
+    return project, denied or service_refusal(caller, access, project, service), caller.name
 
 
 def _find_target(
@@ -166,7 +196,13 @@ def _find_target(
     _require_protocol(db, identity)
     caller = identity.authenticate(db)
     access, target = find_target(db, caller, path)
-    return target, target_refusal(caller, access, target, service), caller.name
+    denied = _group_refusal(db, identity, caller, target.namespace_id)
+    return target, denied or target_refusal(caller, access, target, service), caller.name
+
+
+def _group_refusal(db: Connection, identity: GitIdentity, caller: GitCaller, namespace_id: int) -> str | None:
+    """Return a message if the group disables the protocol; jobs may clone nevertheless, as they know no other."""
+    return None if caller.actor.job is not None else protocol_refusal(db, identity.protocol, namespace_id)
 
 
 def _require_protocol(db: Connection, identity: GitIdentity) -> None:

@@ -8,20 +8,26 @@ from typing import NamedTuple
 
 from ingot.accounts.instance.settings import GitProtocol
 from ingot.core.db.database import Database
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.core.log import Log
+from ingot.core.settings import Settings
 from ingot.git.core.command import clean_environment, run_git
 from ingot.git.core.errors import UNREADABLE_ERRORS, MissingRepository
 from ingot.git.core.refs import await_refs
 from ingot.git.core.repository import Repository
 from ingot.git.core.shared_disks import on_shared_disk
-from ingot.log import Log
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.clone_bundles import clone_bundles
 from ingot.projects.projects.queries import project_or_none
 from ingot.repositories.wikis.owners import owner_kind
-from ingot.settings import Settings
 from ingot.transport.callers import Authenticate
-from ingot.transport.git_services import bundle_config, protocol_environment, service_config, withheld_refs
+from ingot.transport.git_services import (
+    bundle_config,
+    max_push_bytes,
+    protocol_environment,
+    service_config,
+    withheld_refs,
+)
 from ingot.transport.policy import Service
 from ingot.transport.push import Push
 from ingot.transport.push_messages import ClientAddress
@@ -40,6 +46,7 @@ class ServiceRequest(NamedTuple):
     protocol: GitProtocol
     address: ClientAddress
     base_url: str
+    max_push_bytes: int
     git_protocol: str = ""
     """Value of ``GIT_PROTOCOL`` or of the header ``Git-Protocol``, as the client sent it."""
     request_id: str = ""
@@ -107,9 +114,13 @@ class GitBackend:
             visited=request.visited,
         )
 
+    async def max_push_bytes(self) -> int:
+        """Return the size of the largest push."""
+        return await self._database.read_async(partial(max_push_bytes, settings=self.settings), self.pool)
+
     def config(self, request: ServiceRequest) -> list[tuple[str, str]]:
         """Return the git configuration for a request."""
-        config = service_config(request.service, request.target.project, self.settings)
+        config = service_config(request.service, request.target.project, request.max_push_bytes)
         if request.service == "git-upload-pack" and request.git_protocol.startswith("version=2"):
             config += bundle_config(self._bundles.url(request.repository.path))
         return config

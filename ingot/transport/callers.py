@@ -6,9 +6,12 @@ import msgspec
 from msgspec.structs import replace
 
 from ingot.accounts.authentication import authenticate
+from ingot.accounts.instance.access_settings import access_settings
 from ingot.accounts.keys.queries import key_by_fingerprint_or_none
+from ingot.accounts.keys.restrictions import key_restriction_error
 from ingot.accounts.keys.tables import SshKey
 from ingot.accounts.sessions.password_check import require_password_use
+from ingot.accounts.users.confirmations import has_access_without_confirmation
 from ingot.accounts.users.queries import user_or_none
 from ingot.ci.job_tokens.authentication import actor_by_job_token
 from ingot.core.access.actor import ANONYMOUS, Actor
@@ -16,8 +19,8 @@ from ingot.core.access.credentials import Credentials
 from ingot.core.access.levels import Access, Level
 from ingot.core.access.scopes import has_any_scope
 from ingot.core.db.connection import Connection
+from ingot.core.errors import NotFound, Unauthenticated
 from ingot.core.http.transfer_slots import TransferCaller, caller_of
-from ingot.errors import NotFound, Unauthenticated
 from ingot.projects.deploy_keys.queries import deploy_key_project_or_none
 from ingot.projects.deploy_keys.tables import DeployKeyProject
 from ingot.projects.deploy_tokens.queries import deploy_token_by_credentials
@@ -68,6 +71,8 @@ class GitCaller(msgspec.Struct, frozen=True):
     key: SshKey | None = None
     """The key that authenticated the caller, if it was a key."""
     deploy_token_id: int | None = None
+    terms_due: bool = False
+    """Whether the user must accept the terms of service first."""
 
     @property
     def is_deploy_key(self) -> bool:
@@ -122,9 +127,9 @@ def caller_by_token(db: Connection, username: str, secret: str) -> GitCaller:
 
 
 def caller_by_job_token(db: Connection, token: str) -> GitCaller:
-    """Return the user of a running CI job, who may only read; raise ``Unauthenticated`` if no such job runs."""
+    """Return the user of a running CI job; raise ``Unauthenticated`` if no such job runs."""
     actor = actor_by_job_token(db, token)
-    return GitCaller(actor, lambda db, name: find_project(db, actor, name), can_write=False)
+    return GitCaller(actor, lambda db, name: find_project(db, actor, name))
 
 
 def caller_by_password(db: Connection, user_id: int) -> GitCaller:
@@ -136,7 +141,7 @@ def caller_by_password(db: Connection, user_id: int) -> GitCaller:
 def caller_by_user(db: Connection, user_id: int) -> GitCaller:
     """Return a user who was authenticated by a password or a key; raise ``Unauthenticated`` if not active any more."""
     user = user_or_none(db, str(user_id))
-    if user is None or user.state != "active" or user.placeholder or user.confirmed_at is None:
+    if user is None or user.state != "active" or user.placeholder or not has_access_without_confirmation(db, user):
         raise Unauthenticated
     actor = Actor(
         user_id=user.id,
@@ -147,13 +152,14 @@ def caller_by_user(db: Connection, user_id: int) -> GitCaller:
         via="session",
         bot=user.bot,
     )
-    return _caller(actor)
+    terms_due = not user.bot and access_settings(db).requires_acceptance(user.terms_accepted_at)
+    return replace(_caller(actor), terms_due=terms_due)
 
 
 def caller_by_key(db: Connection, fingerprint: str) -> GitCaller:
-    """Return the user or deploy key with a fingerprint; raise ``Unauthenticated`` if it was revoked or has expired."""
+    """Return the user or deploy key with a fingerprint; raise ``Unauthenticated`` if it is not valid any more."""
     key = key_by_fingerprint_or_none(db, fingerprint)
-    if key is None or not key.active(db.now):
+    if key is None or not key.active(db.now) or key_restriction_error(db, key.kind, key.bits) is not None:
         raise Unauthenticated
     return _caller_by_deploy_key(key) if key.user_id is None else replace(caller_by_user(db, key.user_id), key=key)
 

@@ -227,7 +227,7 @@ class GitExchange:
             raise
 
     async def _limited(self) -> AsyncIterator[bytes]:
-        received, limit = 0, max_request_bytes(self._request.service, self._backend.settings)
+        received, limit = 0, max_request_bytes(self._request.service, self._request.max_push_bytes)
         async for chunk in self._client.chunks():
             self._active_at = monotonic()
             received += len(chunk)

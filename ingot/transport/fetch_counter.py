@@ -7,8 +7,8 @@ from concurrent.futures import Executor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import Date, day_of
-from ingot.errors import Conflict, Unavailable
-from ingot.log import log_failure
+from ingot.core.errors import Conflict, Unavailable
+from ingot.core.log import log_failure
 from ingot.projects.statistics.service import add_fetches
 
 FLUSH_DELAY_SECONDS = 2.0

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from time import monotonic
 from urllib.parse import unquote
 
+from ingot.core.errors import Unavailable
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import wait_for_disconnect
 from ingot.core.http.transfer_slots import TransferSlots
-from ingot.errors import Unavailable
 from ingot.git.core.errors import UNREADABLE_ERRORS
 from ingot.git.writing.mirror_push import MIRROR_HEADER
 from ingot.transport.authorization import HttpAuthorization
@@ -136,6 +136,7 @@ class GitHttp:
             "http",
             ClientAddress(unquote(call["path"].decode("ascii")), f"{base_url}/"),
             base_url,
+            await self._backend.max_push_bytes(),
             request.headers.get(b"git-protocol", b"").decode("latin-1"),
             trace.request_id,
             _visited(request),
@@ -164,7 +165,7 @@ class GitHttp:
 
     async def _exchange(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
         service = service_request.service
-        limit = max_request_bytes(service, self._backend.settings)
+        limit = max_request_bytes(service, service_request.max_push_bytes)
         if request.headers.get(b"content-encoding", b"identity").lower() != b"identity":
             limit = min(limit, MAX_COMPRESSED_REQUEST_BYTES)
         streamed = service == "git-receive-pack"

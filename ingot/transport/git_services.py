@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+from ingot.accounts.instance.all_settings import cached_all_settings
+from ingot.core.db.connection import Connection
+from ingot.core.settings import Settings
 from ingot.git.core.layout import INTERNAL_REFS, MERGE_REQUEST_REFS
 from ingot.projects.projects.tables import Project
-from ingot.settings import Settings
 from ingot.transport.policy import Service
 
 HOOKS = Path(__file__).parent / "hooks"
@@ -15,7 +17,7 @@ _MAX_FETCH_REQUEST_BYTES = 64 * _MEGABYTE
 _MAX_PUSH_COMMANDS_BYTES = 16 * _MEGABYTE
 
 
-def service_config(service: Service, project: Project | None, settings: Settings) -> list[tuple[str, str]]:
+def service_config(service: Service, project: Project | None, max_push_bytes: int) -> list[tuple[str, str]]:
     """Return the git configuration of a service, in addition to that of the repository."""
     if service != "git-receive-pack":
         return [("uploadpack.hideRefs", prefix) for prefix in hidden_refs(project)]
@@ -25,7 +27,7 @@ def service_config(service: Service, project: Project | None, settings: Settings
         ("receive.procReceiveRefs", "refs"),
         # The pre-receive check decides about deletions, with a message that users understand.
         ("receive.denyDeleteCurrent", "ignore"),
-        ("receive.maxInputSize", str(settings.max_push_mb * _MEGABYTE)),
+        ("receive.maxInputSize", str(max_push_bytes)),
         ("receive.keepAlive", "5"),
         # Larger files are checked in pieces instead of in memory, in at most two threads.
         ("core.bigFileThreshold", "64m"),
@@ -60,13 +62,19 @@ def withheld_refs(project: Project | None) -> tuple[str, ...]:
     return (*INTERNAL_REFS, MERGE_REQUEST_REFS)
 
 
-def max_request_bytes(service: Service, settings: Settings) -> int:
+def max_request_bytes(service: Service, max_push_bytes: int) -> int:
     """Return how much a client may send; for a pack slightly more than git's own limit, so that git reports it."""
     if service == "git-receive-pack":
-        return settings.max_push_mb * _MEGABYTE + _MAX_PUSH_COMMANDS_BYTES
+        return max_push_bytes + _MAX_PUSH_COMMANDS_BYTES
     return _MAX_FETCH_REQUEST_BYTES
 
 
 def protocol_environment(requested: str) -> dict[str, str]:
     """Return the environment for a requested protocol version; an invalid value is ignored."""
     return {"GIT_PROTOCOL": requested} if _PROTOCOL.fullmatch(requested) else {}
+
+
+def max_push_bytes(db: Connection, settings: Settings) -> int:
+    """Return the size of the largest push: the limit of the administrators, but not more than the startup setting."""
+    limit = cached_all_settings(db).receive_max_input_size
+    return min(settings.max_push_mb, limit or settings.max_push_mb) * _MEGABYTE

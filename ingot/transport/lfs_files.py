@@ -36,7 +36,9 @@ class LfsTransfers:
 
     async def download(self, request: Request, project: Project, oid: str) -> ApiResponse:
         """Return a file of the project, or the requested range of it, or a redirect to the bucket that has it."""
-        sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=[oid]))
+        sizes = await self._database.read_async(
+            partial(sizes_in_project, project_id=project.id, oids=[oid]), self._pool
+        )
         url = self._files.download_url(oid) if oid in sizes and request.method == "GET" else None
         if url is not None:
             return ApiResponse(302, b"", [(b"location", url.encode())])

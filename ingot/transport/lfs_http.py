@@ -1,5 +1,6 @@
 """Git LFS API: batches, transfers and locks of large files."""
 
+import asyncio
 import re
 from concurrent.futures import Executor
 from functools import partial
@@ -8,7 +9,9 @@ from urllib.parse import unquote
 
 from msgspec import UNSET
 
+from ingot.core.access.actor import ANONYMOUS
 from ingot.core.api.params import number_or_none
+from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.api.request_fields import parse_query
 from ingot.core.api.responses import ApiResponse
 from ingot.core.db.database import Database
@@ -17,12 +20,12 @@ from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
 from ingot.core.http.transfer_slots import TransferSlots
+from ingot.core.settings import Settings
 from ingot.projects.projects.tables import Project
 from ingot.repositories.lfs.files import is_oid, lfs_files_of
 from ingot.repositories.lfs.params import LfsBatchParams, LfsObjectParams, LockParams, UnlockParams, VerifyLocksParams
 from ingot.repositories.lfs.queries import sizes_in_project
 from ingot.repositories.lfs.views import LfsAction, download_views, upload_views
-from ingot.settings import Settings
 from ingot.transport.authorization import GitIdentity, HttpAuthorization
 from ingot.transport.lfs_files import LfsTransfers
 from ingot.transport.lfs_locks import LfsLocks
@@ -62,7 +65,9 @@ class LfsHttp:
         authorization: HttpAuthorization,
         bodies: BodyBudget,
         transfers: TransferSlots,
+        limits: RateLimits,
     ) -> None:
+        self._limits = limits
         self._settings = settings
         self._database = database
         self._pool = pool
@@ -81,6 +86,7 @@ class LfsHttp:
         """Respond to one request."""
         try:
             identity = await self._authorization.identify(request, parse_lfs_token)
+            await self._count_request(request, identity)
             with self._bodies.charge(request.origin.ip) as charge:
                 answer = await self._answer(request, trace, charge, identity)
             if answer.pieces is not None:
@@ -98,6 +104,13 @@ class LfsHttp:
             answer = error_response(request, trace, refused)
         headers = [*_SECURITY_HEADERS, *answer.headers]
         await send_response(send, trace, answer.status, headers, b"" if request.method == "HEAD" else answer.body)
+
+    async def _count_request(self, request: Request, identity: GitIdentity) -> None:
+        """Count the request for the rate limits; raise Throttled beyond a limit."""
+        limits = await self._limits.applying("lfs", request.method, "", self._pool)
+        if limits:
+            limited = LimitedRequest(ANONYMOUS, identity.transfers, request.path.decode("latin-1"), {})
+            await asyncio.get_running_loop().run_in_executor(self._pool, self._limits.take, limits, limited)
 
     async def _answer(self, request: Request, trace: Trace, charge: BodyCharge, identity: GitIdentity) -> ApiResponse:
         match = _LFS_PATH.fullmatch(request.path)
@@ -170,7 +183,9 @@ class LfsHttp:
 
     async def _verify(self, call: LfsCall, project: Project, params: LfsObjectParams) -> ApiResponse:
         """Check that a file has been uploaded; add it to the project if the client has uploaded it to the bucket."""
-        sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=[params.oid]))
+        sizes = await self._database.read_async(
+            partial(sizes_in_project, project_id=project.id, oids=[params.oid]), self._pool
+        )
         if params.oid not in sizes and self._files.has_bucket and is_oid(params.oid):
             target = await self._authorize(call, "git-receive-pack")
             if await self._transfers.complete(call.identity.authenticate, target, params.oid, params.size):
@@ -187,18 +202,15 @@ class LfsHttp:
         request, authenticate = call.request, call.identity.authenticate
         if not words and request.method == "GET":
             project = await self._authorize(call, "git-upload-pack")
-            return json_response(self._locks.list_locks(project, parse_query(request.query)))
+            return json_response(await self._locks.list_locks(project, parse_query(request.query)))
         _require_method(request, *(["POST"] if words else ["POST", "GET"]))
         project = await self._authorize(call, "git-receive-pack")
         match words:
             case []:
                 return await self._create_lock(call, project)
             case ["verify"]:
-                return json_response(
-                    self._locks.verify(
-                        authenticate, project, await read_params(request, VerifyLocksParams, call.charge)
-                    )
-                )
+                verified = await read_params(request, VerifyLocksParams, call.charge)
+                return json_response(await self._locks.verify(authenticate, project, verified))
             case [lock_id, "unlock"]:
                 params = await read_params(request, UnlockParams, call.charge)
                 return json_response(await self._locks.unlock(authenticate, project, lock_id, params))

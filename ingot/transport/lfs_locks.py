@@ -1,14 +1,15 @@
 """File locks of the Git LFS API."""
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from ingot.core.api.params import INT64_MAX, number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects.tables import Project
 from ingot.repositories.lfs.params import LockParams, UnlockParams, VerifyLocksParams
 from ingot.repositories.lfs.queries import find_lock, list_locks, lock_on_path_or_none
@@ -18,6 +19,7 @@ from ingot.repositories.lfs.views import lock_view
 from ingot.transport.callers import Authenticate, recorded_author
 from ingot.transport.policy import current_access
 
+T = TypeVar("T")
 MAX_PER_PAGE = 1_000
 DEFAULT_PER_PAGE = 100
 
@@ -29,22 +31,23 @@ class LfsLocks:
         self._database = database
         self._pool = pool
 
-    def list_locks(self, project: Project, query: dict[str, Any]) -> dict[str, Any]:
+    async def list_locks(self, project: Project, query: dict[str, Any]) -> dict[str, Any]:
         """Return the locks of a project; only those of a path or with an id if the query names one."""
         path, lock_id = query.get("path"), query.get("id")
         if path or lock_id:
-            matching = self._database.read(partial(_matching, project=project, path=path, lock_id=lock_id))
+            matching = await self._read(partial(_matching, project=project, path=path, lock_id=lock_id))
             return {"locks": [lock_view(lock) for lock in matching]}
         limit = number_or_none(str(query.get("limit") or DEFAULT_PER_PAGE))
-        locks, cursor = self._page(project, query.get("cursor"), limit)
+        locks, cursor = await self._page(project, query.get("cursor"), limit)
         return {"locks": [lock_view(lock) for lock in locks], **cursor}
 
-    def verify(self, authenticate: Authenticate, project: Project, params: VerifyLocksParams) -> dict[str, Any]:
+    async def verify(self, authenticate: Authenticate, project: Project, params: VerifyLocksParams) -> dict[str, Any]:
         """Return the locks of a project, separated into those of the caller and of others."""
-        locks, cursor = self._page(project, params.cursor, params.limit)
-        caller_id = self._database.read(lambda db: recorded_author(db, authenticate(db), project)).user_id
-        ours = [lock_view(lock) for lock in locks if lock.user_id == caller_id]
-        return {"ours": ours, "theirs": [lock_view(lock) for lock in locks if lock.user_id != caller_id], **cursor}
+        locks, cursor = await self._page(project, params.cursor, params.limit)
+        author = await self._read(lambda db: recorded_author(db, authenticate(db), project))
+        ours = [lock_view(lock) for lock in locks if lock.user_id == author.user_id]
+        theirs = [lock_view(lock) for lock in locks if lock.user_id != author.user_id]
+        return {"ours": ours, "theirs": theirs, **cursor}
 
     async def lock(
         self, authenticate: Authenticate, project: Project, params: LockParams
@@ -73,14 +76,17 @@ class LfsLocks:
 
         return {"lock": lock_view(await self._write(work))}
 
-    def _page(self, project: Project, cursor: Any, limit: int | None) -> tuple[list[LfsLock], dict[str, str]]:
+    async def _page(self, project: Project, cursor: Any, limit: int | None) -> tuple[list[LfsLock], dict[str, str]]:
         """Return a page of locks, and the cursor of the next page if there is one."""
         size = min(max(limit or DEFAULT_PER_PAGE, 1), MAX_PER_PAGE)
         after = number_or_none(str(cursor or "0"))
         after = INT64_MAX if after is None else after
-        locks = self._database.read(partial(list_locks, project_id=project.id, after=after, most=size + 1))
+        locks = await self._read(partial(list_locks, project_id=project.id, after=after, most=size + 1))
         more = len(locks) > size
         return locks[:size], {"next_cursor": str(locks[size - 1].id)} if more else {}
+
+    async def _read(self, work: Callable[[Connection], T]) -> T:
+        return await self._database.read_async(work, self._pool)
 
     async def _write(self, work: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._database.write, work)

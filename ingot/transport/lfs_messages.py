@@ -4,11 +4,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ingot.core.api.responses import ApiResponse
+from ingot.core.api.responses import ApiResponse, retry_after_headers
+from ingot.core.errors import Denied, Invalid, NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.core.http.body_budget import BodyCharge
 from ingot.core.http.request import Header, Request, Trace
 from ingot.core.http.transfer_rate import TransferTooSlow
-from ingot.errors import Denied, Invalid, NotFound, Unauthenticated, Unavailable
 from ingot.transport.refusals import GitRequestRefused, storage_refusal, unauthorized, unavailable
 from ingot.transport.request_bodies import BadEncoding, RequestTooLarge, read_body
 
@@ -72,6 +72,8 @@ def refusal_of(error: Exception) -> GitRequestRefused | None:
             return GitRequestRefused(404, "Not found.")
         case Invalid():
             return GitRequestRefused(422, str(error))
+        case Throttled():
+            return GitRequestRefused(429, error.text or "Too many requests. Retry later.", *retry_after_headers(error))
         case Unavailable():
             return storage_refusal(error) or unavailable(error)
     return storage_refusal(error)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
-from ingot.errors import NotFound, Unauthenticated
+from ingot.core.errors import NotFound, Unauthenticated
 from ingot.projects.projects.tables import Project
 from ingot.transport.callers import Authenticate, GitCaller, caller_by_key
 

@@ -2,10 +2,13 @@
 
 from typing import Literal
 
+from ingot.accounts.instance.access_settings import TERMS_NOT_ACCEPTED
 from ingot.accounts.instance.settings import GitProtocol, allows_protocol
+from ingot.core.access.actor import JobIdentity
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
-from ingot.errors import Denied
+from ingot.core.errors import Denied
+from ingot.projects.namespaces.group_rules import allows_group_protocol
 from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.policy import push_refusal
@@ -15,9 +18,17 @@ Service = Literal["git-upload-pack", "git-receive-pack", "git-upload-archive"]
 SERVICES: tuple[Service, ...] = ("git-upload-pack", "git-receive-pack", "git-upload-archive")
 
 
-def protocol_refusal(db: Connection, protocol: GitProtocol) -> str | None:
-    """Return a message if administrators have disabled a protocol."""
-    if allows_protocol(db, protocol):
+JOB_TOKEN_CANNOT_PUSH = "This job token cannot push: only jobs of the project itself may, if its settings allow it."  # noqa: S105 - A message, not a secret.
+
+
+def may_push_with_job_token(job: JobIdentity, project: Project) -> bool:
+    """Jobs of the project itself, if it allows them to."""
+    return job.project_id == project.id and project.ci_options.ci_push_repository_for_job_token_allowed
+
+
+def protocol_refusal(db: Connection, protocol: GitProtocol, namespace_id: int | None = None) -> str | None:
+    """Return a message if administrators have disabled a protocol, or the group above a namespace has."""
+    if allows_protocol(db, protocol) and (namespace_id is None or allows_group_protocol(db, namespace_id, protocol)):
         return None
     other = "SSH" if protocol == "http" else "HTTP"
     return f"Git access over {protocol.upper()} is not allowed. Use the {other} address of the project."
@@ -25,9 +36,13 @@ def protocol_refusal(db: Connection, protocol: GitProtocol) -> str | None:
 
 def service_refusal(caller: GitCaller, access: Access, project: Project, service: Service) -> str | None:
     """Return a message if the caller may not use a service on a project."""
+    if caller.terms_due:
+        return TERMS_NOT_ACCEPTED
     if service == "git-receive-pack":
         if not caller.can_write:
             return "This token cannot push: it lacks the scope write_repository or api."
+        if caller.actor.job is not None and not may_push_with_job_token(caller.actor.job, project):
+            return JOB_TOKEN_CANNOT_PUSH
         if caller.is_deploy_key and not isinstance(access, DeployKeyAccess):  # A public project without this key.
             return READ_ONLY_DEPLOY_KEY
         if isinstance(access, DeployKeyAccess) and access.push_refusal is not None:

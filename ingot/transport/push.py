@@ -13,27 +13,29 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
+from ingot.core.disk_errors import STORAGE_FULL
+from ingot.core.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
+from ingot.core.log import log_failure
 from ingot.git.core.command import Config
-from ingot.git.core.errors import STORAGE_FULL, DamagedRepository, GitError, GitTimeout
+from ingot.git.core.errors import DamagedRepository, GitError, GitTimeout
 from ingot.git.core.repository import Repository
+from ingot.git.maintenance.object_limits import size_error
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.mirror_push import VISITED_OPTION
 from ingot.git.writing.packed_updates import InvalidTarget, update_many_refs
 from ingot.git.writing.quarantine import largest_new_objects
 from ingot.git.writing.ref_updates import RefMoved, RefNameConflict, RefUpdate
-from ingot.log import log_failure
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
-from ingot.repositories.ref_changes.policy import MAX_REFS
-from ingot.repositories.ref_changes.ports import PushOptionHandler, PushOptionResult
-from ingot.repositories.ref_changes.staged import (
+from ingot.repositories.ref_changes.apply import (
     begin_ref_updates,
     check_old_values,
     discard_intent,
     finish_interrupted_intent,
     finish_pushed_updates,
 )
+from ingot.repositories.ref_changes.policy import MAX_REFS
+from ingot.repositories.ref_changes.ports import PushOptionHandler, PushOptionResult
 from ingot.repositories.ref_changes.tables import RefIntent
 from ingot.repositories.wikis.owners import WikiOwner
 from ingot.transport.callers import Authenticate, recorded_author
@@ -51,8 +53,6 @@ FINISH_SECONDS = 10.0
 _EXPECTED_ERRORS = (Failure, Unavailable, GitError, DamagedRepository, OSError)
 _MEGABYTE = 2**20
 _OPTION = "option "
-_MAX_OBJECT_MB = {"commit": 8, "tag": 8, "tree": 64}
-"""Limits of messages and folders; a tree of 64 MB is a folder with more than a million files."""
 
 
 class Push:
@@ -256,9 +256,9 @@ class Push:
         """Refuse files larger than the setting allows, and other objects that would be read as a whole."""
         if self._max_file_mb and largest.get("blob", 0) > self._max_file_mb * _MEGABYTE:
             raise Denied(f"A file is larger than the {self._max_file_mb} MB that are allowed.")
-        for kind, limit in _MAX_OBJECT_MB.items():
-            if largest.get(kind, 0) > limit * _MEGABYTE:
-                raise Denied(f"A {kind} is larger than the {limit} MB that are allowed.")
+        error = size_error(largest)
+        if error is not None:
+            raise Denied(error)
 
     def _author(self, db: Connection) -> tuple[Actor, int | None]:
         """Return the user to record as author, and the id of the deploy key if one pushes."""

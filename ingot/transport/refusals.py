@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
+from ingot.core.disk_errors import STORAGE_FULL, is_storage_full
+from ingot.core.errors import FULL_RETRY_AFTER_SECONDS, StorageFull, TransfersBusy, Unavailable
 from ingot.core.http.request import Header
-from ingot.errors import FULL_RETRY_AFTER_SECONDS, StorageFull, TransfersBusy, Unavailable
-from ingot.git.core.errors import STORAGE_FULL, is_storage_full
 
 MIN_PUSH_SPACE_BYTES = 2**20
 """Free space that every push needs; with less, git fails with a message that does not name the cause."""

@@ -10,16 +10,11 @@ import asyncio
 import json
 import os
 import socket
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ingot.accounts.keys.queries import find_key
-from ingot.core.db.connection import Connection
-from ingot.core.db.database import Database
-from ingot.errors import NotFound, Unavailable
-from ingot.log import Log
-from ingot.settings import Settings
+from ingot.core.log import Log
+from ingot.core.settings import Settings
 from ingot.transport.pipes import wait_readable
 from ingot.transport.shell_channel import ShellChannel, send_reply
 from ingot.transport.shell_socket import LENGTH_BYTES, MAX_REQUEST_BYTES, socket_path
@@ -34,10 +29,9 @@ _CHUNK_BYTES = 65536
 class ShellServer:
     """Unix socket on which the forced commands of OpenSSH reach the server."""
 
-    def __init__(self, settings: Settings, database: Database, sessions: SshSessions, log: Log) -> None:
+    def __init__(self, settings: Settings, sessions: SshSessions, log: Log) -> None:
         self._path = socket_path(settings.data)
         self._slow_reader_seconds = settings.slow_reader_seconds
-        self._database = database
         self._sessions = sessions
         self._log = log
         self._listener: socket.socket | None = None
@@ -106,8 +100,8 @@ class ShellServer:
     ) -> dict[str, Any] | None:
         """Return the reply; None if the session has sent it."""
         if "fingerprint" in request:
-            return self._authorized_key(str(request["fingerprint"]))
-        fingerprint = self._fingerprint(int(request["key_id"]))
+            return await self._authorized_key(str(request["fingerprint"]))
+        fingerprint = await self._sessions.fingerprint(int(request["key_id"]))
         command, git_protocol = _text(request.get("command")), str(request.get("git_protocol", ""))
         address = str(request.get("address", ""))
         channel = ShellChannel(
@@ -120,19 +114,10 @@ class ShellServer:
             channel.close()
         return None if channel.has_replied else {"status": status if 0 <= status <= FAILED else FAILED}
 
-    def _authorized_key(self, fingerprint: str) -> dict[str, Any]:
-        caller = self._sessions.caller(fingerprint)
+    async def _authorized_key(self, fingerprint: str) -> dict[str, Any]:
+        caller = await self._sessions.caller(fingerprint)
         key = caller.key if caller is not None else None
         return {} if key is None else {"key_id": key.id, "key": " ".join(key.key.split()[:2])}
-
-    def _fingerprint(self, key_id: int) -> str:
-        def find(db: Connection, key_id: int) -> str:
-            return find_key(db, key_id).fingerprint_sha256
-
-        try:
-            return self._database.read(partial(find, key_id=key_id))
-        except (NotFound, Unavailable):
-            return ""  # No key has it; the session reports that.
 
 
 async def _receive(connection: socket.socket, descriptors: list[int]) -> dict[str, Any]:

@@ -5,8 +5,8 @@ import socket
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ingot.log import Log
-from ingot.settings import Settings
+from ingot.core.log import Log
+from ingot.core.settings import Settings
 from ingot.transport.host_keys import host_keys
 from ingot.transport.ssh_sessions import SshSessions
 

@@ -6,8 +6,8 @@ from time import monotonic
 
 import asyncssh
 
-from ingot.log import Log
-from ingot.settings import Settings
+from ingot.core.log import Log
+from ingot.core.settings import Settings
 from ingot.transport.connection_limits import ConnectionLimits
 from ingot.transport.host_keys import host_keys
 from ingot.transport.ssh_sessions import SshSessions
@@ -50,10 +50,13 @@ class _Connection(asyncssh.SSHServer):
         """Allow public keys, and no other method."""
         return True
 
-    def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
+    async def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
         """Return whether an offered key is known; asyncssh checks the signature afterwards."""
-        self._offered = key.get_fingerprint("sha256")
-        return username == USER and self._server.sessions.caller(self._offered) is not None
+        fingerprint = key.get_fingerprint("sha256")
+        is_known = username == USER and await self._server.sessions.caller(fingerprint) is not None
+        # After the lookup, which asyncssh cancels when the client offers another key meanwhile.
+        self._offered = fingerprint
+        return is_known
 
     def auth_completed(self) -> None:
         """Store the fingerprint; the key that was offered last is the one that was verified."""

@@ -7,17 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
+from ingot.accounts.instance.limits import InstanceRateLimits
+from ingot.accounts.keys.queries import find_key
 from ingot.accounts.keys.tables import ssh_keys
+from ingot.core.api.rate_limits import LimitedRequest
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.last_uses import LastUseTracker
+from ingot.core.disk_errors import STORAGE_FULL
+from ingot.core.errors import NotFound, StorageFull, Throttled, TransfersBusy, Unauthenticated, Unavailable
 from ingot.core.http.transfer_slots import TransferSlots
-from ingot.errors import NotFound, StorageFull, TransfersBusy, Unauthenticated, Unavailable
-from ingot.git.core.errors import STORAGE_FULL, UNREADABLE_ERRORS
-from ingot.log import Log, log_failure
+from ingot.core.log import Log, log_failure
+from ingot.core.settings import Settings
+from ingot.git.core.errors import UNREADABLE_ERRORS
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import instance_urls_at
-from ingot.settings import Settings
 from ingot.transport.activity import UserActivity
 from ingot.transport.backend import GitBackend, GitCommand, ServiceRequest
 from ingot.transport.callers import GitCaller, caller_by_key
@@ -77,17 +81,29 @@ class SshSessions:
         self._activity = UserActivity(database, self._pool)
         self._usage = LastUseTracker(database, self._pool, ssh_keys.c.last_used_at)
         self._slots = TransferSlots(settings.max_transfers * TRANSFERS_PER_WEB_TRANSFER)
+        self._limits = InstanceRateLimits(database)
         self._running: set[asyncio.Task[int]] = set()
 
-    def caller(self, fingerprint: str) -> GitCaller | None:
+    async def caller(self, fingerprint: str) -> GitCaller | None:
         """Return the caller with a key; None if the key is unknown, revoked or expired, or its user is blocked."""
         try:
-            return self._database.read(partial(caller_by_key, fingerprint=fingerprint))
+            return await self._database.read_async(partial(caller_by_key, fingerprint=fingerprint), self._pool)
         except Unauthenticated:
             return None
         except Unavailable as error:  # The client is refused, and may try again.
             log_failure("key not looked up", error)
             return None
+
+    async def fingerprint(self, key_id: int) -> str:
+        """Return the fingerprint of a key; an empty text, which no key has, if it is not found."""
+
+        def find(db: Connection) -> str:
+            return find_key(db, key_id).fingerprint_sha256
+
+        try:
+            return await self._database.read_async(find, self._pool)
+        except (NotFound, Unavailable):
+            return ""  # The session reports that the key is unknown.
 
     async def run(self, channel: SshChannel) -> int:
         """Run the command of a client to its end; return the exit status."""
@@ -119,6 +135,8 @@ class SshSessions:
             await self._tell(channel, "This key has been revoked.")
         except StorageFull:
             await self._tell(channel, STORAGE_FULL)
+        except Throttled as error:
+            await self._tell(channel, error.text or "Too many git commands. Retry later.")
         except TransfersBusy as error:
             await self._tell(channel, str(error))
         except Unavailable:  # The client is told.
@@ -146,6 +164,7 @@ class SshSessions:
         command = parse_command(channel.command)
         names["service"] = command.name
         target = await self._authorize(caller, command)
+        await self._count_command(caller, command, channel.address)
         if command.lfs_operation and target.project is not None:
             await channel.send(self._lfs_authentication(caller, target.project, command.lfs_operation))
             return 0
@@ -157,6 +176,7 @@ class SshSessions:
             "ssh",
             ClientAddress(command.path, instance_urls_at(self._settings.base_url, self._settings).ssh),
             self._settings.base_url,
+            await self._backend.max_push_bytes(),
             channel.git_protocol,
         )
         async with self._slots.hold(caller.in_transfers(channel.address)):
@@ -164,6 +184,14 @@ class SshSessions:
             if channel.run_git is not None and git_command is not None:
                 return await channel.run_git(git_command)
             return await self._finish(channel, await GitExchange(self._backend, request, channel).run())
+
+    async def _count_command(self, caller: GitCaller, command: SshCommand, address: str) -> None:
+        """Count the command for the rate limits; raise Throttled beyond a limit."""
+        limits = await self._limits.applying("ssh", "", "", self._pool)
+        if limits:
+            params = {"service": command.name, "path": command.path}
+            limited = LimitedRequest(caller.actor, caller.in_transfers(address), command.path, params)
+            await asyncio.get_running_loop().run_in_executor(self._pool, self._limits.take, limits, limited)
 
     async def _finish(self, channel: SshChannel, end: ExchangeEnd) -> int:
         if end.reason is EndReason.COMPLETED:
@@ -196,7 +224,8 @@ class SshSessions:
             access, target = find_target(db, caller, command.path)
             if target.wiki and command.lfs_operation:
                 raise NotFound("Project")
-            return target, target_refusal(caller, access, target, command.service)
+            denied = protocol_refusal(db, "ssh", target.namespace_id)
+            return target, denied or target_refusal(caller, access, target, command.service)
 
         try:
             target, denied = await self._database.read_async(find, self._pool)

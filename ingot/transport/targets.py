@@ -4,17 +4,18 @@ from typing import NamedTuple
 
 import msgspec
 
+from ingot.accounts.instance.access_settings import TERMS_NOT_ACCEPTED
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.feature_access import may_use_feature
 from ingot.projects.projects.tables import Project
+from ingot.repositories.wikis.edit import ensure_wiki
 from ingot.repositories.wikis.owners import WikiOwner, owner_kind
 from ingot.repositories.wikis.policy import WikiContext, may_download_wiki, may_read_wiki, may_write_wiki
-from ingot.repositories.wikis.staged import ensure_wiki
 from ingot.transport.callers import GitCaller
 from ingot.transport.policy import Service, service_refusal
 
@@ -31,6 +32,11 @@ class GitTarget(NamedTuple):
     def project(self) -> Project | None:
         """Return the project; None for the wiki of a group."""
         return self.owner if isinstance(self.owner, Project) else None
+
+    @property
+    def namespace_id(self) -> int:
+        """Return the namespace of the project, or the group."""
+        return self.owner.namespace_id if isinstance(self.owner, Project) else self.owner.id
 
 
 def is_wiki_path(path: str) -> bool:
@@ -73,6 +79,8 @@ def target_refusal(caller: GitCaller, access: Access, target: GitTarget, service
     """Return a message if the caller may not use a service on a target."""
     if target.project is not None and not target.wiki:
         return service_refusal(caller, access, target.project, service)
+    if caller.terms_due:
+        return TERMS_NOT_ACCEPTED
     kind, wiki = owner_kind(target.owner), WikiContext(access, target.owner, None)
     if isinstance(target.owner, Project) and not target.owner.wiki_enabled:
         return "This project has no wiki."
@@ -90,6 +98,8 @@ def target_refusal(caller: GitCaller, access: Access, target: GitTarget, service
 def _wiki_push_refusal(caller: GitCaller, wiki: WikiContext) -> str | None:
     if not caller.can_write:
         return "This token cannot push: it lacks the scope write_repository or api."
+    if caller.actor.job is not None:
+        return "Job tokens cannot push to wikis."
     if caller.is_deploy_key:
         return "Deploy keys cannot push to wikis."
     if isinstance(wiki.owner, Project) and wiki.owner.archived:

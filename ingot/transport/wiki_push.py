@@ -4,17 +4,18 @@ from collections.abc import Sequence
 from functools import partial
 
 from ingot.core.db.connection import Connection
-from ingot.errors import Denied, Failure, Unavailable
+from ingot.core.errors import Denied, Failure, Unavailable
+from ingot.core.log import log_failure
 from ingot.git.core.errors import GitError
 from ingot.git.core.names import ref_name_error
 from ingot.git.history.commits import read_commits
 from ingot.git.writing.ref_updates import RefUpdate, set_first_head
-from ingot.log import log_failure
+from ingot.repositories.ref_changes.apply import require_ref_limit
 from ingot.repositories.ref_changes.policy import MAX_REFS
-from ingot.repositories.storage_moves.staged import repeat_ref_changes
+from ingot.repositories.storage_moves.mover import repeat_ref_changes
+from ingot.repositories.wikis.edit import announce_page_changes, changed_pages, ensure_wiki
 from ingot.repositories.wikis.owners import require_no_move_of_owner
 from ingot.repositories.wikis.queries import wiki_tip_or_none
-from ingot.repositories.wikis.staged import announce_page_changes, changed_pages, ensure_wiki
 from ingot.transport.push import OK, Push, read_updates
 from ingot.transport.targets import GitTarget, find_owner_again, target_refusal
 
@@ -28,6 +29,7 @@ class WikiPush(Push):
             raise Denied(f"A push may change {MAX_REFS} references at most.")
         for update in updates:
             self._check_update(update)
+        require_ref_limit(self._repository, updates)
         self._database.read(self._require_permission)
 
     def _check_update(self, update: RefUpdate) -> None:

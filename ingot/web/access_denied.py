@@ -1,10 +1,14 @@
-"""Responses to requests without a session or with an invalid CSRF token; long texts from the form are shown again."""
+"""Responses to requests that may not see a page yet or lack a CSRF token; long texts of forms are shown again."""
 
 from typing import Any
 from urllib.parse import quote
 
-from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse, Visit, local_path
+from ingot.core.http.request import Request
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoute, TemplateResponse, Visit, local_path
+from ingot.web.profile.two_factor import PAGE_PATH as TWO_FACTOR
 from ingot.web.rendering import error_page
+from ingot.web.sign_in.admin_mode import is_admin_mode_page, is_administration, redirect_to_admin_mode
+from ingot.web.sign_in.terms import redirect_to_terms
 
 MIN_TEXT_LENGTH = 20
 """Minimum length of a form text that is shown again; shorter texts are quick to retype."""
@@ -76,3 +80,22 @@ def _texts(form: dict[str, Any]) -> list[str]:
         elif isinstance(value, str):
             texts.append(value)
     return texts
+
+
+def redirect_if_blocked(route: PageRoute, visit: Visit, request: Request) -> PageResponse | None:
+    """Return the page that a visitor must deal with first: a sign-in, a new password, a second factor, terms."""
+    if visit.viewer.user is None and not route.open:
+        return ask_to_sign_in(route.method, visit, request.headers)
+    if visit.viewer.user is not None and visit.viewer.user.password_expired and not route.with_expired_password:
+        return LocalRedirect("/profile/password/new")
+    if (
+        visit.viewer.must_set_up_two_factor
+        and not route.with_expired_password
+        and not route.path.startswith(TWO_FACTOR)
+    ):
+        return LocalRedirect(TWO_FACTOR)
+    if visit.viewer.must_accept_terms and not route.with_expired_password:
+        return redirect_to_terms(visit)
+    if visit.viewer.may_enter_admin_mode and is_administration(route.path) and not is_admin_mode_page(route.path):
+        return redirect_to_admin_mode(visit)
+    return None

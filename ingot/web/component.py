@@ -12,28 +12,36 @@ from ingot.accounts.users.tables import User
 from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.api.internal_client import InternalClient
 from ingot.core.api.params import MissingParameter
+from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body
-from ingot.core.api.responses import error_response
 from ingot.core.api.route_table import IndexedRoute, RouteTable
 from ingot.core.api.router import NoRoute, WrongMethod
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.disk_errors import is_storage_full
+from ingot.core.errors import (
+    Failure,
+    NotFound,
+    StorageFull,
+    TransfersBusy,
+    Unavailable,
+)
 from ingot.core.http.body_budget import BodyBudget
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.transfer_slots import TransferSlots, caller_of
-from ingot.errors import Denied, Failure, NotFound, StorageFull, TransfersBusy, Unauthenticated, Unavailable
-from ingot.git.core.errors import is_storage_full
+from ingot.core.log import log_failure
+from ingot.core.module_index import index_lines
+from ingot.core.offload import WouldBlock, forbid_blocking
+from ingot.core.settings import Settings
 from ingot.git.core.library import reopen_repositories
-from ingot.log import log_failure
-from ingot.module_index import index_lines
-from ingot.offload import WouldBlock, forbid_blocking
 from ingot.projects.groups.queries import find_group
 from ingot.projects.projects.queries import find_project
-from ingot.settings import Settings
-from ingot.web.access_denied import ask_to_sign_in, reject_form
-from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
+from ingot.web.access_denied import redirect_if_blocked, reject_form
+from ingot.web.cookies import VISITOR_COOKIE, read_cookies, set_cookie
+from ingot.web.delivery import PAGE_TYPE, deliver_page
 from ingot.web.display_zone import page_locale
+from ingot.web.error_responses import ErrorResponses
 from ingot.web.file_response import send_file
 from ingot.web.files import uploads, wiki_files
 from ingot.web.files.static import LAYOUT_FILES, versioned_url
@@ -41,7 +49,6 @@ from ingot.web.notices import notice_header
 from ingot.web.page_routes import (
     FORM_LIMIT,
     FileResponse,
-    JsonResponse,
     LocalRedirect,
     PageResponse,
     PageRoute,
@@ -49,10 +56,9 @@ from ingot.web.page_routes import (
     page_routes_of,
 )
 from ingot.web.paths import plain_path, project_page_names, router_path
-from ingot.web.profile.two_factor import PAGE_PATH as TWO_FACTOR
-from ingot.web.rendering import TemplateRenderer, error_page
-from ingot.web.response_encoder import PAGE_TYPE, RenderedResponse, ResponseEncoder
-from ingot.web.visits import PageCall, VisitBuilder, has_session
+from ingot.web.rendering import TemplateRenderer
+from ingot.web.response_encoder import RenderedResponse, ResponseEncoder
+from ingot.web.visits import PageCall, VisitBuilder, has_session, request_actors
 
 _MAX_POOLED_REQUESTS = 4096
 _CORS_ANY_ORIGIN: Header = (b"access-control-allow-origin", b"*")
@@ -63,7 +69,8 @@ _PREFLIGHT_HEADERS: list[Header] = [
     (b"access-control-max-age", b"7200"),
 ]
 _WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
-
+_UNLIMITED = frozenset({"/admin/application_settings", "/admin/application_settings/:topic"})
+"""Pages without rate limits, so that an administrator can undo a limit that is too low."""
 _REFUSALS = (NoRoute, WrongMethod, BadRequest, Failure, MissingParameter, Unavailable)
 """Errors that have a specified response."""
 
@@ -81,7 +88,9 @@ class PagesComponent:
         client: InternalClient,
         bodies: BodyBudget,
         transfers: TransferSlots,
+        limits: RateLimits,
     ) -> None:
+        self._limits = limits
         self._settings = settings
         self._database = database
         self._pool = pool
@@ -96,6 +105,9 @@ class PagesComponent:
         self._api_paths = frozenset(path.encode() for _, path, *_ in for_clients)
         self._slow_pages: dict[str, tuple[int, int]] = {}
         self._router_path = router_path(project_page_names(route.path for route in routes))
+        self._errors = ErrorResponses(
+            settings, database, self._visits, self._encoder, self._table, self._router_path, self._api_paths
+        )
 
     def preload(self) -> None:
         """Load the static files of all pages before the first request."""
@@ -116,7 +128,7 @@ class PagesComponent:
         try:
             status, headers, body = await self._serve_or_recover(page_call, trace)
         except _REFUSALS as error:
-            status, headers, body = self._respond_to_error(error, page_call)
+            status, headers, body = self._errors.respond(error, page_call)
         finally:
             close_uploads(page_call.form)
             if page_call.charge is not None:
@@ -127,15 +139,16 @@ class PagesComponent:
             try:
                 await self._send_file(page_call, send, trace, headers, body)
             except TransfersBusy as error:
-                status, headers, body = self._respond_to_error(error, page_call)
+                status, headers, body = self._errors.respond(error, page_call)
             except Exception as error:
                 if trace.answered or not self._is_deleted(page_call):
                     raise
                 log_failure("deleted during the request", error, route=trace.route)
-                status, headers, body = self._respond_to_error(NotFound(), page_call)
+                status, headers, body = self._errors.respond(NotFound(), page_call)
             else:
                 return
         assert isinstance(body, bytes)  # noqa: S101 - A refusal has no file.
+        status, headers, body = deliver_page(request, page_call.visit, status, headers, body)
         await send_response(send, trace, status, headers, body)
 
     async def _send_file(
@@ -182,33 +195,6 @@ class PagesComponent:
             return False
         return self._database.read(partial(_is_missing, actor=visit.viewer.actor, path=visit.request.path["path"]))
 
-    def _respond_to_error(self, error: Exception, page_call: PageCall) -> RenderedResponse:
-        api_response = error_response(error)
-        assert api_response is not None  # noqa: S101 - Each of these has one.
-        status = api_response.status
-        by_browser = page_call.visit is None or page_call.visit.headers.credentials.token is None
-        if by_browser and page_call.request.method in ("GET", "HEAD") and isinstance(error, Denied | Unauthenticated):
-            status = 404  # A 403 would reveal that the page exists.
-        for_api_client = page_call.request.path in self._api_paths
-        response = JsonResponse({"error": "invalid_request"}, status) if for_api_client else error_page(status)
-        visit = page_call.visit or (None if for_api_client else self._visit_of_missing_page(page_call))
-        status, headers, body = self._encoder.encode(response, visit)
-        if isinstance(error, WrongMethod):
-            headers.append((b"allow", ", ".join(error.allowed).encode()))
-        headers += [header for header in api_response.headers if header[0] == b"retry-after"]
-        return status, headers, body
-
-    def _visit_of_missing_page(self, page_call: PageCall) -> Visit | None:
-        """Return the visit for a 404 page if the user is signed in, so that the page shows their navigation."""
-        page_call.cookies = read_cookies(page_call.request)
-        if SESSION_COOKIE not in page_call.cookies:
-            return None
-        try:
-            visit = self._database.read(partial(self._visits.of_session, {}, page_call))
-        except (BadRequest, Failure, Unavailable):  # Falls back to the page for signed-out users.
-            return None
-        return visit if visit.viewer.user else None
-
     async def _serve(self, page_call: PageCall, trace: Trace) -> RenderedResponse:
         request, method = page_call.request, page_call.request.method
         path = (
@@ -225,6 +211,7 @@ class PagesComponent:
         route, path_params = await self._match(method, path)
         trace.route = route.path
         page_call.cookies = read_cookies(request)
+        quota = await self._count_request(route, path_params, page_call)
         dispatch = partial(self._dispatch, route, path_params, page_call, trace)
         if route.method == "GET":
             status, headers, body = await self._read_with_fallback(route, dispatch, page_call, trace)
@@ -237,7 +224,24 @@ class PagesComponent:
             and (b"content-type", PAGE_TYPE) in headers
         ):
             self._set_visitor_cookie(page_call, headers)
-        return status, headers, body
+        return status, [*headers, *quota], body
+
+    async def _count_request(self, route: PageRoute, path_params: dict[str, str], page_call: PageCall) -> list[Header]:
+        """Count the request for the rate limits and return the headers of the quota; raise Throttled beyond a limit."""
+        limits = (
+            ()
+            if route.path in _UNLIMITED
+            else await self._limits.applying("page", route.method, route.path, self._pool)
+        )
+        if not limits:
+            return []
+        request = page_call.request
+        quota: list[Header] = []
+        for actor in await self._database.read_async(partial(request_actors, page_call), self._pool):
+            path, caller = request.path.decode("latin-1"), caller_of(actor, request.origin.ip)
+            limited = LimitedRequest(actor, caller, path, path_params)
+            quota = await self._run_in_pool(partial(self._limits.take, limits, limited))
+        return quota
 
     async def _match(self, method: str, path: bytes) -> tuple[PageRoute, dict[str, str]]:
         matched, path_params = self._table.match(method, path)
@@ -310,7 +314,7 @@ class PagesComponent:
         if visit.viewer.user is not None:
             trace.user = visit.viewer.user.username
         with page_locale(visit):
-            response = self._redirect_if_blocked(route, visit, page_call.request) or (
+            response = redirect_if_blocked(route, visit, page_call.request) or (
                 self._database.read(partial(_read_page, route, visit))
                 if route.method == "GET"
                 else self._run_form(route, page_call)
@@ -324,19 +328,6 @@ class PagesComponent:
         page_call = PageCall(request)
         visit = self._database.read(lambda db: self._visits.of_user(path_params, page_call, db, user))
         self._encoder.encode(self._database.read(partial(_read_page, route, visit)), visit)
-
-    def _redirect_if_blocked(self, route: PageRoute, visit: Visit, request: Request) -> PageResponse | None:
-        if visit.viewer.user is None and not route.open:
-            return ask_to_sign_in(route.method, visit, request.headers)
-        if visit.viewer.user is not None and visit.viewer.user.password_expired and not route.with_expired_password:
-            return LocalRedirect("/profile/password/new")
-        if (
-            visit.viewer.must_set_up_two_factor
-            and not route.with_expired_password
-            and not route.path.startswith(TWO_FACTOR)
-        ):
-            return LocalRedirect(TWO_FACTOR)
-        return None
 
     def _run_form(self, route: PageRoute, page_call: PageCall) -> PageResponse:
         """Check the CSRF token and run the form's handler."""

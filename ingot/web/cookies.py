@@ -3,8 +3,9 @@
 import re
 from http.cookies import CookieError, SimpleCookie
 
+from ingot.core.api.params import number_or_none
 from ingot.core.http.request import Header, Request
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 SESSION_COOKIE = "_service_session"
 # Binds the CSRF tokens of signed-out users to their browser.
@@ -16,6 +17,9 @@ ZONE_COOKIE = "_service_zone"
 DEVICE_COOKIE = "_service_device"
 # Confirms a submitted form on the next page.
 NOTICE_COOKIE = "_service_notice"
+# Ids of the broadcast messages that the user has dismissed.
+DISMISSED_COOKIE = "_service_dismissed"
+MAX_DISMISSED = 20
 _PLAIN_COOKIE = r"_[a-z_]+=[A-Za-z0-9_.%/+=-]*"
 _PLAIN_COOKIES = re.compile(rf"{_PLAIN_COOKIE}(; {_PLAIN_COOKIE})*")
 """Our own cookies, without quotes; the parser of the standard library, which reads any, takes seven times as long."""
@@ -47,3 +51,9 @@ def read_cookies(request: Request) -> dict[str, str]:
     except CookieError:
         return {}
     return {name: morsel.value for name, morsel in jar.items()}
+
+
+def dismissed_ids(cookies: dict[str, str]) -> list[int]:
+    """Return the ids of the broadcast messages that the user has dismissed, the newest last."""
+    numbers = map(number_or_none, cookies.get(DISMISSED_COOKIE, "").split("."))
+    return [number for number in numbers if number is not None][-MAX_DISMISSED:]

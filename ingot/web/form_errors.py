@@ -1,7 +1,7 @@
 """Error messages for forms, built from exceptions."""
 
 from ingot.core.api.params import MissingParameter
-from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound, Unavailable, Unchanged
+from ingot.core.errors import Conflict, Denied, Failure, Invalid, NotFound, Throttled, Unavailable, Unchanged
 
 FORM_ERRORS = (Invalid, Conflict, MissingParameter)
 """Exceptions for invalid values of a form; the page shows the form again with the submitted values."""
@@ -26,6 +26,8 @@ def error_messages(error: Exception) -> list[str]:
             return ["Nothing to change: this is already the current state."]
         case Denied():
             return [_with_full_stop(error.reason or "You do not have permission to do this")]
+        case Throttled():
+            return [_with_full_stop(error.text or "Too many requests: wait a few minutes before you try again")]
         case Unavailable():
             return ["The server is temporarily unavailable. Try again in a moment."]
     return ["The request failed. Check your input and try again."]

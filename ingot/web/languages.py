@@ -16,11 +16,14 @@ TRANSLATIONS = Path(__file__).parent / "translations"
 
 
 def page_language(visit: Visit | None) -> str:
-    """Return the language of a page: chosen by the user, or preferred by the browser."""
+    """Return the language of a page: chosen by the user, preferred by the instance, or preferred by the browser."""
     if visit is None:
         return DEFAULT_LANGUAGE
     chosen = visit.viewer.user.language if visit.viewer.user else None
-    return chosen if chosen in LANGUAGES else preferred_language(visit.headers.accept_language)
+    if chosen in LANGUAGES:
+        return chosen
+    preferred = visit.viewer.default_language
+    return preferred if preferred != DEFAULT_LANGUAGE else preferred_language(visit.headers.accept_language)
 
 
 @lru_cache(maxsize=256)

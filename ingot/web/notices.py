@@ -6,7 +6,7 @@ import msgspec
 
 from ingot.core.db.vault import Vault
 from ingot.core.http.request import Header
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 from ingot.web.cookies import NOTICE_COOKIE, set_cookie
 from ingot.web.page_routes import PageRequest, text_field
 from ingot.web.signed_values import sign_value, verify_signed

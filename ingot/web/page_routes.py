@@ -19,7 +19,7 @@ from ingot.core.db.database import Database
 from ingot.core.db.times import Timestamp
 from ingot.core.http.request import Header, Origin
 from ingot.core.markup.render_budget import RenderBudget
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 from ingot.web.client import PageClient
 from ingot.web.cookies import THEME_COOKIE
 
@@ -92,6 +92,14 @@ class Viewer(msgspec.Struct, frozen=True):
     """End of the grace period of a user who has no second factor but must set it up."""
     must_set_up_two_factor: bool = False
     """True if the user must set up two-factor authentication before using other pages."""
+    default_language: str = "en"
+    """Language that the instance prefers for users who have chosen none."""
+    must_accept_terms: bool = False
+    """True if the user must accept the terms of service before using other pages."""
+    may_enter_admin_mode: bool = False
+    """True for an administrator without the rights of one, because the instance asks for a sign-in for that."""
+    in_admin_mode: bool = False
+    """True for an administrator who has signed in for that."""
 
     @property
     def signed_in(self) -> User:
@@ -127,7 +135,8 @@ class Visit(msgspec.Struct, frozen=True):
 
 STRICT_POLICY = (
     b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; "
-    b"connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    b"connect-src 'self'; frame-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    b"base-uri 'none'"
 )
 
 

@@ -20,11 +20,12 @@ from ingot.accounts.two_factor.webauthn import (
     request_options,
     verify_assertion,
 )
+from ingot.accounts.users.confirmations import has_access_without_confirmation
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
-from ingot.errors import Invalid, Unauthenticated
+from ingot.core.errors import Invalid, Unauthenticated
 from ingot.web.page_routes import Visit, form_field
 from ingot.web.signed_values import sign_value, verify_signed
 
@@ -134,7 +135,7 @@ def check_passkey(visit: Visit, second_step_of: User | None = None) -> User:
 
         def finish(db: Connection) -> User:
             user = user_or_none(db, passkey.user_id)
-            if user is None or not may_sign_in(user):
+            if user is None or not may_sign_in(user, confirmed=has_access_without_confirmation(db, user)):
                 raise Unauthenticated
             record_use(db, passkey, issued.challenge, counted)
             uncount_attempt(db, key)

@@ -3,10 +3,13 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ingot.accounts.appearance.records import Appearance, current_appearance
+from ingot.accounts.instance.outgoing_rules import is_silent
 from ingot.accounts.instance.views import current_broadcast_views
 from ingot.collaboration.todos.views import pending_todos
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.web.cookies import dismissed_ids
 from ingot.web.display_zone import page_locale
 from ingot.web.languages import DEFAULT_LANGUAGE, load_catalogue, page_language
 from ingot.web.notices import notice_of
@@ -30,19 +33,25 @@ _ERROR_MESSAGES = {
 }
 
 _UNAVAILABLE = 503
-_EMPTY_LAYOUT: dict[str, Any] = {"broadcasts": [], "to_do": 0}
+_EMPTY_LAYOUT: dict[str, Any] = {"broadcasts": [], "to_do": 0, "appearance": Appearance(), "silent": False}
 
 
-def error_page(status: int) -> TemplateResponse:
-    """Return the error page for a status."""
+def error_page(status: int, message: str = "") -> TemplateResponse:
+    """Return the error page for a status, with the usual text unless there is a message."""
     title, text = _ERROR_MESSAGES.get(status, ("Request failed", "Go back and try again."))
-    return TemplateResponse("message.html", {"title": title, "text": text}, status)
+    return TemplateResponse("message.html", {"title": title, "text": message or text, "missing": status == 404}, status)
 
 
 def _layout_context(visit: Visit | None, db: Connection) -> dict[str, Any]:
-    """Return the context of the layout: broadcast messages and the number of pending to-do items."""
+    """Return the context of the layout: broadcast messages, the appearance and the number of pending to-do items."""
     to_do = pending_todos(db, visit.viewer.actor) if visit and visit.viewer.user else 0
-    return {"broadcasts": current_broadcast_views(db), "to_do": to_do}
+    dismissed = dismissed_ids(visit.headers.cookies) if visit else ()
+    return {
+        "broadcasts": [view for view in current_broadcast_views(db) if view.id not in dismissed],
+        "to_do": to_do,
+        "appearance": current_appearance(db),
+        "silent": is_silent(db),
+    }
 
 
 class TemplateRenderer:

@@ -5,8 +5,9 @@ from urllib.parse import quote
 import msgspec
 
 from ingot.core.http.request import Header
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 from ingot.web.cookies import NOTICE_COOKIE
+from ingot.web.delivery import PAGE_TYPE
 from ingot.web.notices import clear_notice_header
 from ingot.web.page_routes import (
     DOCUMENT_HEADERS,
@@ -23,7 +24,6 @@ from ingot.web.page_routes import (
 )
 from ingot.web.rendering import TemplateRenderer
 
-PAGE_TYPE = b"text/html; charset=utf-8"
 _NO_STORE: Header = (b"cache-control", b"no-store")
 
 RenderedResponse = tuple[int, list[Header], bytes | FileResponse]
@@ -39,7 +39,10 @@ class ResponseEncoder:
     def encode(self, response: PageResponse, visit: Visit | None) -> RenderedResponse:
         """Return the status, headers and body of a response."""
         if isinstance(response, LocalRedirect):
-            location = quote(response.location, safe="/%?#=&+:@!$,;~*'()") if response.location.startswith("/") else "/"
+            location = quote(response.location, safe="/%?#=&+:@!$,;~*'()")
+            # The path of a request may begin with "//", and a browser would take what follows for a host.
+            if not location.startswith("/") or location.startswith("//"):
+                location = "/"
             return 302, [(b"location", location.encode()), *SECURITY_HEADERS, *response.headers], b""
         if isinstance(response, ExternalRedirect):
             location = quote(response.location, safe="/%?#=&+:@!$,;~*'()[]")

@@ -15,7 +15,7 @@ _STATE_ICONS = {
     },
     "milestone": {"active": "milestone", "closed": "check"},
 }
-_STATE_NAMES = {"opened": "Open"}
+_STATE_NAMES = {"opened": "Open", "blocked_pending_approval": "Pending approval"}
 _VISIBILITY_ICONS = {"private": "lock", "internal": "shield"}
 
 
@@ -28,7 +28,7 @@ def state_icon(state: str, kind: str = "issue") -> Markup:
 def state_element(state: str, kind: str = "") -> Markup:
     """Return a state as a badge; that of an issue, merge request or milestone has an icon."""
     icon = f"{icon_element(_STATE_ICONS[kind].get(state, 'info'))} " if kind else ""
-    name = _STATE_NAMES.get(state, state.capitalize()) if kind else state.capitalize()
+    name = state.capitalize() if state == "opened" and not kind else _STATE_NAMES.get(state, state.capitalize())
     text = f"{icon}{escape(translate_label(name))}"
     return Markup(f'<span class="state {escape(_state_class(state, kind))}">{text}</span>')  # noqa: S704 - All values are escaped.
 

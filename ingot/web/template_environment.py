@@ -14,6 +14,7 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 from jinja2.lexer import TOKEN_DATA, Token, TokenStream
 
+from ingot.accounts.appearance.records import Appearance
 from ingot.core.db.times import Timestamp
 from ingot.repositories.commits.signature_lists import without_signature
 from ingot.web import formats
@@ -27,6 +28,7 @@ from ingot.web.icons import icon_element
 from ingot.web.languages import DEFAULT_LANGUAGE, catalogue_version
 from ingot.web.live.page_element import live_element
 from ingot.web.people import own_avatar, person_element
+from ingot.web.rich_titles import title_as_html
 from ingot.web.states import state_element, state_icon, visibility_element
 from ingot.web.tabs import tab_elements
 from ingot.web.translation import PageLanguage
@@ -157,7 +159,7 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
     filters: dict[str, Callable[..., Any]] = {
         "ago": lambda stamp: words.relative_time(*formats.relative_time(stamp, clock())),
         "exactly": lambda stamp: formats.exact_time(stamp, current_zone()),
-        "size": formats.size,
+        "size": lambda number: words.decimal(formats.size(number)),
         "count": words.count,
         "tr": words.translate,
         "duration": formats.duration,
@@ -166,6 +168,7 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
         "pretty": formats.pretty_json,
         "without_signature": without_signature,
         "local": formats.local_url,
+        "rich_title": title_as_html,
         "visible": mark_bidi_in_text,
     }
     environment.filters |= filters
@@ -182,4 +185,5 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
     environment.globals["token_field"] = token_field
     environment.globals["note_elements"] = NoteElements
     environment.globals["language"] = language
+    environment.globals["appearance"] = Appearance()
     return environment

@@ -6,10 +6,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ingot.collaboration.markdown.service import render_restructured_text_or_none, render_texts
 from ingot.core.markup.links import LinkContext
-from ingot.discovery.markdown.service import render_texts
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.views import ProjectView
 from ingot.web.external_images import replace_external_images
 from ingot.web.page_routes import Visit
 from ingot.web.task_checkboxes import label_task_checkboxes
@@ -41,6 +42,13 @@ def render_markdown_texts(
     html = render_texts(visit.database, store, actor, link_context, project, texts, visit.render_budget)
     base = visit.request.origin.base
     return [Markup(_adapt_for_page(text, base)) for text in html]  # noqa: S704 - Sanitized by render_texts.
+
+
+def render_restructured_text(visit: Visit, text: str, project: ProjectView, **location: Any) -> Markup | None:
+    """Render a file in reStructuredText as sanitized HTML; None if it must be shown as source."""
+    base = visit.request.origin.base
+    html = render_restructured_text_or_none(text, LinkContext(base, project.path_with_namespace, **location))
+    return None if html is None else Markup(_adapt_for_page(html, base))  # noqa: S704 - Sanitized by the renderer.
 
 
 def _adapt_for_page(html: str, base: str) -> str:

@@ -129,6 +129,10 @@ class PageLanguage:
             return count(number, one, several)
         return pattern.format(f"{number:,}".replace(",", "." if self._language == "de" else ",") if number else number)
 
+    def decimal(self, text: str) -> str:
+        """Return a formatted number with the decimal separator of the language."""
+        return text.replace(".", ",") if self._language == "de" else text
+
     def extension(self) -> type[Extension]:
         """Return a Jinja extension that translates each template before it is compiled."""
         catalogue = self._catalogue

@@ -1,23 +1,30 @@
 """Construction of visits: the session, user and parameters of one page request."""
 
 import secrets
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
+from ingot.accounts.authentication import authenticate
+from ingot.accounts.instance.access_settings import access_settings
+from ingot.accounts.sessions.policy import has_admin_rights
 from ingot.accounts.sessions.queries import csrf_token, session_or_none
 from ingot.accounts.sessions.tables import Session
 from ingot.accounts.two_factor.queries import second_factor_due_at
 from ingot.accounts.users.tables import User
+from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.api.endpoint_call import SubjectCache
 from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.request_credentials import read_credentials
 from ingot.core.api.request_fields import parse_query
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Failure
 from ingot.core.http.body_budget import BodyCharge
+from ingot.core.http.content_headers import accepts_gzip
 from ingot.core.http.request import Request
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 from ingot.web.client import PageClient
 from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies
 from ingot.web.page_routes import PageHeaders, PageRequest, Viewer, Visit, session_actor
@@ -64,8 +71,13 @@ class VisitBuilder:
         request = page_call.request
         if session is None and not page_call.visitor:
             page_call.visitor = page_call.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
-        query, actor = parse_query(request.query), session_actor(user)
         due_at = None if user is None else second_factor_due_at(db, user)
+        settings = access_settings(db)
+        is_admin = user is not None and user.admin
+        limited = is_admin and session is not None and not has_admin_rights(settings, session, db.now)
+        if user is not None and limited:
+            user = msgspec.structs.replace(user, admin=False)
+        query, actor = parse_query(request.query), session_actor(user)
         subject_cache: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(
             request=PageRequest(request.origin, _address(request), path_params, query, page_call.form),
@@ -74,7 +86,7 @@ class VisitBuilder:
                 authorization=request.headers.get(b"authorization", b"").decode("latin-1"),
                 cookies=page_call.cookies,
                 fragment=b"hx-request" in request.headers,
-                takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
+                takes_gzip=accepts_gzip(request.headers),
                 accept_language=request.headers.get(b"accept-language", b""),
             ),
             viewer=Viewer(
@@ -84,11 +96,32 @@ class VisitBuilder:
                 csrf=csrf_token(db, session) if session else db.vault.derive("visitor", page_call.visitor.encode()),
                 two_factor_due_at=due_at,
                 must_set_up_two_factor=due_at is not None and due_at <= db.now,
+                default_language=settings.default_preferred_language,
+                must_accept_terms=user is not None and settings.requires_acceptance(user.terms_accepted_at),
+                may_enter_admin_mode=limited,
+                in_admin_mode=is_admin and settings.admin_mode and not limited,
             ),
             client=PageClient(self._client, InternalCaller(actor, request.origin, subject_cache)),
             database=self._database,
             settings=self._settings,
         )
+
+
+def request_actors(page_call: PageCall, db: Connection) -> list[Actor]:
+    """Return the users of the session cookie and of the access token that were sent, one or both.
+
+    Whether a page accepts the token is not known before it is served. Without a valid credential the caller is
+    anonymous.
+    """
+    cookie = page_call.cookies.get(SESSION_COOKIE, "")
+    _, user = (session_or_none(db, cookie) if cookie else None) or (None, None)
+    actors = [session_actor(user)] if user else []
+    request = page_call.request
+    credentials = read_credentials(request.headers, parse_query(request.query), writes=False)
+    if credentials.token is not None:
+        with suppress(Failure):  # The page refuses an invalid token, or ignores it.
+            actors.append(authenticate(db, credentials))
+    return actors or [ANONYMOUS]
 
 
 def has_session(request: Request, db: Connection) -> bool:

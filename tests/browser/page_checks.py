@@ -65,4 +65,5 @@ def check_area(open_window: Callable[..., BrowserWindow], samples: SampleData, v
         for address in addresses(samples)
         if address.visitor == visitor and area_of(address.route) == area
     }
-    assert {path: faults for path, faults in found.items() if faults} == {}
+    faulty = {path: faults for path, faults in found.items() if faults}
+    assert faulty == {}, faulty

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import ViewportSize, sync_playwright
 
-from ingot.operations.supervisor import open_socket
+from ingot.server.supervisor import open_socket
 from tests.browser.conftest import browser_path
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"

@@ -41,7 +41,7 @@ def test_passkey_from_creation_to_removal(open_window: Callable[..., BrowserWind
     page = window.set_session(person).page
     _add_passkey(window, "Laptop")
     expect(page.locator("#recovery_codes li")).to_have_count(10)
-    page.get_by_role("link", name="Proceed").click()
+    page.get_by_role("link", name="I have saved these codes").click()
     expect(page.get_by_text("Never used.")).to_be_visible()
     assert window.violations() == []
 

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from ingot.ci.pipelines.state_machine import JobState, advance, composite_status, restore_skipped
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.tables import Status
 
 _EVENTS: dict[str, Status] = {
     "success": "success",

@@ -19,9 +19,10 @@ class Node(Server):
         self.run_folder = folder / name
         self._log, self._out = folder / f"{name}.log", folder / f"{name}.out"
 
-    def serve(self, clock: str = "") -> "Node":
+    def serve(self, clock: str = "", **more: str) -> "Node":
         """Start; ``clock`` is the difference of its clock, such as ``+60s``, which needs libfaketime."""
         chosen = {
+            **more,
             "INGOT_RUN_DIR": str(self.run_folder),
             "INGOT_NODE_NAME": self.name,
             "INGOT_ALLOW_LOCAL_REQUESTS": "1",

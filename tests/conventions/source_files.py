@@ -27,6 +27,8 @@ class SourceFile(NamedTuple):
     """The first one is the module."""
     handlers: list[tuple[ast.ExceptHandler, list[str]]]
     """With their lines."""
+    calls_in_coroutines: list[tuple[str, int]]
+    """Called expression and line of each call that a coroutine makes itself."""
 
     @property
     def name(self) -> str:
@@ -45,12 +47,28 @@ def _parse(path: Path) -> SourceFile:
     lines = text.splitlines()
     definitions: list[Definition] = []
     handlers: list[tuple[ast.ExceptHandler, list[str]]] = []
+    calls: list[tuple[str, int]] = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             name, line = getattr(node, "name", ""), getattr(node, "lineno", 1)
             definitions.append(Definition(node, name, line, ast.get_docstring(node), len(node.body)))
+            if isinstance(node, ast.AsyncFunctionDef):
+                calls += _calls_of(node)
         elif isinstance(node, ast.ExceptHandler):
             handlers.append((node, lines[node.lineno - 1 : node.end_lineno]))
     for definition in definitions:
         definition.node.body = []
-    return SourceFile(path, definitions, handlers)
+    return SourceFile(path, definitions, handlers, calls)
+
+
+def _calls_of(coroutine: ast.AsyncFunctionDef) -> list[tuple[str, int]]:
+    """Return the calls of a coroutine, without those of the functions in it, which may run in a thread."""
+    calls: list[tuple[str, int]] = []
+    rest: list[ast.AST] = [*coroutine.body]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, ast.Call):
+            calls.append((ast.unparse(node.func), node.lineno))
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            rest += ast.iter_child_nodes(node)
+    return calls

@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 import ingot.web.all_pages  # noqa: F401 - With the endpoints, it imports every module that declares a cache.
-from ingot.cache import DEFAULT_BUDGET_MB, REGISTRY, CacheRegistry
+from ingot.core.cache import DEFAULT_BUDGET_MB, REGISTRY, CacheRegistry
 from ingot.core.http.metrics import Metrics
-from ingot.registry import all_endpoints
-from ingot.settings import InvalidSetting, Settings, load_settings
+from ingot.core.settings import InvalidSetting, Settings, load_settings
+from ingot.server.registry import all_endpoints
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.conventions.source_files import source_files
@@ -21,6 +21,8 @@ from tests.conventions.source_files import source_files
 all_endpoints()
 ROOT = Path(__file__).parents[2]
 _ROW = re.compile(r"^\| `([a-z-]+)` \| .+ \| .+ \| ([\d.]+) MiB \|$", re.MULTILINE)
+_LRU_SIZE = re.compile(r"lru_cache\((?:maxsize=)?(\d+)\)")
+_STATEMENTS = re.compile(r"Select|ListQuer|Statement")
 _METRIC = re.compile(r'^ingot_cache_(\w+)\{cache="([a-z-]+)"\} ([\d.e+]+)$', re.MULTILINE)
 
 
@@ -51,6 +53,17 @@ def test_functools_caches_are_bounded() -> None:
         if decorator in ("cache", "functools.cache", "lru_cache(maxsize=None)", "lru_cache(None)")
     ]
     assert unbounded == []
+
+
+def test_functools_caches_of_statements_are_small() -> None:
+    """A list's statements take up to 130 KB for each combination of filters, which clients choose."""
+    large = [
+        f"{path}: {function.name}"
+        for path, function in _functions_with_parameters()
+        for size in _LRU_SIZE.findall(" ".join(map(ast.unparse, function.decorator_list)))
+        if _STATEMENTS.search(ast.unparse(function.returns or ast.Constant(None))) and int(size) > 256
+    ]
+    assert large == []
 
 
 def test_every_cache_has_metrics(instance: Instance, api: Api, make: Make) -> None:

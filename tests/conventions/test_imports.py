@@ -17,20 +17,35 @@ EXCLUDED = [
     "ingot.web",
     "ingot.ci",  # The first request of their paths, event or job.
     "ingot.collaboration",
-    "ingot.integrations.services",
-    "ingot.integrations.transfers",
-    "ingot.integrations.webhooks.tables",
+    "ingot.integrations",
+    "ingot.import_export",
+    "ingot.webhooks.tables",
     "ingot.repositories",
     "ingot.projects.projects",
-    "ingot.operations.backups",  # Another command.
+    "ingot.maintenance.backups",  # Another command.
 ]
 LOADED = """
-import ingot.cli.jobs, ingot.cli.web, ingot.operations.single_process, ingot.operations.startup
+import ingot.cli.jobs, ingot.cli.web, ingot.server.single_process, ingot.server.startup
 import sys
+print([name for name in sys.argv[1:] if name in sys.modules])
+"""
+SUBSCRIBED = """
+import sys
+from importlib import import_module
+from ingot.server.registry import subscription_index
+for references in subscription_index().values():
+    for reference in references:
+        import_module(reference.partition(":")[0])
 print([name for name in sys.argv[1:] if name in sys.modules])
 """
 
 
 def test_a_server_with_sqlite_loads_only_required_modules() -> None:
     run = subprocess.run([sys.executable, "-c", LOADED, *EXCLUDED], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+def test_a_web_worker_loads_no_http_client_for_its_events() -> None:
+    """Every worker imports the subscribers with the first issue; only jobs send requests."""
+    run = subprocess.run([sys.executable, "-c", SUBSCRIBED, "httpcore"], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

@@ -14,7 +14,7 @@ from ingot.core.access.rules import anyone
 from ingot.core.api.internal_client import EndpointIndex, Target
 from ingot.core.api.route_table import imported_table
 from ingot.core.api.routes import Call, Endpoint, Routes
-from ingot.registry import all_endpoints
+from ingot.server.registry import all_endpoints
 
 WEB = Path(__file__).parents[2] / "ingot" / "web"
 METHODS = ("ask", "find", "may")

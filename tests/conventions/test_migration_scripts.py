@@ -14,6 +14,10 @@ from ingot.core.migrations.run import SCRIPTS
 FIRST_REVISION = "0027"
 """First revision to which the rule applies; earlier versions refuse to start on a newer database."""
 REMOVALS = {"drop_table", "drop_column", "rename_table"}
+EXCEPTIONS = {
+    # Replaces a table by a copy with one more column in one transaction, on SQLite only, which serves a single machine.
+    "0060": ["a statement removes or renames in one step"] * 2,
+}
 REMOVING_STATEMENTS = ("DROP TABLE", "DROP COLUMN", "RENAME")
 
 
@@ -45,7 +49,9 @@ def _problems(call: ast.Call) -> list[str]:
         return [f"{name} in one step"]
     if name == "alter_column" and ("new_column_name" in options or _is_false(options.get("nullable"))):
         return ["alter_column renames a column or makes it required"]
-    if name == "execute" and any(words in ast.unparse(call).upper() for words in REMOVING_STATEMENTS):
+    if name in ("execute", "exec_driver_sql") and any(
+        words in ast.unparse(call).upper() for words in REMOVING_STATEMENTS
+    ):
         return ["a statement removes or renames in one step"]
     if name == "add_column" and isinstance(call.args[-1], ast.Call):
         column = {keyword.arg: keyword.value for keyword in call.args[-1].keywords}
@@ -60,7 +66,8 @@ def _is_false(value: ast.expr | None) -> bool:
 
 @pytest.mark.parametrize("path", _scripts(), ids=lambda path: path.stem)
 def test_a_script_keeps_the_previous_version_working(path: Path) -> None:
-    assert _violations(path.read_text()) == []
+    expected = EXCEPTIONS.get(path.stem[:4], [])
+    assert _violations(path.read_text()) == expected
 
 
 REFUSED = {
@@ -69,6 +76,7 @@ REFUSED = {
     "rename": 'op.alter_column("users", "skype", new_column_name="chat")',
     "require": 'op.alter_column("users", "skype", nullable=False)',
     "statement": 'op.execute("ALTER TABLE users RENAME TO people")',
+    "statement of a connection": 'op.get_bind().exec_driver_sql("DROP TABLE users")',
     "add required": 'op.add_column("users", sa.Column("chat", sa.Text(), nullable=False))',
 }
 ALLOWED = {

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
-from ingot.api_document import operation_count
 from ingot.cli.attribute_table import attribute_table
 from ingot.cli.event_table import event_table
 from ingot.cli.main import COMMANDS
 from ingot.cli.routes import access_text
-from ingot.registry import all_endpoints
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.api_document import operation_count
+from ingot.server.registry import all_endpoints
 from tests.conventions.source_files import source_files
 
 ROOT = Path(__file__).parents[2]

@@ -12,13 +12,13 @@ from ingot.core.db.schema import all_tables
 from ingot.core.migrations.run import SCRIPTS, migrate
 from ingot.core.migrations.schema_dump import migrated_database, schema_statements
 from ingot.core.migrations.upgrade import alembic_config
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 LOADED = """
 import sys
 from pathlib import Path
 from ingot.core.migrations.run import migrate
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 for _ in range(2):
     migrate(Settings(data=Path(sys.argv[1])))
 assert not {"alembic", "sqlalchemy"} & sys.modules.keys()

@@ -1,5 +1,6 @@
-"""Ports are declared in ``ports.py`` modules, and ``app.py`` fills all of them."""
+"""Ports are declared in ``ports.py`` modules and filled by ``server/composition.py``; one page lists them."""
 
+import re
 from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingot.core.db.ports import Ports
-from ingot.late_imports import Deferred
+from ingot.core.late_imports import Deferred
 from tests.conftest import Instance
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +33,12 @@ def test_every_declared_port_is_filled(instance: Instance) -> None:
     assert len(declared) >= 6
     for port in declared:
         assert isinstance(ports[port], port)
+
+
+def test_the_page_of_ports_lists_all_of_them() -> None:
+    text = (ROOT / "docs" / "subsystems" / "ports.md").read_text()
+    listed = set(re.findall(r"^\| `(\w+)` \| `([\w/]+)` \|", text, re.MULTILINE))
+    assert listed == {(port.__name__, "/".join(port.__module__.split(".")[1:-1])) for port in _declared()}
 
 
 def test_a_port_is_filled_once() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from ingot.collaboration.issues.discussions import system_note_texts as of_issue
 from ingot.collaboration.merge_requests.discussions import system_note_texts as of_merge_request
 from ingot.collaboration.planning import note_texts as planned
+from ingot.core.access.levels import ROLE_NAMES
 from ingot.web.admin.settings import FIELDS
 from ingot.web.all_pages import ALL_PAGES
 from ingot.web.ci.settings import FLAG_LABELS
 from ingot.web.discussions.system_note_translation import translate_system_note
-from ingot.web.groups.membership import ROLE_NAMES
 from ingot.web.languages import load_catalogue
 from ingot.web.projects.settings import FEATURES
 from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
@@ -20,7 +20,7 @@ from ingot.web.translation import PageLanguage, translate_template
 
 INGOT = Path(__file__).parents[2] / "ingot"
 TEMPLATES = INGOT / "web" / "templates"
-TRANSFERS = INGOT / "integrations" / "transfers"
+TRANSFERS = INGOT / "import_export"
 _COUNTED = re.compile(r'\|count\("([^"]+)"(?:, "([^"]+)")?\)')
 
 

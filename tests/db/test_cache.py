@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import exists, select
 
 from ingot.accounts.users.tables import users
-from ingot.cache import REGISTRY, CacheStats
+from ingot.core.cache import REGISTRY, CacheStats
 from ingot.core.db import cache
 from ingot.core.db.connection import Connection
 from ingot.core.db.engines import MAX_CHANGES

@@ -1,13 +1,14 @@
 """Pool of connections: threads share them, but never use one at the same time."""
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ingot.core.db.connection_pool import ConnectionPool, close_connection
-from ingot.core.db.engines import SqliteEngine
-from ingot.errors import Unavailable
+from ingot.core.db.engines import PREPARED_STATEMENTS, SqliteEngine
+from ingot.core.errors import Unavailable
 
 
 @pytest.fixture
@@ -41,3 +42,14 @@ def test_a_database_that_cannot_be_opened_leaves_no_connection(tmp_path: Path) -
     with pytest.raises(Unavailable):
         pool.take()
     pool.close()
+
+
+def test_a_connection_keeps_a_bounded_number_of_statements(pool: ConnectionPool) -> None:
+    """Each takes about 10 KB, and a server with two workers has about 20 connections."""
+    raw: sqlite3.Connection = pool.take().raw
+    if ("ENABLE_STMTVTAB",) not in raw.execute("PRAGMA compile_options").fetchall():
+        pytest.skip("This build of SQLite does not list its statements.")
+    for number in range(2 * PREPARED_STATEMENTS):
+        raw.execute(f"SELECT {number}").fetchall()
+    (prepared,) = raw.execute("SELECT count(*) FROM sqlite_stmt").fetchone()
+    assert prepared <= PREPARED_STATEMENTS <= 256

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, MetaData, Table, create_engine, insert, selec
 
 from ingot.core.db.times import timestamp
 from ingot.core.migrations.run import migrate
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 from tests.server.process import fresh_database
 
 
@@ -136,3 +136,40 @@ def test_groups_that_require_two_factor_authentication_start_its_grace_period(
     assert before[:16] <= required[:16] <= timestamp(datetime.now(UTC))[:16]
     assert len(required) == len(before)
     assert other is None
+
+
+def test_webhooks_of_services_survive_integrations_of_groups(tmp_path: Path, database_url: str) -> None:
+    """SQLite rebuilds the table to which they refer."""
+    settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "ungrouped"))
+    migrate(settings, "0059")
+    engine = create_engine(_url(settings))
+    with engine.begin() as connection:
+        _add(connection, "projects", id=1, full_path_key="p1", repository_key="key-1")
+        _add(connection, "services", id=7, project_id=1, slug="slack", secrets=b"sealed")
+        _add(connection, "hooks", id=3, project_id=1, service_id=7)
+        _add(connection, "hooks", id=4, project_id=1)
+    migrate(settings)
+    with engine.connect() as connection:
+        hooks, services = _table(connection, "hooks").c, _table(connection, "services").c
+        rows = connection.execute(select(hooks.id, hooks.service_id).order_by(hooks.id)).all()
+        assert [tuple(row) for row in rows] == [(3, 7), (4, None)]
+        row = connection.execute(select(services.id, services.project_id, services.group_id, services.secrets)).one()
+        assert tuple(row) == (7, 1, None, b"sealed")
+    engine.dispose()
+
+
+def test_tasks_of_existing_descriptions_are_counted(tmp_path: Path, database_url: str) -> None:
+    settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "uncounted"))
+    migrate(settings, "0062")
+    engine = create_engine(_url(settings))
+    with engine.begin() as connection:
+        _add(connection, "users", id=1)
+        _add(connection, "projects", id=1, full_path_key="p1", repository_key="key-1")
+        for number, text in enumerate(("- [x] one\n- [ ] two", "`[x]`", "None", None), 1):
+            _add(connection, "issues", project_id=1, author_id=1, iid=number, description=text)
+    migrate(settings)
+    with engine.connect() as connection:
+        issues = _table(connection, "issues").c
+        rows = connection.execute(select(issues.task_count, issues.completed_task_count).order_by(issues.iid)).all()
+    engine.dispose()
+    assert [tuple(row) for row in rows] == [(2, 1), (0, 0), (0, 0), (0, 0)]

@@ -1,11 +1,11 @@
-"""Deferred writes: results of reads that are stored after the response."""
+"""Work after reads: results that are stored before the response."""
 
 from functools import partial
 
 from sqlalchemy import bindparam, select
 
 from ingot.core.db.connection import Connection
-from ingot.errors import Unavailable
+from ingot.core.errors import Unavailable
 from ingot.projects.projects.tables import projects
 from tests.client import Make
 from tests.factories import make_project
@@ -21,13 +21,13 @@ def _fail(db: Connection) -> None:
     raise Unavailable
 
 
-def test_a_deferred_write_is_stored_when_the_read_ends(make: Make) -> None:
+def test_work_after_a_read_is_done_when_the_read_ends(make: Make) -> None:
     """A failing write affects neither the response nor the others."""
     project = make_project(make)
 
     def read(db: Connection) -> str:
-        db.deferred_writes.append(_fail)
-        db.deferred_writes.append(partial(_describe, project_id=project.id, text="found"))
+        db.after_read(_fail)
+        db.after_read(partial(_describe, project_id=project.id, text="found"))
         return "answer"
 
     assert make.database.read(read) == "answer"

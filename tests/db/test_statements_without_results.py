@@ -5,8 +5,8 @@ from sqlalchemy import bindparam, select
 
 from ingot.accounts.instance.tables import instance_settings
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict
 from ingot.core.jobs.tables import job_failures
-from ingot.errors import Conflict
 from tests.client import Make
 
 _COUNT = select(job_failures.c.count).where(job_failures.c.kind == bindparam("kind"))

@@ -25,6 +25,19 @@ def test_the_server_is_not_root_and_keeps_its_data_in_the_volume() -> None:
         assert (ROOT / name).exists(), name
 
 
+def test_only_the_files_of_the_package_are_sent_to_the_build() -> None:
+    """The folder may contain the data of a server."""
+    copied = {
+        word.rstrip("/")
+        for words in re.findall(r"^COPY (?!--from)(.*) \S+$", TEXT, re.MULTILINE)
+        for word in words.split()
+    }
+    rules = (ROOT / ".containerignore").read_text().split("\n")
+    assert rules[1] == "*"
+    assert {rule.removeprefix("!") for rule in rules if rule.startswith("!")} == copied
+    assert (ROOT / ".dockerignore").read_text().split("\n") == rules
+
+
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="The list of files comes from git.")
 def test_the_steps_build_a_server_that_runs_on_read_only_files(tmp_path: Path) -> None:
     """The directories of the image are replaced by temporary ones, and the code may not be written when it runs."""

@@ -10,17 +10,17 @@ from typing import Any
 import httpx
 from sqlalchemy import select, update
 
-from ingot.app import open_database
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
 from ingot.core.jobs.tables import jobs
+from ingot.core.settings import Settings
 from ingot.git.maintenance.integrity import find_problems
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.namespaces.tables import namespaces
 from ingot.projects.projects.jobs import is_repository_in_use
 from ingot.projects.projects.tables import project_redirects, projects
-from ingot.settings import Settings
+from ingot.server.app import open_database
 from tests.server.process import Server
 
 WRITERS = 4

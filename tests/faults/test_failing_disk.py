@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ingot.git.core.disk_errors import NOT_WRITABLE
+from ingot.core.disk_errors import NOT_WRITABLE
 from ingot.git.maintenance.integrity import find_problems
 from tests.faults.push_remote import Remote, leftovers
 from tests.faults.syscall_filter import CONTINUE, FilteredServer, SystemCall

@@ -12,10 +12,10 @@ import httpx
 
 from ingot.accounts.tokens.queries import private_token_or_none
 from ingot.accounts.users.queries import user_by_username_or_none
-from ingot.app import open_database
 from ingot.core.db.connection import Connection
+from ingot.core.settings import Settings
 from ingot.projects.namespaces.queries import namespace_or_none
-from ingot.settings import Settings
+from ingot.server.app import open_database
 from tests.server.process import Server, ingot, until
 
 ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))

@@ -10,7 +10,6 @@ import httpx
 import pytest
 from sqlalchemy import delete
 
-from ingot.app import open_database
 from ingot.ci.job_records.tables import ci_jobs
 from ingot.ci.pipelines.maintenance import drop_stuck_jobs
 from ingot.ci.pipelines.stuck_jobs import SILENT_RUNNER_SECONDS, UNDELIVERED_SECONDS
@@ -18,8 +17,9 @@ from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.core.nodes.tables import nodes
-from ingot.repositories.pipelines.tables import commit_statuses
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.pipelines.tables import commit_statuses
+from ingot.server.app import open_database
 from tests.server.process import Server, until
 
 ROUNDS = 3

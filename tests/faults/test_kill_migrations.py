@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ingot.core.migrations.run import SCRIPTS, migrate, newest_revision
-from ingot.operations.startup import make_data_directory
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.server.startup import make_data_directory
 from tests import fork_server
 from tests.server.process import environment, ingot, until
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ingot.core.db import engines
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 from tests.server.in_process_server import InProcessServer, first_settings, serve_in_process
 
 HOLD_FILE = """

@@ -8,8 +8,8 @@ import subprocess
 import httpx
 
 from ingot.core.jobs.admin import list_jobs, retry_job
-from ingot.jobs import job_worker
-from ingot.log import Log
+from ingot.core.log import Log
+from ingot.server.jobs import job_worker
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_project

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from ingot.api_document import api_document
+from ingot.server.api_document import api_document
 from tests.client import OpenApiValidator
 from tests.fuzz.calls import CallGenerator, FuzzCall
 from tests.server.process import TOKEN, serving

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingot.cache import ENTRY_BYTES, REGISTRY, BoundedCache, CacheRegistry
+from ingot.core.cache import ENTRY_BYTES, REGISTRY, BoundedCache, CacheRegistry
 from ingot.git.core.refs import HEADS
 from ingot.git.core.repository import Repository
 from ingot.git.core.sorted_refs import sorted_refs

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from ingot.cache import CacheRegistry
+from ingot.core.cache import CacheRegistry
+from ingot.core.offload import WouldBlock, forbid_blocking
 from ingot.git.core.repository import Repository
 from ingot.git.diffs import diffs
 from ingot.git.diffs.diffs import DiffLimits, FileDiff, diff_between
 from ingot.git.diffs.stats import CommitStats, commit_stats
 from ingot.git.history.commits import read_commits
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.git_history import History
 

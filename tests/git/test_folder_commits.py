@@ -4,11 +4,11 @@ import random
 
 import pytest
 
+from ingot.core.offload import WouldBlock, forbid_blocking
 from ingot.git.core.repository import Repository
 from ingot.git.history import folder_commits
 from ingot.git.history.folder_commits import NOT_FOUND_IN_TIME, cached_last_commits, last_commits
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.git_history import History, random_branches
 

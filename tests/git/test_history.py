@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ingot.cache import CacheRegistry
+from ingot.core.cache import CacheRegistry
+from ingot.core.offload import WouldBlock, forbid_blocking
 from ingot.git.core.repository import Repository
 from ingot.git.history import log as history
 from ingot.git.history.log import (
@@ -18,7 +19,6 @@ from ingot.git.history.log import (
     refs_containing,
 )
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.git_history import History
 

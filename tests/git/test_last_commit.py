@@ -4,13 +4,13 @@ import random
 
 import pytest
 
+from ingot.core.offload import WouldBlock, forbid_blocking
 from ingot.git.core.repository import Repository
 from ingot.git.history import last_commit
 from ingot.git.history.commits import commit_id_or_none
 from ingot.git.history.last_commit import last_commit_id
 from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.git_history import History, random_branches
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ingot.core.offload import WouldBlock, forbid_blocking
 from ingot.git.core import streaming
 from ingot.git.core.errors import GitError, GitTimeout
 from ingot.git.core.repository import Repository
@@ -17,7 +18,6 @@ from ingot.git.core.streaming import stream_git
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.archives import stream_archive
 from ingot.git.trees.blobs import content_digest, read_blob, read_start, stream_blob
-from ingot.offload import WouldBlock, forbid_blocking
 from tests.git_history import History, run
 
 CONTENT = bytes(range(256)) * 20_000

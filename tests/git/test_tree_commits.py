@@ -5,13 +5,13 @@ import threading
 
 import pytest
 
+from ingot.core.offload import forbid_blocking
 from ingot.git.core.repository import Repository
 from ingot.git.history import folder_commits, last_commit, tree_commits
 from ingot.git.history.folder_commits import cached_last_commits, last_commits
 from ingot.git.history.last_commit import last_commit_id
 from ingot.git.history.tree_commits import cached_last_commit, cached_tree_commits, find_tree_commits
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.offload import forbid_blocking
 from tests.git.conftest import git
 from tests.git_history import History, random_branches
 

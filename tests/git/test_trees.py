@@ -4,6 +4,7 @@ from itertools import count
 
 import pytest
 
+from ingot.core.offload import WouldBlock, forbid_blocking
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import commit_id_or_none
 from ingot.git.maintenance.store import RepositoryStore
@@ -11,7 +12,6 @@ from ingot.git.trees import entries, totals
 from ingot.git.trees.entries import TreeEntry, entry_or_none
 from ingot.git.trees.listing import list_tree
 from ingot.git.trees.totals import TooManyFolders
-from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.git_history import History, run
 

@@ -63,7 +63,7 @@ def project(instance: Instance, make: Make, owner: User) -> Project:
     board = api.post(f"{project.url}/boards", owner, name="board").json()
     label = api.get(f"{project.url}/labels/bug", owner).json()
     api.post(f"{project.url}/boards/{board['id']}/lists", owner, label_id=label["id"])
-    assert api.post("/user/emails", owner, email="second-address@example.org").status_code == 201
+    assert api.post("/user/emails", owner, email=f"{make.name('second-address')}@example.org").status_code == 201
     api.post(f"{project.url}/environments", owner, name="review/one", external_url="https://example.org")
     package = f"{instance.url}/api/v4{project.url}/packages/generic/tool/1.0/tool.bin"
     assert httpx.put(package, content=b"x", headers={"PRIVATE-TOKEN": owner.token}).status_code == 201
@@ -208,7 +208,8 @@ def test_every_type_is_covered() -> None:
         "AccessLevel", "Blob", "BoardList", "Branch", "BranchProtection", "CiJob", "CiJobArtifact", "CiJobTrace",
         "CiStage", "DetailedStatus", "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary",
         "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "Ide", "IssueStatusCountsType", "Kas",
-        "MergeAccessLevel", "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",
+        "MergeAccessLevel", "MergeTrain", "MergeTrainCar",  # Compared in test_merge_trains.py.
+        "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",
         "ProjectStatistics", "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
         "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus",
         "TimeTrackingHumanReadableAttributes", "Timelog", "Tree", "TreeEntry", "UserCore",

@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import delete, select
 
-from ingot.app import open_database
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.core.jobs.tables import Job, job_failures, jobs, recurring_jobs
-from ingot.log import Log
-from ingot.operations.startup import initialize_instance
-from ingot.settings import Settings
+from ingot.core.log import Log
+from ingot.core.settings import Settings
+from ingot.server.app import open_database
+from ingot.server.startup import initialize_instance
 from tests.statements import count_statements
 
 DEADLINE_SECONDS = 60.0

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ingot.app import open_database
 from ingot.core.db.database import Database
 from ingot.core.jobs.schedule import RecurringJob
 from ingot.core.jobs.worker import JobWorker
-from ingot.log import Log
-from ingot.settings import Settings
+from ingot.core.log import Log
+from ingot.core.settings import Settings
+from ingot.server.app import open_database
 
 
 def note(folder: Path, text: str) -> None:

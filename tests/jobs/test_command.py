@@ -3,10 +3,10 @@
 import subprocess
 from functools import partial
 
-from ingot.app import open_database
 from ingot.core.jobs.queue import MAX_ATTEMPTS, enqueue
 from ingot.core.jobs.tables import jobs
 from ingot.core.mail.queue import send_mail
+from ingot.server.app import open_database
 from tests import fork_server
 from tests.jobs.conftest import DEADLINE_SECONDS, JobQueue, until
 

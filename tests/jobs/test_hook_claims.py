@@ -7,7 +7,9 @@ import pytest
 from sqlalchemy import delete, select
 
 from ingot.core.db.connection import Connection
-from ingot.integrations.webhooks.delivery.claims import (
+from ingot.core.db.times import add_duration
+from ingot.webhooks.delivery import claims
+from ingot.webhooks.delivery.claims import (
     HookHealth,
     claim_hooks,
     find_due_hooks,
@@ -18,10 +20,10 @@ from ingot.integrations.webhooks.delivery.claims import (
     repair_clock_skew,
     save_outcomes,
 )
-from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
-from ingot.integrations.webhooks.delivery.tables import hook_deliveries
-from ingot.integrations.webhooks.outbox import queue_event
-from ingot.integrations.webhooks.tables import EVENT_FLAGS, hook_events, hooks
+from ingot.webhooks.delivery.outcome import DeliveryOutcome
+from ingot.webhooks.delivery.tables import hook_deliveries
+from ingot.webhooks.outbox import queue_event
+from ingot.webhooks.tables import EVENT_FLAGS, hook_events, hooks
 from tests.jobs.conftest import JobQueue
 
 _STATES = select(hook_deliveries.c.state, hook_deliveries.c.attempts).order_by(hook_deliveries.c.id)
@@ -49,7 +51,7 @@ class DeliveryQueue:
 
     def due(self, mine: str) -> list[int]:
         """Return the hooks that could be claimed now."""
-        return self.read(lambda db: find_due_hooks(db, mine))[0]
+        return [hook.id for hook in self.read(lambda db: find_due_hooks(db, mine))[0]]
 
     def claim(self, mine: str) -> list[int]:
         """Claim them."""
@@ -142,9 +144,22 @@ def test_a_paused_hook_is_not_claimed(queue: DeliveryQueue) -> None:
     until = queue.clock()
     queue.clock.step(seconds=-60)
     queue.settle("a", health=(HookHealth(hook, 4, until),), released=(hook,))
-    assert queue.read(lambda db: find_due_hooks(db, "b")) == ([], set(), until)
+    assert queue.read(lambda db: find_due_hooks(db, "b")) == ([], until)
     queue.clock.step(seconds=60)
     assert queue.due("b") == [hook]
+
+
+def test_failing_hooks_hide_no_other(queue: DeliveryQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: more paused hooks have waiting deliveries than one check reads."""
+    monkeypatch.setattr(claims, "_WAITING_HOOKS", claims._WAITING_HOOKS.limit(2))
+    paused = [queue.hook() for _ in range(3)]
+    queue.enqueue(*paused)
+    queue.write(lambda db: claim_hooks(db, "a", paused))
+    until = add_duration(queue.clock(), seconds=60)
+    queue.settle("a", health=tuple(HookHealth(each, 4, until) for each in paused), released=tuple(paused))
+    healthy = queue.hook()
+    queue.enqueue(healthy)
+    assert queue.due("b") == [healthy]
 
 
 def test_a_clock_set_back(queue: DeliveryQueue) -> None:

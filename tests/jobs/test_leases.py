@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from ingot.app import open_database
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
@@ -18,6 +17,7 @@ from ingot.core.jobs.queue import MAX_ATTEMPTS, enqueue
 from ingot.core.jobs.statistics import queue_stats
 from ingot.core.jobs.tables import jobs
 from ingot.core.jobs.worker import JobWorker
+from ingot.server.app import open_database
 from tests.jobs.conftest import DEADLINE_SECONDS, JobQueue, until
 
 LEASE = 6.0

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from ingot.app import open_database
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Unavailable
 from ingot.core.jobs.queue import enqueue, wake_workers
 from ingot.core.jobs.tables import jobs, recurring_jobs
-from ingot.errors import Unavailable
+from ingot.server.app import open_database
 from tests import fork_server
 from tests.jobs.conftest import DEADLINE_SECONDS, JobQueue, until
 from tests.jobs.test_leases import LEASE

@@ -6,12 +6,12 @@ from functools import partial
 
 import pytest
 
-from ingot.app import open_database
 from ingot.ci.pipelines.stuck_jobs import STUCK_SEARCH_SECONDS, enqueue_stuck_job_search
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.schedule import RecurringJob, postpone_recurring
 from ingot.core.jobs.worker import JobWorker
-from ingot.jobs import recurring_jobs
+from ingot.server.app import open_database
+from ingot.server.jobs import recurring_jobs
 from tests.jobs.conftest import JobQueue, until
 
 

@@ -8,11 +8,11 @@ from contextlib import closing
 
 import pytest
 
-from ingot.app import open_database
 from ingot.core.db import engines
 from ingot.core.db.engines import SqliteWatch, Watch
 from ingot.core.jobs.queue import enqueue
 from ingot.core.jobs.worker import MAX_SLEEP_SECONDS, JobWorker
+from ingot.server.app import open_database
 from tests.jobs.conftest import JobQueue, until
 from tests.statements import count_statements, executed, polls
 

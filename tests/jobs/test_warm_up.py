@@ -1,8 +1,8 @@
 """Warm-up of the job worker, before its process is forked."""
 
-from ingot.app import App
-from ingot.jobs import job_worker, minutely_jobs
-from ingot.operations.warm_up import warm_up
+from ingot.server.app import App
+from ingot.server.jobs import job_worker, minutely_jobs
+from ingot.server.warm_up import warm_up
 from tests.jobs.conftest import JobQueue
 
 

@@ -32,7 +32,8 @@ for name in sys.argv[1:]:
     closing_references(text, "https://h")
     count_tasks(text)
     plain_text(text)
-    html = render_text(text, LinkContext("https://h", "g/p"), lambda given: [Link("/a") for _ in given], None)
+    place = LinkContext("https://h", "g/p", wiki=True)
+    html = render_text(text, place, lambda given: [Link("/a") for _ in given], None)
     assert len(html) < 10_000_000, name
 """
 

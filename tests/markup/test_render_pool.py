@@ -19,7 +19,7 @@ from ingot.core.markup.links import Link, LinkContext
 from ingot.core.markup.markdown import MAX_LOCAL_LENGTH, render_markdown
 from ingot.core.markup.render_messages import CodeBlock, HighlightTask, MarkdownTask
 from ingot.core.markup.render_pool import RendererUnavailable, RenderLimitExceeded, RenderPool, _has_ended
-from ingot.offload import WouldBlock, forbid_blocking
+from ingot.core.offload import WouldBlock, forbid_blocking
 from tests.jobs.conftest import until
 
 HERE = LinkContext("https://h", "g/p")

@@ -137,7 +137,7 @@ def test_plain_text_contains_the_readable_text() -> None:
 
 def test_libraries_are_loaded_on_first_use() -> None:
     program = (
-        "import ingot.app, sys\n"
+        "import ingot.server.app, sys\n"
         "print([name for name in ('markdown_it', 'mdit_py_plugins', 'nh3', 'pygments') if name in sys.modules])"
     )
     assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "[]"

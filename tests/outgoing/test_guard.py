@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ingot.core.outgoing.errors import RequestRefused
-from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.guard import OutgoingRules, SsrfGuard
 from ingot.core.outgoing.urls import redact_text, redact_url, strip_credentials
 
 PUBLIC, PUBLIC6 = "93.184.216.34", "2606:2800:220:1::1"
@@ -204,3 +204,39 @@ def test_texts_are_shown_without_secrets() -> None:
     assert "fatal: *****" in shown
     assert "example.com/x" in shown
     assert redact_text("nothing to hide", []) == "nothing to hide"
+
+
+@pytest.mark.parametrize(
+    ("rules", "permitted"),
+    [
+        (OutgoingRules(), []),
+        (OutgoingRules(allow_local=True), ["10.0.0.1", "192.168.0.1", "git.example.com", "localhost"]),
+        (OutgoingRules(allow_local_from_system_hooks=True), []),
+        (OutgoingRules(networks=(ip_network("10.0.0.0/8"),)), ["10.0.0.1", "git.example.com"]),
+        (OutgoingRules(hosts=frozenset({"git.example.com"})), ["git.example.com"]),
+        (OutgoingRules(hosts=frozenset({"git.example.com:80"})), ["git.example.com"]),
+        (OutgoingRules(hosts=frozenset({"git.example.com:81"})), []),
+        (OutgoingRules(allow_local=True, hosts=frozenset({"localhost"}), only_listed=True), ["localhost"]),
+        (OutgoingRules(allow_local=True, silent=True), []),
+    ],
+)
+def test_rules_of_administrators(rules: OutgoingRules, permitted: list[str]) -> None:
+    guard = SsrfGuard(resolve=answering("10.1.1.1"), rules=lambda: rules)
+    hosts = ["10.0.0.1", "192.168.0.1", "169.254.169.254", "git.example.com", "localhost"]
+
+    assert [host for host in hosts if _is_permitted(guard, host)] == permitted
+
+
+def test_system_hooks_have_a_rule_of_their_own() -> None:
+    guard = SsrfGuard(rules=lambda: OutgoingRules(allow_local_from_system_hooks=True))
+
+    assert not _is_permitted(guard, "10.0.0.1")
+    assert _is_permitted(guard.for_system_hooks(), "10.0.0.1")
+
+
+def _is_permitted(guard: SsrfGuard, host: str) -> bool:
+    try:
+        guard.pin(f"http://{host}/")
+    except RequestRefused:
+        return False
+    return True

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ingot.ci.packages.containers import cleanup
 from ingot.core.db.times import Timestamp, add_duration
+from ingot.packages.containers import cleanup
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import Project

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ingot.ci.packages.files.store import package_store_of
+from ingot.packages.files.store import package_store_of
 from tests.ci.job_tokens.test_job_tokens import RunningJob
 from tests.client import Api, Make
 from tests.conftest import Instance

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from ingot.ci.packages.cleanup import enqueue_package_sweep
-from ingot.ci.packages.containers.service import delete_unused_images
 from ingot.core.db.times import add_duration
+from ingot.packages.cleanup import enqueue_package_sweep
+from ingot.packages.containers.service import delete_unused_images
 from tests.ci.job_tokens.test_job_tokens import RunningJob
 from tests.client import Api, Make
 from tests.conftest import Instance

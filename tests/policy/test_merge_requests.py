@@ -21,7 +21,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
-from ingot.errors import Denied, NotFound
+from ingot.core.errors import Denied, NotFound
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from tests.api.merge_requests.factories import filled_project, make_merge_request

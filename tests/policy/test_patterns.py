@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from ingot.integrations.webhooks.branch_patterns import PatternError, compile_pattern
-from ingot.integrations.webhooks.policy import matches_branch
+from ingot.webhooks.branch_patterns import PatternError, compile_pattern
+from ingot.webhooks.policy import matches_branch
 
 SAMPLES = [
     "",

@@ -10,11 +10,11 @@ from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.times import Timestamp
 from ingot.git.core.repository import Repository
+from ingot.pipelines.outcome import StatusPart, combined_status, mean_coverage, total_duration
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
+from ingot.repositories.commit_statuses.policy import may_read_pipelines
 from ingot.repositories.context import RepositoryContext
-from ingot.repositories.pipelines.outcome import StatusPart, combined_status, mean_coverage, total_duration
-from ingot.repositories.statuses.policy import may_read_pipelines
 from tests.client import Make
 from tests.factories import make_project
 

@@ -13,7 +13,7 @@ from ingot.core.access.levels import NO_ACCESS
 from ingot.core.access.rules import administrators, anyone, require, signed_in
 from ingot.core.access.scopes import ANY_SCOPE, READ_SCOPES, READ_USER_SCOPES, WRITE_SCOPES, has_any_scope
 from ingot.core.db.times import Timestamp
-from ingot.errors import Denied
+from ingot.core.errors import Denied
 
 ANN, BOB = Actor(user_id=1, username="ann"), Actor(user_id=2, username="bob")
 EVE = Actor(user_id=3, username="eve", external=True)

@@ -12,7 +12,7 @@ from ingot.core.access.levels import Access, Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
 from ingot.core.db.times import day_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.groups import policy as groups_policy
 from ingot.projects.groups.params import ListGroups
 from ingot.projects.groups.queries import find_group, list_groups

@@ -35,6 +35,12 @@ REDIRECTS = {
     "/users/auth/openid_connect/callback": "wherever somebody wanted to go",
 }
 """Paths that only redirect, with their targets."""
+OFF = {
+    "/-/users/terms": "an instance without terms of service has no page of them",
+    "/admin/session/new": "nobody enters the admin mode of an instance without it",
+    "/:path/-/merge_trains": "the project has no merge trains",
+}
+"""Pages that do not exist until a setting is switched on; tests of the setting open them."""
 FILES = {
     "/-/diagram_frame",
     "/-/completions",
@@ -65,6 +71,10 @@ FILES = {
     "/uploads/-/system/topic/avatar/:id/:file",
     "/uploads/-/system/project/avatar/:id/:file",
     "/uploads/-/system/user/avatar/:id/:file",
+    "/uploads/-/system/appearance/:name/:id/:file",
+    "/-/appearance.css",
+    "/-/manifest.json",
+    "/.well-known/security.txt",
     "/-/project/:id/uploads/:secret/:file",
     "/-/project/:id/wikis/uploads/:secret/:file",
     "/-/group/:id/wikis/uploads/:secret/:file",
@@ -125,6 +135,7 @@ EMPTY += ["/-/project_members"]
 ANONYMOUS = ["", "/-/issues/1", "/-/merge_requests/1", "/-/merge_requests/1/diffs", "/-/snippets", "/-/commit/master"]
 WITHOUT_NAME = ["/users/sign_in", "/users/sign_up", "/users/confirmation/new", "/users/password/new"]
 WITHOUT_NAME += ["/users/password/edit", "/users/confirmation", "/sent_notifications/:key/unsubscribe"]
+WITHOUT_NAME += ["/-/invites/:token"]
 # Rejected forms, which keep the typed values.
 REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
     "nobody": {
@@ -235,7 +246,7 @@ def _of(samples: SampleData, route: str) -> list[Address]:
         for state in STATES.get(route, [])
     ]
     visitor: Visitor = "root" if route.startswith("/admin") else "nobody" if route in WITHOUT_NAME else "owner"
-    return [Address(route, path, visitor) for path in (plain, *more)]
+    return [Address(route, path, visitor, 404 if route in OFF else 200) for path in (plain, *more)]
 
 
 def _filled(samples: SampleData, route: str, last: str = "") -> str:
@@ -250,6 +261,7 @@ def _filled(samples: SampleData, route: str, last: str = "") -> str:
 _QUERIES = {
     "/users/password/edit": "?reset_password_token={password token}",
     "/users/confirmation": "?confirmation_token={confirmation token}",
+    "/users/unlock": "?unlock_token={unlock token}",
     "/oauth/authorize": "?client_id={client}&redirect_uri=https%3A%2F%2Fapp.example%2F&response_type=code&scope=api",
     "/search": "",
 }
@@ -270,6 +282,8 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
         ":name": named[":tag"],
         ":key": named[":key"],
         ":field": "labels",
+        ":topic": "limits",
+        ":token": named["invitation token"],
         ":slug": named["wiki"] if "/wikis/" in route else "slack",
         ":discussion_id": named[f"{talk} discussion"],
         ":note_id": named[f"{talk} note"],

@@ -14,6 +14,7 @@ _HARMLESS = {"http", "https", "mailto", "ftp"}
 _NEVER = {"iframe", "object", "embed", "base", "style", "frame", "applet", "portal", "xmp", "plaintext"}
 # Attributes that may contain users' texts: shown, submitted or followed as a URL.
 _SHOWN = {"value", "title", "alt", "placeholder", "content", "label", "aria-label", "datetime", "download"}
+_OURS = ("/assets/", "/-/appearance.css?v=", "/-/manifest.json")
 
 
 class _Elements(HTMLParser):
@@ -28,7 +29,7 @@ class _Elements(HTMLParser):
         if tag == "script" and not held.get("src", "").startswith("/assets/"):
             self.troubles.append("a script that is not ours")
         is_feed = held.get("type") == "application/atom+xml" and held.get("href", "").startswith("/")
-        if tag == "link" and not (is_feed or held.get("href", "").startswith("/assets/")):
+        if tag == "link" and not (is_feed or held.get("href", "").startswith(_OURS)):
             self.troubles.append(f"a link to {held.get('href')}")
         if tag == "meta" and "http-equiv" in held:
             self.troubles.append("a header within the page")

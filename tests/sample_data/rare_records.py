@@ -1,12 +1,16 @@
 """Records of the tables that the sample data of pages leave empty, and rows that refer to later rows of a table."""
 
 import secrets
+import tempfile
+from pathlib import Path
 
 from sqlalchemy import func, select
 
 from ingot.core.db.connection import Connection
-from ingot.integrations.webhooks.tables import hook_attempts
+from ingot.webhooks.tables import hook_attempts
 from tests.api.hooks.receiver import Receiver
+from tests.api.merge_requests.factories import filled_project, make_merge_request
+from tests.api.merging.merge_calls import merged, tip
 from tests.ci.runner_client import project_runner
 from tests.factories import make_group, make_project
 from tests.lfs.conftest import LfsClient
@@ -15,6 +19,7 @@ from tests.packages.registry_client import RegistryClient
 from tests.sample_data.records import SampleData
 from tests.server.process import until
 from tests.ssh_public_keys import ed25519_line
+from tests.transport.conftest import Tree, over_http
 from tests.web.authenticator import Authenticator
 from tests.web.browser import Browser
 from tests.web.test_passkeys import add_passkey
@@ -38,6 +43,8 @@ def fill_rare_tables(samples: SampleData, lfs: LfsClient, receiver: Receiver) ->
     _fill_project(samples, lfs)
     _fill_merge_request(samples)
     _fill_packages(samples)
+    _fill_deployments(samples)
+    _fill_statistics(samples)
     _fill_pipelines(samples)
     _fill_deliveries(samples, receiver)
     _fill_transfers(samples)
@@ -104,6 +111,10 @@ def _fill_sharing(samples: SampleData) -> None:
 
 def _fill_project(samples: SampleData, lfs: LfsClient) -> None:
     api, owner, here = samples.make.api, samples.owner, samples.project.url
+    key = {"files": {"file": ("a.jks", b"key")}, "data": {"name": "a.jks"}}
+    assert api.request("POST", f"{here}/secure_files", owner, **key).status_code == 201
+    state = f"{here}/terraform/state/production"
+    assert api.request("POST", state, owner, json={"version": 4, "serial": 1}).status_code == 200
     upload = api.request("POST", f"{here}/uploads", owner, files={"file": ("a.txt", b"text")})
     assert upload.status_code == 201, upload.text
     lfs.upload(samples.project, owner, b"large")
@@ -120,6 +131,7 @@ def _fill_project(samples: SampleData, lfs: LfsClient) -> None:
     samples.post(f"{here}/remote_mirrors", **mirror)
     samples.put(f"{samples.empty.url}/mirror/pull", **mirror)
     samples.put(f"{here}/integrations/slack", webhook="https://chat.example/hook")
+    samples.put(f"{samples.group.url}/integrations/mattermost", webhook="https://chat.example/hook")
     samples.post(f"{here}/issues/1/subscribe", samples.make.root)
 
 
@@ -150,6 +162,25 @@ def _fill_packages(samples: SampleData) -> None:
     registry.push_image(samples.project.path.lower(), "rare", b"layer")
     assert registry("POST", f"/v2/{samples.project.path.lower()}/blobs/uploads/").status_code == 202
     registry.close()
+
+
+def _fill_deployments(samples: SampleData) -> None:
+    """Deploy a merged merge request."""
+    make, owner = samples.make, samples.owner
+    project = filled_project(make, owner)
+    merged(make.api, project, make_merge_request(make, project, owner), owner)
+    deployed = {"sha": tip(make.api, project, owner)["id"], "ref": "master", "tag": False, "status": "success"}
+    deployment = samples.post(f"{project.url}/deployments", environment="live", **deployed)
+    shown = make.api.get(f"{project.url}/deployments/{deployment['id']}/merge_requests", owner)
+    assert len(shown.json()) == 1
+
+
+def _fill_statistics(samples: SampleData) -> None:
+    """Clone a project, and wait until this is counted."""
+    api, owner, here = samples.make.api, samples.owner, samples.project.url
+    with tempfile.TemporaryDirectory() as folder:
+        Tree(Path(folder)).git("clone", "-q", over_http(samples.instance, samples.project, owner), "clone")
+    until("the count", lambda: api.get(f"{here}/statistics", owner).json()["fetches"]["total"])
 
 
 def _fill_pipelines(samples: SampleData) -> None:

@@ -10,15 +10,16 @@ from urllib.parse import quote
 
 from ingot.accounts.oauth.service import create_application
 from ingot.accounts.sessions.tables import one_time_links
-from ingot.ci.packages.containers.manifests import IMAGE_INDEX, parse_manifest
-from ingot.ci.packages.containers.service import find_or_create_repository, put_manifest
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
-from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
+from ingot.integrations.registry import REGISTRY
+from ingot.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
+from ingot.packages.containers.manifests import IMAGE_INDEX, parse_manifest
+from ingot.packages.containers.service import find_or_create_repository, put_manifest
+from ingot.projects.namespaces.tables import invitations
 from ingot.projects.projects.queries import find_project
-from ingot.projects.services.registry import REGISTRY
 from ingot.web.projects.deletion import DeletionToken
 from ingot.web.signed_values import sign_value
 from tests.api.users.gpg import gpg_key
@@ -96,6 +97,12 @@ def open_sample_data(instance: Instance, make: Make, words: SampleTexts) -> Iter
     changed = {name: words.markdown("Be kind.") for name in ("sign_in_text", "after_sign_up_text", "help_page_text")}
     changed |= {"help_page_support_url": "https://help.example/", "shared_runners_text": words.markdown("x")}
     samples.put("/application/settings", make.root, **changed, signup_enabled=True)
+    if words.hostile:
+        shown = dict.fromkeys(("title", "header_message", "footer_message"), words.plain("Sea"))
+        shown |= dict.fromkeys(("pwa_name", "pwa_short_name", "pwa_description"), words.plain("Sea"))
+        guidelines = ("new_project_guidelines", "member_guidelines", "profile_image_guidelines")
+        shown |= dict.fromkeys(("description", *guidelines), words.markdown("Be kind."))
+        samples.put("/application/appearance", make.root, **shown)
     message = samples.post(
         "/broadcast_messages", make.root, message=words.markdown("Low tide at noon"), color="#e75e40"
     )
@@ -103,6 +110,8 @@ def open_sample_data(instance: Instance, make: Make, words: SampleTexts) -> Iter
     yield samples
     kept = {name: before[name] for name in (*changed, "signup_enabled")}
     assert make.api.put("/application/settings", make.root, **kept).status_code == 200
+    if words.hostile:
+        assert make.api.put("/application/appearance", make.root, **dict.fromkeys(shown, "")).status_code == 200
     left = ("system hook", "/hooks/{}"), ("instance application", "/applications/{}"), ("topic", "/topics/{}")
     more = ("own application", "/applications/{}"), ("variable", "/admin/ci/variables/{}")
     paths = [path.format(samples.named[name]) for name, path in (*left, *more)]
@@ -199,6 +208,7 @@ def _fill_jobs(samples: SampleData) -> None:
     schedule = samples.post(f"{here}/pipeline_schedules", description=plain("Nightly"), ref="master", cron="0 4 * * *")
     variable = {"key": "DEPTH", "value": plain("full")}
     samples.post(f"{here}/pipeline_schedules/{schedule['id']}/variables", **variable)
+    samples.post(f"{here}/freeze_periods", freeze_start="0 23 * * 5", freeze_end="0 7 * * 1")
     (environment, *_) = samples.make.api.get(f"{here}/environments", samples.owner).json()
     samples.named |= {"job": str(job.id), "runner": str(runner.id), "group runner": str(of_group["id"])}
     samples.named |= {"schedule": str(schedule["id"]), "environment": str(environment["id"])}
@@ -372,7 +382,8 @@ def _fill_services(samples: SampleData) -> None:
             if each.kind.endswith("address")
         }
         texts |= {name: _CHOSEN[name] for name in texts.keys() & _CHOSEN.keys()}
-        samples.put(f"{samples.project.url}/integrations/{slug}", **texts)
+        for place in (samples.project, samples.group):
+            samples.put(f"{place.url}/integrations/{slug}", **texts)
 
 
 def _fill_users(samples: SampleData) -> None:
@@ -395,9 +406,18 @@ def _fill_users(samples: SampleData) -> None:
     vault = samples.instance.app.database.vault
     kept = UnsubscribeRequest(owner.id, "issue", int(samples.named["issue id"]))
     samples.named[":key"] = unsubscribe_key(vault, kept)
-    for purpose in ("password", "confirmation"):
+    for purpose in ("password", "confirmation", "unlock"):
         samples.named[f"{purpose} token"] = f"{purpose} of {samples.colleague.username}"
         samples.instance.app.database.write(partial(_make_link, samples, purpose))
+    samples.named["invitation token"] = f"invitation by {samples.colleague.username}"
+    samples.post(f"{samples.project.url}/invitations", email=f"new.{owner.username}@example.org", access_level=20)
+    samples.instance.app.database.write(partial(_set_invitation_token, samples))
+
+
+def _set_invitation_token(samples: SampleData, db: Connection) -> None:
+    """Replace the token in the mail by a known one."""
+    of_project = invitations.c.source_id == samples.project.id
+    db.run(invitations.update().where(of_project).values(digest=db.vault.digest(samples.named["invitation token"])))
 
 
 def _make_link(samples: SampleData, purpose: str, db: Connection) -> None:

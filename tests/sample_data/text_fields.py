@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ingot.api_document import api_document
+from ingot.ci.terraform.params import LOCK_FIELDS
+from ingot.server.api_document import api_document
 
 _WORDS_OF_PATHS = re.compile(r"/[a-z_-]+(?=/|$)")
 _ALREADY_THERE = {
@@ -31,12 +32,13 @@ _PUSH_RULES = (
 ELSEWHERE = {
     ("award_emoji", "name"): "one of a list",
     ("status", "emoji"): "one of a list",
+    ("users", "commit_email"): "the primary address or a word",
     ("groups", "name"): "letters, digits and a few signs",
     ("projects", "name"): "the same",
     ("fork", "name"): "the same",
     ("projects", "default_branch"): "a branch like others",
     ("projects", "build_coverage_regex"): "a regular expression, which no page shows",
-    ("projects", "issue_branch_template"): "stored, which no page shows",
+    ("projects", "issue_branch_template"): "a template of branch names, which are branches like others",
     ("hooks", "custom_webhook_template"): "JSON, which no page shows",
     ("projects", "merge_request_title_regex"): "a regular expression, which no page shows",
     ("projects", "repository_storage"): "the name of a storage",
@@ -44,11 +46,16 @@ ELSEWHERE = {
     ("project_repository_storage_moves", "destination_storage_name"): "the name of a storage",
     ("project_repository_storage_moves", "source_storage_name"): "the name of a storage",
     ("groups", "default_branch"): "a branch like others",
+    ("appearance", "message_background_color"): "a color",
+    ("appearance", "message_font_color"): "a color",
     ("feature_flags", "name"): "letters, digits and a few signs",
     ("register", "app_name"): "stored nowhere",
     ("register", "instance_id"): "a token",
     ("metrics", "app_name"): "stored nowhere",
     ("metrics", "instance_id"): "a token",
+    ("secure_files", "name"): "the name of a file, sent with it",
+    ("state", "ID"): "compared and stored nowhere",
+    **{("lock", name): "no page shows any" for name in LOCK_FIELDS.values()},
     **{("changelog", name): "a branch, file, commit or trailer" for name in _CHANGELOG},
     **{("push_rule", name): "a regular expression" for name in _PUSH_RULES},
     ("projects", "mirror_branch_regex"): "a regular expression",
@@ -89,6 +96,9 @@ ELSEWHERE = {
     ("lint", "content"): "stored nowhere; the page has tests of its own",
     ("pipeline_schedules", "cron"): "numbers and a few signs",
     ("pipeline_schedules", "cron_timezone"): "one of a list",
+    ("freeze_periods", "freeze_start"): "numbers and a few signs",
+    ("freeze_periods", "freeze_end"): "numbers and a few signs",
+    ("freeze_periods", "cron_timezone"): "one of a list",
     ("request", "last_update"): "stored nowhere",
     ("request", "system_id"): "sent by the runner of the sample data",
     ("verify", "system_id"): "sent by the runner of the sample data",

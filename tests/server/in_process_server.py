@@ -12,15 +12,15 @@ from typing import Any
 import httpx
 import uvicorn
 
-from ingot.app import App, open_database
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.database import Database
 from ingot.core.db.times import Timestamp, timestamp, to_datetime
 from ingot.core.http.protocol import HeadLimitProtocol
-from ingot.log import Log
-from ingot.operations.startup import initialize_instance
-from ingot.operations.supervisor import open_socket
-from ingot.settings import Settings
+from ingot.core.log import Log
+from ingot.core.settings import Settings
+from ingot.server.app import App, open_database
+from ingot.server.startup import initialize_instance
+from ingot.server.supervisor import open_socket
 from tests.server.process import PASSWORD, TOKEN
 
 

@@ -90,7 +90,7 @@ class Server:
     def start_by_interpreter(self, *arguments: object, wait: bool = True, nofile: int = 0, **more: str) -> "Server":
         """Start as a shell does, by the interpreter, also with few open files."""
         (self.run_folder / "address").unlink(missing_ok=True)
-        command = [*INGOT, *self._words(arguments)]
+        command = [sys.executable, "-m", self.module, *self._words(arguments)]
         if nofile:
             command = ["sh", "-c", f'ulimit -n {nofile} && exec "$@"', "sh", *command]
         with self._log.open("ab") as log, self._out.open("ab") as out:

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from ingot.app import open_database
 from ingot.core.db.connection import Connection
+from ingot.core.settings import Settings
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import projects
-from ingot.settings import Settings
+from ingot.server.app import open_database
 from tests.git.conftest import Clone, git
 from tests.server.process import Server, fresh_database, ingot
 from tests.server.test_backup import Members, _members, data_options

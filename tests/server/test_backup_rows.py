@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Column, func, select
 
+from ingot.accounts.instance import limits
 from ingot.core.db.connection import Connection
 from ingot.core.db.schema import all_tables
 from tests.api.hooks.conftest import clock, dispatcher, receiver, running_dispatcher  # noqa: F401 - Fixtures of webhooks.
 from tests.api.hooks.receiver import Receiver
+from tests.ci.merge_trains.train_project import TrainProject
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import make_project
+from tests.factories import changed_settings, make_project
 from tests.lfs.conftest import LfsClient, lfs  # noqa: F401 - A fixture.
 from tests.sample_data.rare_records import fill_rare_tables
 from tests.sample_data.records import open_sample_data
@@ -23,8 +25,6 @@ from tests.server.process import fresh_database, ingot, until
 from tests.server.test_backup import all_rows, data_options
 
 EMPTY_TABLES = {
-    "daily_fetches": "Written by a web worker some seconds after a fetch.",
-    "deployment_merge_requests": "Written by a deployment that contains newly merged merge requests.",
     "job_failures": "Only jobs of the queue that fail because of a defect are counted.",
     "merge_request_merges": "A row exists while a merge is under way.",
     "nodes": "Only processes started by ``ingot serve`` announce themselves.",
@@ -42,10 +42,15 @@ def filled(
     lfs: LfsClient,  # noqa: F811 - The fixture imported above.
     receiver: Receiver,  # noqa: F811 - The fixture imported above.
     dispatcher: object,  # noqa: F811 - It sends the webhooks.
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Instance]:
     """Yield the shared instance with rows in all tables."""
+    monkeypatch.setattr(limits, "RELOAD_SECONDS", -1.0)
     with open_sample_data(instance, make, SampleTexts(hostile=False)) as samples:
         fill_rare_tables(samples, lfs, receiver)
+        TrainProject(make, instance).offer_and_add("a")
+        with changed_settings(make, unique_ips_limit_enabled=True):
+            assert make.api.get("/user", make.user()).status_code == 200
         yield instance
 
 

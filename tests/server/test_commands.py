@@ -88,6 +88,10 @@ def test_users_of_a_running_instance(server: Server, on_instance: CommandRunner)
     assert _sign_in(server, "nora", PASSWORD) == 401
     assert _sign_in(server, "nora", "another long password") == 201
 
+    assert server.call("PUT", "/application/settings", json={"minimum_password_length": 30}).status_code == 200
+    assert "minimum is 30" in on_instance.error_line("user", "password", "nora", stdin="another long password\n")
+    on_instance("user", "create", "long", "--email", "long@example.org", "--password", "x" * 30)
+
     on_instance("user", "admin", "nora")
     assert server.call("GET", "/user", token).json()["is_admin"] is True
     on_instance("user", "admin", "nora", "--remove")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingot.core.db.times import Timestamp
-from ingot.operations.demo.clock import DemoClock
+from ingot.maintenance.demo.clock import DemoClock
 from tests.server.process import Server, ingot
 
 

@@ -5,29 +5,33 @@ import subprocess
 import time
 from collections.abc import Iterator
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+from ingot.accounts.appearance.params import ChangeAppearance
+from ingot.accounts.appearance.service import change_appearance
 from ingot.accounts.avatars.service import add_avatar
 from ingot.accounts.tokens.queries import private_token_or_none
 from ingot.accounts.tokens.tables import access_tokens
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import User
-from ingot.app import open_database
 from ingot.ci.artifacts.store import artifact_store_of
-from ingot.ci.packages.files.store import package_store_of
+from ingot.core.api.params import Upload
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.queue import MAX_ATTEMPTS
 from ingot.core.jobs.tables import jobs
 from ingot.core.names import NAMESPACES
-from ingot.operations.startup import initialize_instance
+from ingot.core.settings import Settings
+from ingot.packages.files.store import package_store_of
 from ingot.projects.namespaces.tables import namespaces
 from ingot.repositories.lfs.files import lfs_files_of
 from ingot.repositories.lfs.tables import lfs_objects
-from ingot.settings import Settings
+from ingot.server.app import open_database
+from ingot.server.startup import initialize_instance
 from tests.server.process import ingot
 
 
@@ -77,6 +81,8 @@ def test_a_healthy_instance(checked_instance: CheckedInstance) -> None:
 def test_repairable_problems(checked_instance: CheckedInstance) -> None:
     database, data = checked_instance.database, checked_instance.settings.data
     database.write(lambda db: add_avatar(db, "lost.png", b"\x89PNG\r\n\x1a\n"))
+    logo = Upload("logo.png", "image/png", BytesIO(b"\x89PNG\r\n\x1a\n"))
+    database.write(lambda db: change_appearance(db, ChangeAppearance(logo=logo)))
     database.write(
         lambda db: db.insert(
             jobs,

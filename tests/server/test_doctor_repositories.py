@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ingot.app import open_database
+from ingot.core.settings import Settings
 from ingot.git.core.layout import CONFIG
 from ingot.git.maintenance.store import RepositoryStore, new_key
 from ingot.projects.projects.queries import existing_project
-from ingot.settings import Settings
+from ingot.server.app import open_database
 from tests.git.conftest import Clone, git
 from tests.server.process import Server, ingot
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ingot.git.core.layout import CONFIG
-from ingot.operations.backups.archive import verify_archive
-from ingot.operations.backups.layout import BackupError
+from ingot.maintenance.backups.archive import verify_archive
+from ingot.maintenance.backups.layout import BackupError
 from tests.server.process import ingot
 
 SPACE = 10**9

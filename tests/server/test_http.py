@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 
 from ingot.core.http import protocol
-from ingot.operations.supervisor import open_socket
+from ingot.server.supervisor import open_socket
 
 SECONDS = 60.0
 Send = Callable[[dict[str, Any]], Awaitable[None]]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingot.settings import InvalidSetting, load_settings
+from ingot.core.settings import InvalidSetting, load_settings
 from tests.openssh import SSHD, USER, forced_command_lines, sshd
 from tests.server.process import Server, until
 from tests.transport.conftest import Tree, ssh_command

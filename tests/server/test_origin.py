@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 from tests.conftest import Instance
 from tests.server.in_process_server import serve_in_process
 from tests.server.process import PASSWORD, TOKEN

@@ -11,10 +11,10 @@ import psycopg
 import pytest
 from sqlalchemy import func, select, text
 
-from ingot.app import open_database
 from ingot.core.db import replicas
 from ingot.core.db.replicas import ReplicaEngine
-from ingot.operations.doctor.replicas import check_replicas
+from ingot.maintenance.doctor.replicas import check_replicas
+from ingot.server.app import open_database
 from tests.postgresql_proxy import PostgresqlProxy
 from tests.postgresql_standby import Standby, replicated_server
 from tests.server.in_process_server import InProcessServer, first_settings, serve_in_process
@@ -99,7 +99,8 @@ def test_each_node_reads_the_writes_of_the_other(nodes: tuple[InProcessServer, I
         iid = writer.call("POST", f"{path}/issues", json=sent).json()["iid"]
         found = reader.call("GET", f"{path}/issues/{iid}").json()
         listed = reader.call("GET", f"{path}/issues", params={"labels": sent["labels"]}).json()
-        writer.call("PUT", f"{path}/issues/{iid}", json={"title": f"changed {number}"})
+        put = writer.call("PUT", f"{path}/issues/{iid}", json={"title": f"changed {number}"})
+        assert put.status_code == 200, put.text
         changed = reader.call("GET", f"{path}/issues/{iid}").json()
         writer.call("DELETE", f"{path}/issues/{iid}")
         deleted = reader.call("GET", f"{path}/issues/{iid}")

@@ -178,8 +178,8 @@ def test_children_exit_when_the_supervisor_is_killed(server: Server) -> None:
 
 EARLY_STOP = """
 import io, os, signal
-from ingot.log import Log
-from ingot.operations.supervisor import SupervisedProcess, Supervisor
+from ingot.core.log import Log
+from ingot.server.supervisor import SupervisedProcess, Supervisor
 supervisor = Supervisor([SupervisedProcess("child", lambda _: print("started"))], Log("json", io.StringIO()), [])
 supervisor.handle_signals()
 os.kill(os.getpid(), signal.SIGTERM)

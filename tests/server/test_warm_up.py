@@ -5,11 +5,11 @@ import threading
 
 import pytest
 
-from ingot.app import App, open_database
-from ingot.errors import Unavailable
+from ingot.core.errors import Unavailable
+from ingot.core.log import Log
 from ingot.git.core import library
-from ingot.log import Log
-from ingot.operations.warm_up import warm_up
+from ingot.server.app import App, open_database
+from ingot.server.warm_up import warm_up
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Make
 from tests.conftest import Instance
@@ -35,7 +35,7 @@ def test_pages_of_the_instance_are_rendered(
         return render(reply, visit)  # type: ignore[arg-type] # Likewise.
 
     monkeypatch.setattr(app.pages._encoder, "encode", recorded)
-    monkeypatch.setattr("ingot.operations.warm_up.MAX_SECONDS", 600.0)
+    monkeypatch.setattr("ingot.server.warm_up.MAX_SECONDS", 600.0)
     started: list[str] = []
     start, own_thread = threading.Thread.start, threading.current_thread()
 

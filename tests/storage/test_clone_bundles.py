@@ -11,13 +11,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from ingot.core.log import Log
 from ingot.git.core.repository import Repository
-from ingot.jobs import job_worker
-from ingot.log import Log
 from ingot.projects.projects import clone_bundles as bundles
 from ingot.projects.projects import jobs as project_jobs
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import existing_project
+from ingot.server.jobs import job_worker
 from tests.factories import Project, make_project
 from tests.second_instance import SecondInstance, serving
 from tests.storage.s3_server import S3Server

@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from ingot.core.settings import Settings
 from ingot.core.storage.configuration import file_storage
-from ingot.settings import Settings
 from tests.factories import make_project
 from tests.lfs.conftest import LfsClient, oid_of
 from tests.second_instance import SecondInstance, serving

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ingot.core.errors import Unavailable
+from ingot.core.settings import Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.drivers import StorageDriver
 from ingot.core.storage.files import FileStorage
 from ingot.core.storage.transfers import DamagedCopy, move_files
-from ingot.errors import Unavailable
-from ingot.settings import Settings
 from tests.storage.s3_server import S3Server
 
 CONTENT = os.urandom(9_000_000)

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from ingot.core.log import Log
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.backup_copy import copy_repository
-from ingot.jobs import job_worker
-from ingot.log import Log
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.tables import project_wikis, projects
 from ingot.repositories.ref_changes.moves import lock_repository, unlock_repository
-from ingot.repositories.storage_moves import staged
+from ingot.repositories.storage_moves import mover
+from ingot.server.jobs import job_worker
 from tests.factories import Project, make_project
 from tests.second_instance import SecondInstance, serving
 from tests.server.process import ingot
@@ -95,6 +95,25 @@ def test_new_repositories_follow_the_weights(disks: SecondInstance) -> None:
         400,
         {"message": {"repository_storages_weighted": ["can't include: slow"]}},
     )
+
+
+def test_names_of_storages_are_weights(disks: SecondInstance) -> None:
+    path, root = "/application/settings", disks.make.root
+    _weights(disks, default=100, fast=50)
+    assert disks.api.get(path, root).json()["repository_storages"] == ["default", "fast"]
+
+    only_archive = disks.api.put(path, root, repository_storages=["archive"]).json()
+    assert only_archive["repository_storages_weighted"] == {"default": 0, "fast": 0, "archive": 100}
+    assert only_archive["repository_storage"] == "archive"
+    _, digits = _new_project(disks)
+    assert _copies(disks)[digits] == "archive"
+
+    assert disks.api.put(path, root, **only_archive).json() == only_archive
+    only_fast = disks.api.put(path, root, repository_storage="fast").json()
+    assert only_fast["repository_storages"] == ["fast"]
+    _, digits = _new_project(disks)
+    assert _copies(disks)[digits] == "fast"
+    _weights(disks, default=100)
 
 
 def test_moves_by_the_api(disks: SecondInstance, tmp_path: Path) -> None:
@@ -262,7 +281,7 @@ def test_a_wiki_that_changes_during_the_last_copy_is_copied_again(
         if copied.count(wiki) == 2:
             assert _git(wiki, "update-ref", branch, late).returncode == 0
 
-    monkeypatch.setattr(staged, "copy_repository", copy_and_change)
+    monkeypatch.setattr(mover, "copy_repository", copy_and_change)
     move = api.post(f"{project.url}/repository_storage_moves", root, destination_storage_name="fast")
     assert move.status_code == 201, move.text
     _work(disks)

@@ -73,7 +73,7 @@ def test_the_plugin_loads_nothing_of_the_server() -> None:
     """Every run of pytest imports it, in projects that do not use it too."""
     script = (
         "import sys, ingot.testing.plugin, ingot.testing.server;"
-        "print([name for name in sys.modules if name in ('sqlalchemy', 'msgspec', 'uvicorn', 'ingot.settings')])"
+        "print([name for name in sys.modules if name in ('sqlalchemy', 'msgspec', 'uvicorn', 'ingot.core.settings')])"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

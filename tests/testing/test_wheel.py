@@ -4,10 +4,12 @@ import subprocess
 import sys
 import time
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from ingot.core.version import DISTRIBUTION, product_version
 from tests.server.process import ROOT, environment, ingot
 
 EPOCH = 1_763_251_200
@@ -41,10 +43,11 @@ def test_the_wheel_is_complete_and_reproducible(tmp_path: Path) -> None:
         members = archive.infolist()
     names = {member.filename for member in members}
     assert [name for name in files if name not in names] == []
-    assert {name.split("/")[0] for name in names} == {"ingot", "ingot-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"ingot", f"ingot_forge-{version(DISTRIBUTION)}.dist-info"}
     assert {member.date_time for member in members} == {time.gmtime(EPOCH)[:6]}
 
 
 def test_the_version_is_printed() -> None:
     done = ingot("--version")
-    assert (done.returncode, done.stdout) == (0, "ingot 0.1.0\n")
+    assert (done.returncode, done.stdout) == (0, f"ingot {product_version()}\n")
+    assert done.stdout.startswith(f"ingot {version(DISTRIBUTION)}")

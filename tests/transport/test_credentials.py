@@ -10,7 +10,7 @@ from ingot.accounts.instance.tables import throttles
 from ingot.accounts.sessions.password_check import MAX_FAILURES
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import Project, day, make_group, make_project
+from tests.factories import Project, changed_settings, day, make_group, make_project
 from tests.git_history import History
 from tests.transport.conftest import Tree, over_http, over_ssh
 from tests.transport.wire import Auth, advertised, auth_of, call_git
@@ -255,3 +255,14 @@ def test_expired_and_removed_keys(
     with day(instance, "2030-01-02"):
         tree.git("ls-remote", over_ssh(instance, project), fails=True)
     assert advertised(instance, f"{project.path}.git", "upload", auth_of(owner)).status_code == 200
+
+
+def test_passwords_can_be_disabled_for_git(
+    instance: Instance, api: Api, make: Make, project: Project, tree: Tree
+) -> None:
+    username = project.path.partition("/")[0]
+    url = over_http(instance, project, None).replace("http://", f"http://{username}:{PASSWORD.replace(' ', '%20')}@")
+    with changed_settings(make, password_authentication_enabled_for_git=False):
+        assert "use a personal access token" in tree.git("ls-remote", url, fails=True)
+        assert api.post("/session", login=username, password=PASSWORD).status_code == 201
+    assert "HEAD" in tree.git("ls-remote", url)

@@ -14,7 +14,7 @@ import pytest
 
 from ingot.core.http import transfer_rate
 from ingot.git.maintenance.housekeeping import STALE_SECONDS, prune_temporary
-from ingot.repositories.ref_changes.staged import finish_pushed_updates
+from ingot.repositories.ref_changes.apply import finish_pushed_updates
 from ingot.transport import exchange, push
 from ingot.transport.git_process import GitProcess
 from tests.client import Make, User

@@ -5,7 +5,7 @@ import pytest
 from ingot.core.db.database import Database
 from ingot.git.core.repository import Repository
 from ingot.git.writing.ref_updates import RefUpdate, update_refs
-from ingot.repositories.ref_changes import service, staged
+from ingot.repositories.ref_changes import apply, service
 from ingot.repositories.ref_changes.tables import RefIntent
 from tests.client import Api, Make
 from tests.conftest import Instance
@@ -63,14 +63,14 @@ def test_one_failing_change_does_not_affect_others(
         tree.git("push", "-q", over_http(instance, project, owner), "master:refs/tags/v1")
         database.write(lambda db, project=project: service.open_intent(db, project.id, owner.id, "http", change))  # type: ignore[misc] # It is a default.
         update_refs(repository_of(instance, project), change)
-    settle = staged.reconcile_intent
+    settle = apply.reconcile_intent
 
     def hindered(database: Database, repository: Repository, intent: RefIntent) -> None:
         if intent.project_id == broken.id:
             raise RuntimeError("This one is in trouble")
         settle(database, repository, intent)
 
-    monkeypatch.setattr(staged, "reconcile_intent", hindered)
+    monkeypatch.setattr(apply, "reconcile_intent", hindered)
     instance.app.reconcile()
     assert recorded(instance, whole)[1:] == [("refs/heads/master", ZERO, tip)]
     monkeypatch.undo()

@@ -11,9 +11,9 @@ import asyncssh
 import httpx
 import pytest
 
+from ingot.core.errors import TransfersBusy
 from ingot.core.http import transfer_slots
 from ingot.core.http.transfer_slots import TransferCaller, TransferSlots
-from ingot.errors import TransfersBusy
 from tests.ci.artifacts.files import upload, zip_of
 from tests.ci.pipelines.rows import PipelineRows
 from tests.client import Api, Make, User

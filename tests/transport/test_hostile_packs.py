@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ingot.git.maintenance import object_limits
 from ingot.transport import git_http, push, push_requests
 from ingot.transport.git_process import PUSH_LIMITS, GitProcess
 from tests.client import Api, Make, User
@@ -120,7 +121,7 @@ def test_objects_that_are_read_as_a_whole_are_limited(
     instance: Instance, owner: User, project: Project, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """A message or a folder of a gigabyte would be read into memory by every list that shows it."""
-    monkeypatch.setattr(push, "_MAX_OBJECT_MB", {"commit": 1, "tree": 1})
+    monkeypatch.setattr(object_limits, "MAX_OBJECT_MB", {"commit": 1, "tree": 1})
     pack = PackWriter()
     blob = pack.add(BLOB, b"")
     many = [(f"{number:08}".encode(), blob) for number in range(40_000)] if kind == "tree" else []

@@ -69,7 +69,7 @@ def test_a_job_continues_after_a_crash(
     monkeypatch.setattr(work, "JOB_DELAY_SECONDS", 0)
     sent = {"branch": "master", "content": "x", "commit_message": "Fixes #1"}
     with monkeypatch.context() as patch:
-        patch.setattr(Connection, "follow_up", lambda *_: None)
+        patch.setattr(Connection, "after_transaction", lambda *_: None)
         assert api.post(f"{project.url}/repository/files/a", owner, **sent).status_code == 201
     assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "opened"
     instance.work()

@@ -9,8 +9,10 @@ from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.git_history import repository_of, run
+from tests.statements import recorded_statements
 from tests.transport.conftest import GitRemote, Tree, over_http
 from tests.transport.test_workflows import recorded
+from tests.transport.wire import ZERO, send_commands
 
 BRANCHES, TAGS = 40, 20
 
@@ -64,6 +66,24 @@ def test_created_changed_and_deleted(
     run(repository.path, "fsck", "--strict")
     assert not list(repository.path.rglob("*.lock"))
     tree.git("push", "-q", url, f"{second}:refs/heads/many")
+
+
+def test_a_push_runs_no_statement_per_ref(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
+    """Attack: a push of 20,000 refs to a project with a webhook kept all other writers waiting for five seconds."""
+    owner = make.user()
+    project = make_project(make, owner)
+    tip = tree.commit()
+    tree.git("push", "-q", over_http(instance, project, owner), "master")
+    made = api.post(f"{project.url}/hooks", owner, url="https://example.com/", push_events=True, tag_push_events=True)
+    assert made.status_code == 201, made.text
+    counts = []
+    for name, count in (("a", 150), ("b", 450)):
+        commands = [(ZERO, tip, f"refs/heads/{name}/{number}") for number in range(count)]
+        with recorded_statements(instance.app.database) as statements:
+            assert f"ok refs/heads/{name}/{count - 1}" in send_commands(instance, project, owner, commands)
+        counts.append(len(statements))
+    assert counts[1] - counts[0] < 50, counts
+    assert len(recorded(instance, project)) == 601
 
 
 @pytest.mark.parametrize("spec", ["refs/heads/master/below", "refs/heads/name"])

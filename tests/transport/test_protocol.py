@@ -115,7 +115,7 @@ def test_too_many_refs_in_a_push(
     tip = repository_of(instance, project).tip("refs/heads/master")
     assert tip is not None
     commands = [(ZERO, tip, f"refs/heads/x{number}") for number in range(60)]
-    monkeypatch.setattr("ingot.repositories.ref_changes.staged.MAX_REFS", 50)
+    monkeypatch.setattr("ingot.repositories.ref_changes.apply.MAX_REFS", 50)
     assert "A push may change 50 references at most." in send_commands(instance, project, owner, commands)
     monkeypatch.undo()
     monkeypatch.setattr(push, "MAX_HOOK_REQUEST_BYTES", 1000)

@@ -12,7 +12,7 @@ from ingot.core.events.bus import Event, emit
 from ingot.git.writing.ref_updates import RefUpdate, update_refs
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import projects
-from ingot.repositories.ref_changes import service, staged
+from ingot.repositories.ref_changes import apply, service
 from ingot.repositories.ref_changes.events import RefsChanged
 from ingot.repositories.ref_changes.queries import open_intents_in
 from ingot.repositories.ref_changes.tables import ref_changes
@@ -124,7 +124,7 @@ def test_concurrent_first_pushes(instance: Instance, make: Make, tree: Tree) -> 
     for each in updates:
         update_refs(repository, each)
     for intent, each in zip(intents, updates, strict=True):
-        staged.finish_ref_updates(database, repository, intent, each)
+        apply.finish_ref_updates(database, repository, intent, each)
     assert row_of(instance, project)[2:] == (False, "one")
     assert repository.head_branch() == "one"
 
@@ -141,8 +141,8 @@ def test_two_identical_changes(instance: Instance, make: Make, tree: Tree) -> No
         database.write(lambda db: service.open_intent(db, project.id, owner.id, "http", change)) for _ in range(2)
     )
     update_refs(repository, change)
-    staged.finish_ref_updates(database, repository, first, change)
-    staged.finish_interrupted_intent(database, repository, second)
+    apply.finish_ref_updates(database, repository, first, change)
+    apply.finish_interrupted_intent(database, repository, second)
     assert recorded(instance, project)[1:] == [("refs/heads/master", ZERO, tip)]
 
 
@@ -158,7 +158,7 @@ def test_a_user_deleted_during_a_push(instance: Instance, api: Api, make: Make, 
     update_refs(repository, change)
     assert api.delete(f"/users/{leaving.id}", make.root).status_code == 200
     instance.work()
-    staged.finish_ref_updates(database, repository, intent, change)
+    apply.finish_ref_updates(database, repository, intent, change)
     assert recorded(instance, project)[1:] == [("refs/heads/master", ZERO, tip)]
     placeholder = database.read(lambda db: db.rows(_ACTOR, project=project.id))[1][0]
     assert placeholder not in (None, leaving.id, owner.id)
@@ -174,7 +174,7 @@ def test_emptied_during_another_push(instance: Instance, make: Make, tree: Tree)
     deletion = [RefUpdate("refs/heads/only", tip, ZERO)]
     intent = database.write(lambda db: service.open_intent(db, project.id, owner.id, "api", deletion))
     update_refs(repository, deletion)
-    after = staged._repository_state(database, repository, intent, deletion)
+    after = apply._repository_state(database, repository, intent, deletion)
     update_refs(repository, [RefUpdate("refs/heads/new", ZERO, tip)])
     database.write(lambda db: service.record_ref_updates(db, intent, deletion, after))
     assert not row_of(instance, project)[2]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ingot.core.http.client_networks import client_network
-from ingot.log import Log
-from ingot.operations.supervisor import open_socket
+from ingot.core.log import Log
+from ingot.server.supervisor import open_socket
 from ingot.transport import connection_limits, ssh_server
 from ingot.transport.connection_limits import ConnectionLimits, drop_percentage
 from ingot.transport.ssh_server import SshServer

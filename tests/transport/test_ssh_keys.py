@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ingot.transport.host_keys import KEY_TYPES, host_keys
-from tests.client import Make
+from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import make_project
+from tests.factories import changed_settings, make_project
 from tests.transport.conftest import Tree, over_ssh
 
 Give = Callable[..., dict[str, str]]
@@ -38,3 +38,15 @@ def test_every_type_of_key_is_accepted(instance: Instance, make: Make, tree: Tre
     tip = tree.commit()
     tree.git("push", "-q", over_ssh(instance, project), "master")
     assert tree.git("ls-remote", over_ssh(instance, project), "refs/heads/master").split()[0] == tip
+
+
+def test_existing_keys_of_a_forbidden_type_are_refused(
+    instance: Instance, api: Api, make: Make, tree: Tree, ssh_key: Give
+) -> None:
+    owner = make.user()
+    url = over_ssh(instance, make_project(make, owner))
+    tree.env = ssh_key(owner, "ed25519")
+    assert tree.git("ls-remote", url) == ""
+    with changed_settings(make, ed25519_key_restriction=-1):
+        assert "correct access rights" in tree.git("ls-remote", url, fails=True)
+    assert tree.git("ls-remote", url) == ""

@@ -1,5 +1,6 @@
 """Simple browser for tests: stores cookies, parses and submits forms, and follows no redirect."""
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
@@ -42,6 +43,12 @@ def forms_of(page: httpx.Response) -> list[Form]:
     parser = _Forms()
     parser.feed(page.text)
     return parser.forms
+
+
+def without_address(page: str) -> str:
+    """Return the HTML of a page without its CSRF token and the addresses to which forms return."""
+    address = r'redirect_to=[^"]*|name="back" value="[^"]*"'
+    return re.sub(rf'"X-CSRF-Token": "\w+"|{address}|name="authenticity_token" value="\w+"', "", page)
 
 
 class Browser:

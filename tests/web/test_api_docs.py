@@ -2,7 +2,7 @@
 
 import re
 
-from ingot.registry import all_endpoints
+from ingot.server.registry import all_endpoints
 from tests.web.browser import Browser
 
 

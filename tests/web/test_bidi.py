@@ -51,3 +51,16 @@ def test_pages_show_control_characters(make: Make, person: User, browser: Browse
     for path in (f"{base}/blob/odd/plain.py", f"{base}/commit/master"):
         assert WARNING not in browser.get(path).text
     assert browser.get(f"{base}/raw/odd/trojan.py").text == TROJAN, "Downloads are unchanged."
+
+
+def test_a_project_can_hide_the_warning(make: Make, person: User, browser: Browser) -> None:
+    project = filled_project(make, person, visibility="public")
+    oid = commit(make, project, "odd", {"trojan.py": TROJAN}, person, start="master")
+    sent = {"warn_about_potentially_unwanted_characters": False}
+    assert make.api.put(project.url, person, **sent).status_code == 200
+    base = f"/{project.path}/-"
+    paths = ("blob/odd/trojan.py", "blame/odd/trojan.py", f"commit/{oid}", "compare/master...odd")
+    for path in (f"{base}/{each}" for each in paths):
+        page = browser.get(path).text
+        assert WARNING not in page, path
+        assert ">U+2066</span>" in page, "The characters are marked in any case."

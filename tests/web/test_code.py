@@ -267,6 +267,20 @@ def test_archive_download(browser: Browser, code: CodePages) -> None:
     assert not any(name.endswith("/empty") for name in zipfile.ZipFile(io.BytesIO(part.content)).namelist())
 
 
+def test_tag_pages_download_the_tag(browser: Browser, instance: Instance, make: Make) -> None:
+    """A branch with the name of the tag does not replace it."""
+    project, history = make_project(make, visibility="public"), History()
+    tagged = history.commit(files={"README.md": "hello\n"})
+    history.commit("v/1", files={"README.md": "evil\n"}, parents=(tagged,))
+    history.tag("v/1", tagged)
+    history.fill(instance, project)
+    for page in ("tags", "tags/v%2F1"):
+        archive = re.search(r'href="([^"]+\.tar)"', browser.get(f"/{project.path}/-/{page}").text)
+        assert archive is not None, page
+        packed = browser.get(archive[1])
+        assert b"hello" in packed.content and b"evil" not in packed.content, page
+
+
 def test_the_rest_of_a_long_file_is_loaded_on_request(browser: Browser, code: CodePages) -> None:
     address = code("blob/feature/with/slash/lib/whole.py")
     page = browser.get(address).text

@@ -23,7 +23,7 @@ def test_home_begins_with_tasks_of_the_user(make: Make, browser: Browser, person
     owner = make.user()
     project = filled_project(make, owner, members={person: 30}, visibility="private")
     browser.signed_in_as(person)
-    assert "Nothing needs you" in browser.get("/").text
+    assert "Nothing waits for you" in browser.get("/").text
 
     make_issue(make, project, owner, title="Paint the buoy", assignee_ids=[person.id])
     make_merge_request(make, project, owner, title="Grease the lock", reviewer_ids=[person.id])

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from ingot.jobs import job_worker
-from ingot.log import Log
+from ingot.core.log import Log
+from ingot.server.jobs import job_worker
 from tests.ldap_directory import BASE, BIND_USER, ENTRIES, SECRET, LdapServerProcess
 from tests.oauth_client import by_password
 from tests.second_instance import SecondInstance, serving

@@ -8,10 +8,10 @@ from threading import Thread
 
 import pytest
 
-from ingot import settings as settings_module
 from ingot.accounts.identity_providers.directory import DirectoryEntry, DirectoryError
 from ingot.accounts.identity_providers.ldap import LdapDirectory
-from ingot.settings import InvalidSetting, Settings, load_settings
+from ingot.core import settings as settings_module
+from ingot.core.settings import InvalidSetting, Settings, load_settings
 
 _BIND, _SEARCH = 0x60, 0x63
 _SUCCESS = bytes.fromhex("0a0100 0400 0400")
@@ -93,5 +93,5 @@ def test_ldap_without_ldap3_is_rejected_at_startup(tmp_path: Path, monkeypatch: 
     chosen = {"data": str(tmp_path), "ldap_url": "ldaps://directory.example.org", "ldap_base": "dc=example,dc=org"}
     assert load_settings(chosen).ldap_base
     monkeypatch.setattr(settings_module, "find_spec", lambda _: None)
-    with pytest.raises(InvalidSetting, match=r"pip install 'ingot\[ldap\]'"):
+    with pytest.raises(InvalidSetting, match=r"pip install 'ingot-forge\[ldap\]'"):
         load_settings(chosen)

@@ -7,8 +7,8 @@ import pytest
 
 from ingot.accounts.identity_providers.directory import DirectoryError
 from ingot.accounts.identity_providers.ldap import UNTRUSTED, LdapDirectory
-from ingot.operations.doctor.directory import check_directory
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.maintenance.doctor.directory import check_directory
 from tests.certificates import certificate_for
 from tests.ldap_directory import BASE, BIND_USER, ENTRIES, SECRET, LdapServerProcess
 from tests.second_instance import serving

@@ -140,6 +140,30 @@ def test_emoji_are_awarded_and_removed(
     assert browser.post(f"{page}/award_emoji", data=fields | {"note_id": "999999"}).status_code == 404
 
 
+def test_thumbs_are_offered_unless_the_project_hides_them(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
+) -> None:
+    page, browser, visitor = _page(setup, issue), open_browser().signed_in_as(setup.developer), open_browser()
+    unused = [f'aria-label="{name}: 0" aria-pressed="false"' for name in ("thumbsup", "thumbsdown")]
+    fields = {"authenticity_token": browser.token(), "name": "thumbsdown"}
+
+    def shown() -> tuple[int, int]:
+        text = browser.get(page).text
+        return sum(text.count(each) for each in unused), text.count('aria-label="thumbsdown: 1"')
+
+    assert shown() == (2, 0)
+    assert "thumbsup: 0" not in visitor.get(page).text, "Visitors cannot react."
+    part = browser.post(f"{page}/award_emoji", data=fields, headers={"HX-Request": "true"}).text
+    assert part.index(unused[0]) < part.index("thumbsdown: 1")
+    assert shown() == (1, 1)
+    assert api.put(setup.project.url, setup.owner, show_default_award_emojis=False).status_code == 200
+    assert shown() == (0, 1)
+    browser.post(f"{page}/award_emoji", data=fields)
+    assert shown() == (0, 0)
+    assert "thumbsup: 0" not in browser.get(f"{page}/award_emoji?shown", headers={"HX-Request": "true"}).text
+    assert api.put(setup.project.url, setup.owner, show_default_award_emojis=True).status_code == 200
+
+
 def test_every_emoji_is_available(
     api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:

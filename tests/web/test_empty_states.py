@@ -60,7 +60,8 @@ def test_an_empty_list_of_projects_names_its_filters(search: str, topic: str, te
         request=page, headers=PageHeaders(), viewer=SimpleNamespace(csrf="", two_factor_due_at=None)
     )
 
-    shown = template.render(visit=visit, user=None, broadcasts=[], to_do=0, notice="", projects=listing, **filters)
+    layout: dict[str, object] = {"user": None, "broadcasts": [], "silent": False, "to_do": 0, "notice": ""}
+    shown = template.render(visit=visit, projects=listing, **layout, **filters)
 
     assert text in shown
     assert ("matches" in shown) is bool(search)

@@ -48,7 +48,7 @@ def test_help_and_empty_projects_name_the_same_password(browser: Browser, make: 
 
 def test_custom_help_text(browser: Browser, restored_settings: None) -> None:
     assert browser.sign_in("root", ROOT_PASSWORD).status_code == 302
-    settings = "/admin/application_settings"
+    settings = "/admin/application_settings/help"
     form = browser.form(settings, settings)
     text = "# Ask *Ada*\n\n<script>alert(1)</script>[bad](javascript:alert(1))"
     typed = {**form.fields, "settings[signin_enabled]": "1", "settings[help_page_text]": text}

@@ -88,6 +88,7 @@ def _scripts(samples: SampleData) -> list[tuple[str, str, dict[str, Any]]]:
         ("POST", f"{here}/statuses/master", {"state": "success", "name": "script", "target_url": SCRIPT}),
         ("POST", f"{here}/releases/{quote(samples.named[':tag'], safe='')}/assets/links", {"name": "x", "url": SCRIPT}),
         ("PUT", f"{here}/integrations/external-wiki", {"external_wiki_url": SCRIPT}),
+        ("PUT", f"{samples.group.url}/integrations/external-wiki", {"external_wiki_url": SCRIPT}),
         ("PUT", "/application/settings", {"help_page_support_url": SCRIPT}),
         ("POST", f"{here}/labels", {"name": "coloured", "color": "#fff;background:url(zqx)"}),
         ("PUT", f"/broadcast_messages/{samples.named['message']}", {"color": "url(zqx)", "font": "red;zqx"}),

@@ -175,6 +175,41 @@ def test_links_and_moves(api: Api, make: Make, open_browser: Callable[[], Browse
     assert browser.get(moved.headers["location"]).status_code == 200
 
 
+def test_tasks_of_an_issue(make: Make, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
+    issue, other, secret = (make_issue(make, setup.project, setup.owner, title=f"Issue <{n}>") for n in range(3))
+    make.api.put(f"{setup.project.url}/issues/{secret['iid']}", setup.owner, confidential=True)
+    browser, page = open_browser().signed_in_as(setup.owner), setup.url(issue)
+    assert browser.submit(page, f"{page}/children", task="First <part>").status_code == 302
+    task = make.api.get(f"{setup.project.url}/issues", setup.owner, issue_type="task").json()[0]
+    shown = browser.get(page).text
+    assert "0 of 1 closed" in shown and "First &lt;part&gt;" in shown
+    own = browser.get(setup.url(task)).text
+    assert ">Task</span>" in own and f'/issues/{issue["iid"]}">Issue &lt;0&gt;</a>' in own
+    assert "Add task" not in own
+    make.api.put(f"{setup.project.url}/issues/{task['iid']}", setup.owner, state_event="close")
+    assert "1 of 1 closed" in browser.get(page).text
+    assert browser.submit(page, f"{page}/children/{task['id']}").status_code == 302
+    assert "First" not in browser.get(page).text and "part of" not in browser.get(setup.url(task)).text
+    assert browser.submit(page, f"{page}/children", task=f"#{task['iid']}").status_code == 302
+    assert "1 of 1 closed" in browser.get(page).text
+    refused = browser.submit(page, f"{page}/children", task=f"#{other['iid']}")
+    assert refused.status_code == 422 and "only an issue can contain tasks" in refused.text
+    for wrong in ("#999999", " "):
+        assert browser.submit(page, f"{page}/children", task=wrong).status_code == 422
+    hidden = setup.url(secret)
+    assert browser.submit(hidden, f"{hidden}/children", task="Secret part").status_code == 302
+    (made,) = [
+        each
+        for each in make.api.get(f"{setup.project.url}/issues", setup.owner, issue_type="task").json()
+        if each["title"] == "Secret part"
+    ]
+    assert made["confidential"] is True
+    guest = make.user(password=PASSWORD)
+    make.api.post(f"{setup.project.url}/members", setup.owner, user_id=guest.id, access_level=int(Level.GUEST))
+    seen = open_browser().signed_in_as(guest).get(page).text
+    assert "1 of 1 closed" in seen and "Add task" not in seen and f"{page}/children" not in seen
+
+
 def test_other_users_have_no_actions_and_no_permission(
     make: Make, open_browser: Callable[[], Browser], browser: Browser, setup: IssuePages
 ) -> None:

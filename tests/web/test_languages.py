@@ -1,14 +1,16 @@
 """Languages and time zones of the pages: chosen in the preferences, or those of the browser."""
 
 import re
+from typing import get_args, get_type_hints
 
 import pytest
 
+from ingot.accounts.instance.all_settings import AllSettings
 from ingot.web.display_zone import zone_names, zone_or_none
-from ingot.web.languages import preferred_language
+from ingot.web.languages import LANGUAGES, preferred_language
 from ingot.web.translation import translate_template
 from tests.client import Make, User
-from tests.factories import make_project
+from tests.factories import changed_settings, make_project
 from tests.web.browser import Browser
 
 GERMAN = {"Accept-Language": "de-AT,de;q=0.9,en;q=0.8"}
@@ -128,3 +130,10 @@ def test_exact_times_in_the_zone_of_the_user(browser: Browser, person: User, mak
 def test_zone_names() -> None:
     assert {"UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"} <= set(zone_names())
     assert [name for name in zone_names() if name != "UTC" and zone_or_none(name) is None] == []
+
+
+def test_the_language_of_the_instance(browser: Browser, make: Make) -> None:
+    with changed_settings(make, default_preferred_language="de"):
+        assert "Anmelden" in browser.get("/users/sign_in").text
+    assert "Anmelden" not in browser.get("/users/sign_in").text
+    assert get_args(get_type_hints(AllSettings)["default_preferred_language"]) == tuple(LANGUAGES)

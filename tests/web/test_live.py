@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ingot.integrations.webhooks.delivery.claims import hook_topic
 from ingot.web.live import streams
+from ingot.webhooks.delivery.claims import hook_topic
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.client import Api, Make, User
 from tests.conftest import Instance

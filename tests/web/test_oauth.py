@@ -8,6 +8,7 @@ import pytest
 
 from tests.client import Api, Make, User
 from tests.conftest import Instance
+from tests.factories import changed_settings
 from tests.oauth_client import (
     CALLBACK,
     authorize,
@@ -427,3 +428,26 @@ def test_codes_and_tokens_are_stored_as_digests(signed_in: Browser, app: App, in
     for secret in (code, token["access_token"], token["refresh_token"], app.secret):
         assert secret not in kept
         assert secret not in instance.log.getvalue()
+
+
+def test_the_password_grant_may_need_an_application(app: App, person: User, api: Api, make: Make) -> None:
+    assert by_password(app.url, person).status_code == 200
+    with changed_settings(make, ropc_without_client_credentials=False):
+        refused = by_password(app.url, person)
+        assert (refused.status_code, refused.json()["error"]) == (401, "invalid_client")
+        assert by_password(app.url, person, client_id=app.uid, client_secret=app.secret).status_code == 200
+
+
+def test_administrators_who_may_not_grant_access_to_the_api(
+    open_browser: Callable[[], Browser], app: App, signed_in: Browser, api: Api, make: Make
+) -> None:
+    admin = open_browser().signed_in_as(make.user(password=PASSWORD, admin=True))
+    consent = forms_of(admin.get(app.address()))
+    (form,) = [each for each in consent if each.action == "/oauth/authorize" and "_method" not in each.fields]
+    with changed_settings(make, disable_admin_oauth_scopes=True):
+        assert "Administrators of this instance" in admin.get(app.address()).text
+        assert "Administrators of this instance" in admin.post("/oauth/authorize", data=form.fields).text
+        assert "authorize" in signed_in.get(app.address()).text
+        harmless = admin.get(app.address(scope="read_user"))
+        assert "Administrators of this instance" not in harmless.text
+    assert admin.post("/oauth/authorize", data=form.fields).status_code == 302

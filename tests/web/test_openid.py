@@ -15,7 +15,7 @@ from gitlab import Gitlab
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from ingot.registry import all_endpoints
+from ingot.server.registry import all_endpoints
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project

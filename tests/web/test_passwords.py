@@ -11,6 +11,7 @@ from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
+from tests.web.mailed_links import mailed_link
 
 NEW = "a new one entirely"
 EDIT = "/profile/password/edit"
@@ -85,10 +86,7 @@ def test_a_password_set_by_an_administrator_must_be_changed_first(
 
 
 def _link(instance: Instance, address: str) -> str:
-    mail = [mail for mail in instance.mails() if f"To: {address}" in mail][-1].replace("=\n", "").replace("=3D", "=")
-    found = re.search(r"(/users/password/edit\?reset_password_token=[\w-]+)", mail)
-    assert found, mail
-    return found[1]
+    return mailed_link(instance, address, "/users/password/edit?reset_password_token")
 
 
 def _choose(browser: Browser, link: str, password: str = NEW) -> Any:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.client import Api, Make, User
-from tests.factories import Project, make_group, make_project
+from tests.factories import Project, changed_settings, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -167,6 +167,53 @@ def test_a_deploy_token_is_shown_once(owner: Browser, project: Project) -> None:
     assert "robot" not in owner.get(f"{settings}/repository").text
 
 
+def test_services_of_the_group_are_marked(owner: Browser, api: Api, make: Make, person: User) -> None:
+    group = make_group(make, person)
+    project = make_project(make, person, group=group)
+    there, notice = f"/{project.path}/-/settings/integrations", "These settings are those of a group."
+    secret = "https://hooks.example.org/quietly"
+    assert api.put(f"{group.url}/integrations/slack", person, webhook=secret, channel="ours").status_code == 200
+    assert "Active" in owner.get(there).text
+    page = owner.get(f"{there}/slack").text
+    assert notice in page
+    assert 'value="ours"' in page
+    assert "quietly" not in page
+    typed = {"service[active]": "1", "service[channel]": "own", "service[webhook]": secret}
+    assert _send(owner, f"{there}/slack", "put", **typed).status_code == 302
+    assert notice not in owner.get(f"{there}/slack").text
+    assert api.get(f"{group.url}/integrations/slack", person).json()["properties"]["channel"] == "ours"
+
+
+def test_integrations_of_groups(
+    owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
+) -> None:
+    group = make_group(make, person, visibility="public")
+    sub = make_group(make, person, parent=group, visibility="public")
+    member = make.user(password=PASSWORD)
+    api.post(f"{group.url}/members", person, user_id=member.id, access_level=40)
+    there = f"/groups/{group.path}/-/settings/integrations"
+    assert "Projects and subgroups of this group use its integrations" in owner.get(there).text
+    typed = {"service[active]": "1", "service[channel]": HOSTILE, "service[issues_events]": "1"}
+    refused = _send(owner, f"{there}/slack", "put", **typed)
+    assert (refused.status_code, "<script>alert" in refused.text) == (422, False)
+    secret = {"service[webhook]": "https://hooks.example.org/quietly"}
+    assert _send(owner, f"{there}/slack", "put", **typed, **secret).status_code == 302
+    held = api.get(f"{group.url}/integrations/slack", person).json()
+    assert (held["active"], held["issues_events"], held["properties"]["channel"]) == (True, True, HOSTILE)
+    assert "quietly" not in owner.get(f"{there}/slack").text
+
+    below, notice = f"/groups/{sub.path}/-/settings/integrations", "These settings are those of a group above."
+    assert "Active" in owner.get(below).text
+    assert notice in owner.get(f"{below}/slack").text
+    assert _send(owner, f"{below}/slack", "put", **secret).status_code == 302
+    assert "Inactive" in owner.get(below).text
+    assert api.get(f"{sub.url}/integrations/slack", person).json()["active"] is False
+    assert _send(owner, f"{there}/slack", "delete").status_code == 302
+    assert api.get(f"{group.url}/integrations/slack", person).json()["active"] is False
+    for browser in (open_browser(), open_browser().signed_in_as(member)):
+        assert browser.get(f"{there}/slack").status_code in (302, 404)
+
+
 def test_services_hide_their_secrets(owner: Browser, api: Api, person: User, project: Project) -> None:
     there = f"/{project.path}/-/settings/integrations"
     typed = {"service[active]": "1", "service[channel]": HOSTILE, "service[push_events]": "1"}
@@ -186,6 +233,14 @@ def test_services_hide_their_secrets(owner: Browser, api: Api, person: User, pro
     assert owner.get(f"{there}/nothing").status_code == 404
     assert _send(owner, f"{there}/slack", "delete").status_code == 302
     assert api.get(f"{project.url}/services/slack", person).json()["active"] is False
+
+
+def test_new_variables_are_proposed_as_protected(owner: Browser, make: Make, project: Project) -> None:
+    checked = 'name="variable[protected]" value="1" checked'
+    path = f"/{project.path}/-/settings/ci_cd"
+    assert checked not in owner.get(path).text
+    with changed_settings(make, protected_ci_variables=True):
+        assert checked in owner.get(path).text
 
 
 def test_variables_are_never_shown_again(owner: Browser, api: Api, person: User, project: Project) -> None:

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
-from ingot.errors import Throttled, Unauthenticated
-from ingot.settings import Settings
+from ingot.core.errors import Throttled, Unauthenticated
+from ingot.core.settings import Settings
 from ingot.web.cookies import set_cookie
 from tests.client import Api, Make, User
 from tests.conftest import Instance

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.client import Api, Make, User
-from tests.factories import Project, make_project
+from tests.factories import Project, changed_settings, make_project
 from tests.web.browser import Browser
 
 FILES = [
@@ -65,3 +65,11 @@ def test_files_of_a_private_snippet_are_hidden(browser: Browser, api: Api, perso
     made = api.post("/snippets", person, title="Three", visibility="private", files=FILES).json()
 
     assert browser.get(f"/-/snippets/{made['id']}/raw/main/two.md").status_code == 404
+
+
+def test_new_snippets_propose_the_visibility_of_the_settings(browser: Browser, make: Make, person: User) -> None:
+    own = browser.signed_in_as(person)
+    for level in ("internal", "public"):
+        with changed_settings(make, default_snippet_visibility=level):
+            assert f'value="{level}" checked' in own.get("/snippets/new").text
+    assert 'value="private" checked' in own.get("/snippets/new").text

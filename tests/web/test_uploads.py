@@ -10,6 +10,7 @@ import pytest
 from ingot.projects.uploads.files import upload_files
 from tests.client import Api, Make, User
 from tests.conftest import Instance
+from tests.web.browser import without_address
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
 SCRIPT = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
@@ -61,7 +62,7 @@ def test_a_private_file_requires_access_to_the_project(setup: UploadSetup, insta
     missing = setup.get(path.replace(".png", ".gif"))
     for who in (None, stranger):
         refused = setup.get(path, who)
-        assert (refused.status_code, refused.content) == (404, missing.content)
+        assert (refused.status_code, without_address(refused.text)) == (404, without_address(missing.text))
     assert setup.get(path, setup.owner.with_token("nonsense")).status_code == 401
     added = setup.api.post(
         f"/projects/{setup.project['id']}/members", setup.owner, user_id=stranger.id, access_level=10
@@ -254,3 +255,14 @@ def test_only_reads_are_supported(setup: UploadSetup) -> None:
     for method in ("POST", "PUT", "DELETE"):
         answer = httpx.request(method, setup.instance.url + path, headers={"PRIVATE-TOKEN": setup.owner.token})
         assert answer.status_code == 405
+
+
+def test_a_project_can_show_images_to_everyone(setup: UploadSetup, api: Api) -> None:
+    image, text = setup.upload("dk.png")["full_path"], setup.upload("plan.txt")["full_path"]
+    url = f"/projects/{setup.project['id']}"
+    assert api.put(url, setup.owner, enforce_auth_checks_on_uploads=False).status_code == 200
+    assert setup.get(image).content == PNG
+    assert setup.get(text).status_code == 404, "Only images are shown."
+    assert setup.get(image.replace(image.split("/")[-2], "0" * 32)).status_code == 404
+    assert api.put(url, setup.owner, enforce_auth_checks_on_uploads=True).status_code == 200
+    assert setup.get(image).status_code == 404

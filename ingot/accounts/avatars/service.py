@@ -8,7 +8,7 @@ from ingot.accounts.avatars.queries import avatar_or_none
 from ingot.accounts.avatars.tables import avatars
 from ingot.core.api.params import Upload
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 MAX_BYTES = 200 * 1024
 # SVG is excluded: it can contain scripts.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ingot.accounts.avatars.queries import avatar_or_none
 from ingot.core.api.routes import RawResponse
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 
 
 def avatar_response(db: Connection, avatar_id: int | None) -> RawResponse:

@@ -40,7 +40,10 @@ def get_email(call: Call, email: Email) -> EmailView:  # noqa: ARG001 - All hand
 @routes.post("/user/emails", on=caller_id, may=signed_in, returns=EmailView, locks=NAMESPACES)
 def create_own_email(call: Call, user_id: int, params: CreateEmail) -> EmailView:
     """Add a secondary email address to the caller."""
-    return email_view(service.create_email(call.db, user_id, params.email))
+    email = service.create_email(call.db, user_id, params.email)
+    if email.confirmed_at is None:
+        service.count_confirmation_mail(call.db, user_id)
+    return email_view(email)
 
 
 @routes.post("/users/:id/emails", on=user_id_in_path, may=administrators, returns=EmailView, locks=NAMESPACES)

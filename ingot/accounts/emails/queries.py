@@ -9,7 +9,7 @@ from ingot.accounts.users.tables import Email, emails
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 
 _OF_USER = select(emails).where(emails.c.user_id == bindparam("user"))
 _ONE_OF_USER = _OF_USER.where(emails.c.id == bindparam("email"))

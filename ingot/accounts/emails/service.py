@@ -4,21 +4,24 @@ from sqlalchemy import bindparam, delete, select
 
 from ingot.accounts.emails.queries import find_email
 from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.instance.throttles import count_within_limit
 from ingot.accounts.users.addresses import (
     claims_to_address,
     has_address,
     hide_public_email,
     is_valid_email,
 )
-from ingot.accounts.users.events import EmailAdded, PrimaryEmailChanged
+from ingot.accounts.users.events import AddressProven, EmailAdded, PrimaryEmailChanged
 from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.tables import Email, User, emails, users
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
+from ingot.core.errors import Denied, Invalid
 from ingot.core.events.bus import emit
-from ingot.errors import Denied, Invalid
 
 UNCONFIRMED_DAYS = 3
+_MAX_MAILS = 5
+_MAIL_WINDOW_SECONDS = 600
 _DELETE_UNCONFIRMED = delete(emails).where(
     emails.c.confirmed_at.is_(None),
     emails.c.created_at < bindparam("before"),
@@ -57,7 +60,14 @@ def create_email(
     )
     if not confirmed:
         emit(db, EmailAdded(email_id=email_id))
+    if vouched_for:
+        emit(db, AddressProven(user_id=user_id, address=address))
     return find_email(db, user_id, email_id)
+
+
+def count_confirmation_mail(db: Connection, user_id: int) -> None:
+    """Count a confirmation email that a user requests; raise Throttled above the limit, which prevents spam."""
+    count_within_limit(db, f"confirmation mail of {user_id}", _MAX_MAILS, _MAIL_WINDOW_SECONDS)
 
 
 def delete_email(db: Connection, email: Email) -> None:

@@ -1,8 +1,8 @@
 """Request parameters of feature flags."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from ingot.core.api.params import Params
 
@@ -13,7 +13,7 @@ class SetFeature(Params):
     value: str
     key: Literal["percentage_of_time"] = "percentage_of_time"
     feature_group: str | UnsetType = UNSET
-    user: str | UnsetType = UNSET
+    user: Annotated[str, Meta(max_length=10_000)] | UnsetType = UNSET
     group: str | UnsetType = UNSET
     namespace: str | UnsetType = UNSET
     project: str | UnsetType = UNSET

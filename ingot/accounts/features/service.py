@@ -8,9 +8,9 @@ from msgspec import UNSET
 from ingot.accounts.features.params import SetFeature
 from ingot.accounts.features.queries import lock_feature_or_none
 from ingot.accounts.features.tables import FeatureFlag, Gates, feature_flags
-from ingot.accounts.users.queries import user_by_username_or_none
+from ingot.accounts.users.queries import users_by_usernames
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,255}")
 _PERCENTAGE = re.compile(r"[0-9]{1,3}")
@@ -70,13 +70,13 @@ def _parse_targets(db: Connection, params: SetFeature) -> tuple[list[str], list[
     groups = [] if params.feature_group is UNSET else [params.feature_group.strip()]
     if not all(_NAME.fullmatch(group) for group in groups):
         errors["feature_group"] = ["is invalid"]
-    usernames = [] if params.user is UNSET else params.user.split(",")
-    users = [user_by_username_or_none(db, username.strip()) for username in usernames]
-    if None in users:
+    usernames = [] if params.user is UNSET else [name.strip().lower() for name in params.user.split(",")]
+    users = users_by_usernames(db, usernames)
+    if not all(username in users for username in usernames):
         errors["user"] = ["is invalid"]
     if errors:
         raise Invalid(**errors)
-    return groups, [f"User:{user.id}" for user in users if user is not None]
+    return groups, [f"User:{users[username].id}" for username in usernames]
 
 
 def _with_added(targets: tuple[str, ...], added: list[str]) -> tuple[str, ...]:

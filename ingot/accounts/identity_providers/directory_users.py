@@ -13,10 +13,10 @@ from ingot.accounts.users.service import block_by_directory, remove_block
 from ingot.accounts.users.tables import User, identities, users
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Denied
 from ingot.core.jobs.queue import enqueue
 from ingot.core.names import NAMESPACES
-from ingot.errors import Denied
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 CHECK_DIRECTORY = "check_directory"
 _BATCH = 200

@@ -17,8 +17,8 @@ from ingot.accounts.users.queries import (
 from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import User, emails, identities
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict, Denied, Invalid, NotFound
 from ingot.core.names import NAMESPACES, path_error
-from ingot.errors import Conflict, Denied, Invalid, NotFound
 
 _INVALID_IN_USERNAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _IS_CONFIRMED = select(

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from ingot.accounts.identity_providers.directory import Directory, DirectoryEntry, DirectoryError
 from ingot.core.api.params import number_or_none
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 UNTRUSTED = "The certificate is not trusted, or belongs to another host"
 _TIMEOUT_SECONDS = 5

@@ -11,7 +11,7 @@ import msgspec
 from ingot.accounts.identity_providers.identities import ProviderIdentity
 from ingot.core.outgoing.errors import RequestFailed, RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 PROVIDER = "openid_connect"
 SCOPES = "openid profile email"

@@ -1,9 +1,14 @@
 """Endpoints of the instance: version, settings, broadcast messages."""
 
+import msgspec
+
+from ingot.accounts.audit_events.service import Entity, record_changes
+from ingot.accounts.audit_events.tables import INSTANCE
 from ingot.accounts.instance import plan_limits, queries, service
-from ingot.accounts.instance.all_settings import all_settings
+from ingot.accounts.instance.all_settings import all_settings, decode_all_settings
 from ingot.accounts.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
 from ingot.accounts.instance.plan_limits import ChangePlanLimits, GetPlanLimits, PlanLimitsView, plan_limits_view
+from ingot.accounts.instance.ports import TermsAcceptance
 from ingot.accounts.instance.settings import stored_settings
 from ingot.accounts.instance.tables import BroadcastMessage
 from ingot.accounts.instance.views import (
@@ -46,17 +51,25 @@ def list_instance_nodes(call: Call) -> list[NodeView]:
     return [node_view(node) for node in list_nodes(call.db)]
 
 
-@routes.get("/application/settings", may=administrators, returns=SettingsView)
+# Without rate limits, so that an administrator can undo a limit that is too low.
+@routes.get("/application/settings", may=administrators, returns=SettingsView, rate_limited=False)
 def get_settings(call: Call) -> SettingsView:
     """Get the settings of the instance."""
     return settings_view(call.db, stored_settings(call.db))
 
 
-@routes.put("/application/settings", may=administrators, returns=SettingsView)
+@routes.put("/application/settings", may=administrators, returns=SettingsView, rate_limited=False)
 def modify_settings(call: Call, params: ModifySettings) -> SettingsView:
     """Modify settings of the instance."""
     storages = ("default", *call.settings.storage_directories)
-    return settings_view(call.db, service.modify_settings(call.db, params, storages))
+    before = all_settings(call.db)
+    stored = service.modify_settings(call.db, params, storages)
+    after = decode_all_settings(stored)
+    if after.terms != before.terms:
+        call.db.ports[TermsAcceptance].accept(call.db, call.actor.sudo_by or call.actor.user_id)
+    values = msgspec.structs.asdict
+    record_changes(call, Entity(INSTANCE, 1, "instance"), values(before), values(after))
+    return settings_view(call.db, stored)
 
 
 @routes.get("/application/plan_limits", may=administrators, returns=PlanLimitsView)

@@ -1,12 +1,15 @@
 """Request parameters of the instance endpoints."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from ingot.accounts.instance.absent_settings import ABSENT_SETTINGS
 from ingot.accounts.instance.all_settings import AllSettings
 from ingot.accounts.instance.settings import InstanceSettings, Visibility
-from ingot.core.api.declared_fields import params_of
+from ingot.core.api.declared_fields import fixed_values, params_of
 from ingot.core.api.params import Params
 from ingot.core.db.times import Timestamp
 
@@ -37,6 +40,7 @@ Texts = list[str] | UnsetType | None
 _LISTS = (
     "notes_create_limit_allowlist",
     "outbound_local_requests_whitelist",
+    "protected_paths",
     "search_rate_limit_allowlist",
     "users_get_by_id_limit_allowlist",
     "valid_runner_registrars",
@@ -50,11 +54,15 @@ else:
 class ModifySettings(_MoreSettings):
     """Settings to change; aliases used by later clients are listed last."""
 
+    required = "400 (Bad request) at least one setting must be given"
+    fixed_values: ClassVar[Mapping[str, Any]] = {**fixed_values(AllSettings), "asset_proxy_whitelist": []}
+    absent = frozenset(chain.from_iterable(ABSENT_SETTINGS.values()))
     notes_create_limit_allowlist: Texts = UNSET
     outbound_local_requests_whitelist: Texts = UNSET
+    protected_paths: Texts = UNSET
     search_rate_limit_allowlist: Texts = UNSET
     users_get_by_id_limit_allowlist: Texts = UNSET
-    valid_runner_registrars: Texts = UNSET
+    valid_runner_registrars: list[Literal["project", "group"]] | UnsetType | None = UNSET
     default_projects_limit: Amount | UnsetType = UNSET
     signup_enabled: Flag = UNSET
     signin_enabled: Flag = UNSET
@@ -90,6 +98,7 @@ class ModifySettings(_MoreSettings):
     help_page_text: Text = UNSET
     help_page_support_url: Text = UNSET
     send_user_confirmation_email: Flag = UNSET
+    email_confirmation_setting: Literal["off", "soft", "hard"] | UnsetType = UNSET
     admin_notification_email: Text = UNSET
     enabled_git_access_protocol: Literal["ssh", "http", "nil", "all"] | UnsetType | None = UNSET
     import_sources: list[ImportSource] | UnsetType | None = UNSET
@@ -99,6 +108,7 @@ class ModifySettings(_MoreSettings):
     max_artifacts_size: Positive | UnsetType = UNSET
     max_pages_size: Amount | UnsetType = UNSET
     require_two_factor_authentication: Flag = UNSET
+    require_admin_two_factor_authentication: Flag = UNSET
     two_factor_grace_period: Amount | UnsetType = UNSET
     repository_checks_enabled: Flag = UNSET
     housekeeping_enabled: Flag = UNSET

@@ -10,7 +10,7 @@ from ingot.accounts.instance.service import modify_settings
 from ingot.core.api.params import Params, given_fields
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 PlanName = Literal["default"]
 Limit = Annotated[int, Meta(ge=0, le=2**53)] | UnsetType

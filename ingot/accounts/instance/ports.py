@@ -12,3 +12,19 @@ class RunnerRegistration:
 
     registration_token: Callable[[Connection], str]
     """Returns the token with which runners of the instance register."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermsAcceptance:
+    """Port to users."""
+
+    accept: Callable[[Connection, int], None]
+    """Records that a user with an id accepts the terms of service."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserAddresses:
+    """Port to the addresses of users."""
+
+    admit: Callable[[Connection, int, str, int, int], None]
+    """Records that a user uses a network; raises Throttled beyond a number of them in a number of seconds."""

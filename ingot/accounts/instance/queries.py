@@ -5,7 +5,7 @@ from sqlalchemy import bindparam, select
 from ingot.accounts.instance.tables import BroadcastMessage, broadcast_messages
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 
 _BY_ID = select(broadcast_messages).where(broadcast_messages.c.id == bindparam("message"))
 _ALL = list_query(select(broadcast_messages), broadcast_messages.c.id, broadcast_messages.c.id.asc())

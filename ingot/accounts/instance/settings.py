@@ -1,11 +1,13 @@
 """Instance settings that administrators change while the server runs, with their defaults."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 from sqlalchemy import select
 
 from ingot.accounts.instance.tables import StoredSettings, instance_settings
+from ingot.core.api.declared_fields import fixed
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 
@@ -14,83 +16,168 @@ GitProtocol = Literal["ssh", "http"]
 
 
 class InstanceSettings(msgspec.Struct, frozen=True):
-    """Settings with the names and meanings of the specification; docs/settings.md lists those that have an effect."""
+    """Settings that GitLab 9.4 has; docs/attributes.md lists their effects."""
 
-    default_projects_limit: int = 100000
-    signup_enabled: bool = False
-    signin_enabled: bool = True
-    gravatar_enabled: bool = False
-    sign_in_text: str | None = None
-    after_sign_up_text: str | None = None
-    home_page_url: str | None = None
-    default_branch_protection: int = 2
-    restricted_visibility_levels: tuple[Visibility, ...] = ()
-    max_attachment_size: int = 100
-    session_expire_delay: int = 10080
-    default_project_visibility: Visibility = "private"
-    default_snippet_visibility: Visibility = "private"
-    default_group_visibility: Visibility = "private"
-    default_artifacts_expire_in: str = "0"
-    domain_whitelist: tuple[str, ...] = ()
-    domain_blacklist_enabled: bool = False
-    domain_blacklist: tuple[str, ...] = ()
-    user_oauth_applications: bool = True
-    user_default_external: bool = False
-    after_sign_out_path: str | None = None
-    container_registry_token_expire_delay: int = 5
-    repository_storage: str = "default"
-    repository_storages: tuple[str, ...] = ("default",)
-    repository_storages_weighted: dict[str, int] = msgspec.field(default_factory=lambda: {"default": 100})
-    koding_enabled: bool = False
-    koding_url: str | None = None
-    plantuml_enabled: bool = False
-    plantuml_url: str | None = None
-    terminal_max_session_time: int = 0
-    polling_interval_multiplier: float = 1.0
-    help_page_hide_commercial_content: bool = False
-    help_page_text: str | None = None
-    help_page_support_url: str | None = None
-    send_user_confirmation_email: bool = False
-    admin_notification_email: str | None = None
-    enabled_git_access_protocol: GitProtocol | None = None
-    import_sources: tuple[str, ...] = ("git",)
-    disabled_oauth_sign_in_sources: tuple[str, ...] = ()
-    shared_runners_enabled: bool = True
-    shared_runners_text: str | None = None
-    max_artifacts_size: int = 100
-    max_pages_size: int = 100
-    require_two_factor_authentication: bool = False
-    two_factor_grace_period: int = 48
-    repository_checks_enabled: bool = False
-    housekeeping_enabled: bool = True
-    housekeeping_bitmaps_enabled: bool = True
-    housekeeping_incremental_repack_period: int = 10
-    housekeeping_full_repack_period: int = 50
-    housekeeping_gc_period: int = 200
-    version_check_enabled: bool = False
-    email_author_in_body: bool = False
-    html_emails_enabled: bool = True
-    asset_proxy_enabled: bool = False
-    asset_proxy_url: str | None = None
-    asset_proxy_allowlist: tuple[str, ...] = ()
-    akismet_enabled: bool = False
-    clientside_sentry_enabled: bool = False
-    metrics_enabled: bool = False
-    recaptcha_enabled: bool = False
-    sentry_enabled: bool = False
-    sidekiq_throttling_enabled: bool = False
-    throttle_authenticated_api_enabled: bool = False
-    throttle_authenticated_api_requests_per_period: int = 7200
-    throttle_authenticated_api_period_in_seconds: int = 3600
-    throttle_unauthenticated_enabled: bool = False
-    throttle_unauthenticated_requests_per_period: int = 3600
-    throttle_unauthenticated_period_in_seconds: int = 3600
+    default_projects_limit: Annotated[int, Meta(description="Largest number of own projects of new users.")] = 100000
+    signup_enabled: Annotated[bool, Meta(description="Users may create accounts at `/users/sign_up`.")] = False
+    signin_enabled: Annotated[bool, Meta(description="Users may sign in with their passwords.")] = True
+    gravatar_enabled: Annotated[bool, fixed("No email addresses are sent to third parties.")] = False
+    sign_in_text: Annotated[str, Meta(description="Text of the sign-in page.")] | None = None
+    after_sign_up_text: (
+        Annotated[str, Meta(description="Text shown after signing up when the email address must be confirmed.")] | None
+    ) = None
+    home_page_url: (
+        Annotated[str, Meta(description="Address to which the start page redirects users who are not signed in.")]
+        | None
+    ) = None
+    default_branch_protection: Annotated[
+        int, Meta(description="Protection of the default branch of new projects; groups may have their own.")
+    ] = 2
+    restricted_visibility_levels: Annotated[
+        tuple[Visibility, ...],
+        Meta(
+            description="Levels that only administrators may set on projects and groups; with `public`, only "
+            "administrators may list users."
+        ),
+    ] = ()
+    max_attachment_size: Annotated[int, Meta(description="Largest uploaded file, in megabytes.")] = 100
+    session_expire_delay: Annotated[int, Meta(description="Minutes until a session expires.")] = 10080
+    default_project_visibility: Annotated[
+        Visibility, Meta(description="Visibility of new projects if the request names none.")
+    ] = "private"
+    default_snippet_visibility: Annotated[
+        Visibility, Meta(description="Visibility that the page for new snippets proposes.")
+    ] = "private"
+    default_group_visibility: Annotated[
+        Visibility, Meta(description="Visibility of new groups if the request names none.")
+    ] = "private"
+    default_artifacts_expire_in: Annotated[
+        str, Meta(description="Time after which artifacts expire if the job does not say; 0 means never.")
+    ] = "0"
+    domain_whitelist: Annotated[
+        tuple[str, ...], Meta(description="Email domains that may sign up; `*` matches any part of a name.")
+    ] = ()
+    domain_blacklist_enabled: Annotated[
+        bool, Meta(description="Email domains of `domain_blacklist` may not sign up.")
+    ] = False
+    domain_blacklist: Annotated[
+        tuple[str, ...], Meta(description="Email domains that may not sign up; `*` matches any part of a name.")
+    ] = ()
+    user_oauth_applications: Annotated[bool, Meta(description="Users may register their own OAuth applications.")] = (
+        True
+    )
+    user_default_external: Annotated[bool, Meta(description="New users are external.")] = False
+    after_sign_out_path: Annotated[str, Meta(description="Page shown after signing out.")] | None = None
+    container_registry_token_expire_delay: Annotated[
+        int, Meta(description="Minutes until a token of the container registry expires.")
+    ] = 5
+    repository_storage: Annotated[
+        str, Meta(description="First name of `repository_storages`; setting it makes it the only one.")
+    ] = "default"
+    repository_storages: Annotated[
+        tuple[str, ...],
+        Meta(description="Storages of new repositories: those with a weight; naming others gives them the weight 100."),
+    ] = ("default",)
+    repository_storages_weighted: Annotated[
+        dict[str, int], Meta(description="Weights of the repository storages for new projects.")
+    ] = msgspec.field(default_factory=lambda: {"default": 100})
+    koding_enabled: Annotated[bool, fixed("Koding is not available.")] = False
+    koding_url: Annotated[str, fixed("Koding is not available.")] | None = None
+    plantuml_enabled: Annotated[bool, fixed("PlantUML is not available.")] = False
+    plantuml_url: Annotated[str, fixed("PlantUML is not available.")] | None = None
+    terminal_max_session_time: Annotated[int, fixed("Terminals are not available.")] = 0
+    polling_interval_multiplier: Annotated[float, fixed("Pages do not poll; the server sends changes to them.")] = 1.0
+    help_page_hide_commercial_content: Annotated[
+        bool, Meta(description="The help page shows no links to other sites.")
+    ] = False
+    help_page_text: Annotated[str, Meta(description="Text of the help page.")] | None = None
+    help_page_support_url: Annotated[str, Meta(description="Link to support on the help page.")] | None = None
+    send_user_confirmation_email: Annotated[
+        bool,
+        Meta(description="New users created without `confirm` must confirm their email address before they sign in."),
+    ] = False
+    email_confirmation_setting: Annotated[
+        Literal["off", "soft", "hard"],
+        Meta(
+            description="`hard`: new users must confirm their address before they sign in; `soft`: within three days. "
+            "`send_user_confirmation_email` follows."
+        ),
+    ] = "off"
+    admin_notification_email: Annotated[str, fixed("Abuse reports are not available.")] | None = None
+    enabled_git_access_protocol: (
+        Annotated[GitProtocol, Meta(description="Git is allowed over this protocol only; pages show only its address.")]
+        | None
+    ) = None
+    import_sources: Annotated[
+        tuple[str, ...], Meta(description="Without `git`, projects cannot be created with an `import_url`.")
+    ] = ("git",)
+    disabled_oauth_sign_in_sources: Annotated[
+        tuple[str, ...], Meta(description="With `openid_connect`, sign-in through the OpenID Connect provider is off.")
+    ] = ()
+    shared_runners_enabled: Annotated[bool, Meta(description="New projects use the runners of the instance.")] = True
+    shared_runners_text: (
+        Annotated[str, Meta(description="Text about the runners of the instance on the CI settings of projects.")]
+        | None
+    ) = None
+    max_artifacts_size: Annotated[int, Meta(description="Largest artifact archive, in megabytes.")] = 100
+    max_pages_size: Annotated[int, fixed("Pages sites are not available.")] = 100
+    require_two_factor_authentication: Annotated[bool, Meta(description="All users must set up a second factor.")] = (
+        False
+    )
+    require_admin_two_factor_authentication: Annotated[
+        bool, Meta(description="Administrators must set up a second factor.")
+    ] = False
+    two_factor_grace_period: Annotated[
+        int, Meta(description="Hours until users must have set up the second factor.")
+    ] = 48
+    repository_checks_enabled: Annotated[bool, fixed("`ingot doctor` checks repositories.")] = False
+    housekeeping_enabled: Annotated[bool, fixed("Repositories are packed when they need it.")] = True
+    housekeeping_bitmaps_enabled: Annotated[bool, fixed("Packed repositories have bitmaps.")] = True
+    housekeeping_incremental_repack_period: Annotated[int, fixed("Repositories are packed when they need it.")] = 10
+    housekeeping_full_repack_period: Annotated[int, fixed("Repositories are packed when they need it.")] = 50
+    housekeeping_gc_period: Annotated[int, fixed("Repositories are packed when they need it.")] = 200
+    version_check_enabled: Annotated[bool, fixed("The server does not look for new versions.")] = False
+    email_author_in_body: Annotated[bool, fixed("Mails name their author in the sender.")] = False
+    html_emails_enabled: Annotated[bool, Meta(description="Mails have an HTML part besides the text.")] = True
+    asset_proxy_enabled: Annotated[bool, fixed("Images of other hosts are not fetched by the server.")] = False
+    asset_proxy_url: Annotated[str, fixed("Images of other hosts are not fetched by the server.")] | None = None
+    asset_proxy_allowlist: Annotated[
+        tuple[str, ...], fixed("Images of other hosts are not fetched by the server.")
+    ] = ()
+    akismet_enabled: Annotated[bool, fixed("Akismet is not available.")] = False
+    clientside_sentry_enabled: Annotated[bool, fixed("Sentry is not available.")] = False
+    metrics_enabled: Annotated[bool, fixed("InfluxDB is not available.")] = False
+    recaptcha_enabled: Annotated[bool, fixed("reCAPTCHA is not available.")] = False
+    sentry_enabled: Annotated[bool, fixed("Sentry is not available.")] = False
+    sidekiq_throttling_enabled: Annotated[bool, fixed("Sidekiq is not available.")] = False
+    throttle_authenticated_api_enabled: Annotated[bool, Meta(description="API calls of each user are limited.")] = False
+    throttle_authenticated_api_requests_per_period: Annotated[
+        int, Meta(description="API calls of a user in a period.")
+    ] = 7200
+    throttle_authenticated_api_period_in_seconds: Annotated[int, Meta(description="Length of that period.")] = 3600
+    throttle_unauthenticated_enabled: Annotated[
+        bool,
+        Meta(
+            description="API calls and requests for pages without a user are limited for each address, unless "
+            "`throttle_unauthenticated_api_enabled` or `throttle_unauthenticated_web_enabled` limits them."
+        ),
+    ] = False
+    throttle_unauthenticated_requests_per_period: Annotated[int, Meta(description="Largest number in a period.")] = 3600
+    throttle_unauthenticated_period_in_seconds: Annotated[int, Meta(description="Length of that period.")] = 3600
+
+    def __post_init__(self) -> None:
+        """Derive the way of confirmation where only the older of both settings was stored."""
+        if self.send_user_confirmation_email != (self.email_confirmation_setting != "off"):
+            mode = "hard" if self.send_user_confirmation_email else "off"
+            msgspec.structs.force_setattr(self, "email_confirmation_setting", mode)
 
 
 class SettingTimestamps(msgspec.Struct, frozen=True, omit_defaults=True):
     """Timestamps that are stored with the settings but cannot be set by callers."""
 
     two_factor_required_at: Timestamp | None = None
+    admin_two_factor_required_at: Timestamp | None = None
+    terms_updated_at: Timestamp | None = None
 
 
 _STORED = select(instance_settings).where(instance_settings.c.id == 1)
@@ -120,6 +207,17 @@ def second_factor_required_since(stored: StoredSettings) -> Timestamp:
     return msgspec.json.decode(stored.document, type=SettingTimestamps).two_factor_required_at or stored.updated_at
 
 
+def admin_second_factor_required_since(stored: StoredSettings) -> Timestamp:
+    """Return when two-factor authentication became required of administrators."""
+    timestamps = msgspec.json.decode(stored.document, type=SettingTimestamps)
+    return timestamps.admin_two_factor_required_at or stored.updated_at
+
+
+def terms_changed_at(stored: StoredSettings) -> Timestamp | None:
+    """Return when the terms of service were changed; None if there have never been any."""
+    return msgspec.json.decode(stored.document, type=SettingTimestamps).terms_updated_at
+
+
 def cached_stored_settings(db: Connection) -> StoredSettings:
     """Return the stored row from the read cache; nearly every call needs it."""
     stored = db.cached(("settings",), lambda: stored_settings(db), lambda row: len(row.document) + 200, lambda _: {})
@@ -130,3 +228,15 @@ def cached_stored_settings(db: Connection) -> StoredSettings:
 def allows_protocol(db: Connection, protocol: GitProtocol) -> bool:
     """Check whether git access over this protocol is enabled."""
     return decode_settings(cached_stored_settings(db)).enabled_git_access_protocol in (None, protocol)
+
+
+class _CloneSettings(msgspec.Struct):
+    """The setting that concerns clone addresses; all_settings.py declares it."""
+
+    custom_http_clone_url_root: str | None = None
+
+
+def custom_clone_root(db: Connection) -> str | None:
+    """Return the root of clone addresses over HTTP, if it is not the URL of the server."""
+    document = cached_stored_settings(db).document
+    return msgspec.json.decode(document, type=_CloneSettings).custom_http_clone_url_root or None

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, delete, select, update
 from ingot.accounts.instance.tables import Throttle, throttles
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration, to_datetime
-from ingot.errors import Throttled
+from ingot.core.errors import Throttled
 
 _BY_KEY = select(throttles).where(throttles.c.key == bindparam("throttle"))
 # Locks the row, so that concurrent attempts are both counted.

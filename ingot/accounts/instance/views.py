@@ -12,6 +12,7 @@ from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 from ingot.core.nodes.queries import Node
+from ingot.core.version import product_version
 
 
 class VersionView(View):
@@ -19,6 +20,8 @@ class VersionView(View):
 
     version: str
     revision: str
+    ingot_version: str
+    """Version of this program."""
 
 
 class NodeView(View):
@@ -48,6 +51,7 @@ class MetadataView(View):
 
     version: str
     revision: str
+    ingot_version: str
     kas: AgentServerView
     enterprise: bool
 
@@ -81,13 +85,15 @@ class BroadcastMessageView(View):
 
 def version_view(version: str) -> VersionView:
     """Return the version with a revision that depends only on the version."""
-    return VersionView(version, sha1(version.encode(), usedforsecurity=False).hexdigest()[:7])
+    revision = sha1(version.encode(), usedforsecurity=False).hexdigest()[:7]
+    return VersionView(version, revision, product_version())
 
 
 def metadata_view(version: str) -> MetadataView:
     """Return the version with the fields that later clients expect."""
-    version_info = version_view(version)
-    return MetadataView(version_info.version, version_info.revision, AgentServerView(False, None, None), False)
+    return MetadataView(
+        **msgspec.structs.asdict(version_view(version)), kas=AgentServerView(False, None, None), enterprise=False
+    )
 
 
 def settings_view(db: Connection, stored: StoredSettings) -> SettingsView:

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import msgspec
 
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 
 MAX_LENGTH = 100_000
 _BEGIN = "-----BEGIN PGP PUBLIC KEY BLOCK-----"

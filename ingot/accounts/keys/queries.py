@@ -8,7 +8,7 @@ from ingot.accounts.keys.tables import GpgKey, SshKey, gpg_keys, ssh_keys
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 
 _BY_ID = select(ssh_keys).where(ssh_keys.c.id == bindparam("key"))
 _BY_SHA256 = select(ssh_keys).where(ssh_keys.c.fingerprint_sha256 == bindparam("fingerprint"))

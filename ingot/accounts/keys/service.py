@@ -9,13 +9,14 @@ from ingot.accounts.keys.queries import (
     gpg_key_by_fingerprint_or_none,
     key_by_fingerprint_or_none,
 )
+from ingot.accounts.keys.restrictions import key_restriction_error
 from ingot.accounts.keys.ssh_format import PublicKey, parse_public_key
 from ingot.accounts.keys.tables import GpgKey, SshKey, gpg_keys, ssh_keys
 from ingot.accounts.users.queries import find_user
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import Denied, Invalid, too_long_message
 from ingot.core.events.bus import emit
-from ingot.errors import Denied, Invalid, too_long_message
 
 MAX_LENGTH = 255
 
@@ -30,6 +31,9 @@ def add_key(db: Connection, user_id: int | None, title: str, text: str, expires_
     """Add an SSH key that is not registered yet; one without a user is a deploy key."""
     title = title.strip()
     key = _parse_key(title, text)
+    restriction = key_restriction_error(db, key.kind, key.bits)
+    if restriction is not None:
+        raise Invalid(key=[restriction])
     if key_by_fingerprint_or_none(db, key.fingerprint_sha256) is not None:
         raise Invalid(fingerprint=["has already been taken"])
     key_id = db.insert(

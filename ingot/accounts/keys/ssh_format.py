@@ -7,7 +7,8 @@ from typing import NoReturn
 
 import msgspec
 
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
+from ingot.core.late_imports import require_modules
 
 MAX_LENGTH = 5000
 MIN_RSA_BITS = 2048
@@ -95,6 +96,12 @@ def _md5(blob: bytes) -> str:
 def _bits(kind: str, blob: bytes) -> int:
     """Return the size of a key; raise ValueError unless the content is exactly one key of this type."""
     # Imported here because the library takes megabytes and only adding a key needs it.
+    require_modules(
+        "cryptography.exceptions",
+        "cryptography.hazmat.primitives.asymmetric",
+        "cryptography.hazmat.primitives.serialization",
+        "cryptography.hazmat.primitives.serialization.ssh",
+    )
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import ec, rsa
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_public_key

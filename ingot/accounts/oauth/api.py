@@ -10,7 +10,7 @@ from ingot.core.access.scopes import may_grant_scopes
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 
 routes = Routes("applications")
 

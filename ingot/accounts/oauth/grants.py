@@ -3,10 +3,11 @@
 import secrets
 from typing import Any
 
-from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
+from authlib.oauth2.rfc6749 import InvalidClientError, InvalidGrantError, InvalidRequestError, grants
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oidc.core import OpenIDCode
 
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.oauth.claims import user_claims
 from ingot.accounts.oauth.clients import AuthorizationCodeAdapter, OAuthClient, RefreshTokenAdapter
 from ingot.accounts.oauth.queries import code_or_none, token_by_refresh_token_or_none
@@ -94,8 +95,10 @@ class PasswordGrant(grants.ResourceOwnerPasswordCredentialsGrant):  # type: igno
     TOKEN_ENDPOINT_AUTH_METHODS = _CLIENT_AUTH_METHODS
 
     def authenticate_token_endpoint_client(self) -> OAuthClient:
-        """Return the authenticated application, or the anonymous client."""
+        """Return the authenticated application, or the anonymous client if the instance allows it."""
         client: OAuthClient = self.server.client_or_anonymous(self.request, _CLIENT_AUTH_METHODS)
+        if client.application is None and not cached_all_settings(self.server.db).ropc_without_client_credentials:
+            raise InvalidClientError(status_code=401)
         return client
 
     def authenticate_user(self, username: str, password: str) -> User:  # noqa: ARG002 - Checked ahead.

@@ -1,5 +1,9 @@
 """Request parameters of OAuth applications."""
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from ingot.core.api.params import Params
 
 
@@ -7,6 +11,6 @@ class CreateApplication(Params):
     """A new application; the scopes are separated by spaces, as in OAuth."""
 
     name: str
-    redirect_uri: str
-    scopes: str
+    redirect_uri: Annotated[str, Meta(max_length=50_000)]
+    scopes: Annotated[str, Meta(max_length=1_000)]
     confidential: bool = True

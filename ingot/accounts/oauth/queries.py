@@ -15,7 +15,7 @@ from ingot.accounts.tokens.tables import access_tokens
 from ingot.accounts.users.tables import users
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 
 _BY_UID = select(oauth_applications).where(oauth_applications.c.uid == bindparam("uid"))
 _BY_ID = select(oauth_applications).where(oauth_applications.c.id == bindparam("application"))

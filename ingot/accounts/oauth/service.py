@@ -20,7 +20,7 @@ from ingot.accounts.tokens.tables import access_tokens
 from ingot.core.access.scopes import DEFAULT_OAUTH_SCOPES, OAUTH_SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 """Redirect URI of applications that cannot receive a redirect; the code is shown to the user instead."""

@@ -2,11 +2,12 @@
 
 import os
 import secrets
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingot.offload import require_blocking_allowed
+from ingot.core.late_imports import require_modules
+from ingot.core.offload import require_blocking_allowed, require_no_transaction
 
 if TYPE_CHECKING:
     from joserfc.jwk import RSAKey
@@ -14,15 +15,19 @@ if TYPE_CHECKING:
 KEY_FILE = "openid.key"
 ALGORITHM = "RS256"
 _KEY_BITS = 2048
+_keys: dict[Path, "RSAKey"] = {}
+"""Keys that were read, by their files; a process needs one."""
 
 
 def signing_key(data: Path) -> "RSAKey":
     """Return the instance's signing key, creating it at the first use."""
     file = data / "secrets" / KEY_FILE
-    if not file.exists():
+    if file not in _keys:
         require_blocking_allowed()
-        _create_key(file)
-    return _read_key(file)
+        require_no_transaction(partial(_load_key, file))
+        _load_key(file)
+    require_modules("joserfc.jwk")
+    return _keys[file]
 
 
 def public_keys(data: Path) -> dict[str, Any]:
@@ -31,12 +36,14 @@ def public_keys(data: Path) -> dict[str, Any]:
     return {"keys": [{**key.as_dict(private=False), "kid": key.thumbprint(), "use": "sig", "alg": ALGORITHM}]}
 
 
-@lru_cache(maxsize=8)
-def _read_key(file: Path) -> "RSAKey":
+def _load_key(file: Path) -> None:
+    """Create the key if it does not exist, and read it; both compute for some milliseconds."""
     # Imported here because most instances never issue an ID token.
     from joserfc.jwk import RSAKey
 
-    return RSAKey.import_key(file.read_bytes())
+    if not file.exists():
+        _create_key(file)
+    _keys[file] = RSAKey.import_key(file.read_bytes())
 
 
 def _create_key(file: Path) -> None:

@@ -2,7 +2,7 @@
 
 A stranger must be able neither to guess a password nor to lock its owner out. So failures count by account and client
 network, and all networks together only slow down those networks from which the user has never signed in. A browser in
-which the user has signed in before has a limit of its own.
+which the user has signed in before has a limit of its own. An instance may lock accounts in addition (``users.locks``).
 """
 
 import threading
@@ -13,6 +13,7 @@ from functools import cache, partial
 import msgspec
 
 from ingot.accounts.identity_providers.directory_users import authenticate_by_directory, is_directory_user
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.instance.throttles import (
     attempts_in_window,
@@ -21,17 +22,19 @@ from ingot.accounts.instance.throttles import (
     count_within_limit,
     uncount_attempt,
 )
-from ingot.accounts.sessions.policy import HIDDEN, PasswordUse, password_refusal
-from ingot.accounts.sessions.service import record_sign_in
+from ingot.accounts.sessions.policy import GIT_PASSWORDS_DISABLED, HIDDEN, PasswordUse, password_refusal
+from ingot.accounts.sessions.service import mail_unlock_link, record_sign_in
 from ingot.accounts.sessions.tables import sign_ins
 from ingot.accounts.two_factor.queries import is_second_factor_due
-from ingot.accounts.users.queries import user_by_login_or_none, user_or_none
+from ingot.accounts.users.confirmations import has_access_without_confirmation
+from ingot.accounts.users.locks import count_failed_attempt, is_locked, unlock_user
+from ingot.accounts.users.queries import find_user, user_by_login_or_none, user_or_none
 from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import password_matches
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import Unauthenticated, Unavailable
-from ingot.settings import Settings
+from ingot.core.errors import Unauthenticated, Unavailable
+from ingot.core.settings import Settings
 
 FAILURE_WINDOW_SECONDS = 600
 MAX_FAILURES = 10
@@ -70,6 +73,10 @@ class _OpenAttempt(msgspec.Struct, frozen=True):
     user: User | None
     in_directory: bool
     passwords_enabled: bool
+    locked: bool
+    """Whether the account is locked, so that no password is correct."""
+    locks: bool
+    """Whether the account is locked if this attempt fails."""
     keys: list[str]
     record_id: int | None
 
@@ -106,17 +113,22 @@ def check_password(database: Database, settings: Settings, attempt: PasswordAtte
 def _check(database: Database, settings: Settings, attempt: PasswordAttempt) -> User:
     opened = database.write(partial(_open_attempt, settings=settings, attempt=attempt))
     user = opened.user
-    matched = password_matches(user.password_hash if user and not opened.in_directory else None, attempt.password)
+    usable = user is not None and not (opened.in_directory or opened.locked)
+    matched = password_matches(user.password_hash if user and usable else None, attempt.password)
     by_directory = False
     if settings.ldap_url and not (matched and opened.passwords_enabled):
         directory_user = authenticate_by_directory(database, settings, attempt.login.strip(), attempt.password)
         user, by_directory = directory_user or user, directory_user is not None
     if user is None or not (matched or by_directory):
+        if user is not None and opened.locks:
+            database.write(partial(mail_unlock_link, user=user))
         raise Unauthenticated
     enabled = by_directory or opened.passwords_enabled
     refusal = database.read(partial(_refusal, user=user, use=attempt.use, passwords_enabled=enabled))
     if refusal == HIDDEN:
         raise Unauthenticated
+    if refusal is None and attempt.use == "git" and not by_directory:
+        refusal = database.read(_git_refusal)
     database.write(partial(_close_attempt, opened=opened, user_id=user.id, network=client_network(attempt.ip)))
     if refusal is not None:
         raise Unauthenticated(refusal)
@@ -134,7 +146,12 @@ def require_password_use(db: Connection, user_id: int, use: PasswordUse) -> User
 
 def _refusal(db: Connection, user: User, use: PasswordUse, *, passwords_enabled: bool) -> str | None:
     due = is_second_factor_due(db, user)
-    return password_refusal(user, use, passwords_enabled=passwords_enabled, second_factor_due=due)
+    confirmed = has_access_without_confirmation(db, user)
+    return password_refusal(user, use, passwords_enabled=passwords_enabled, second_factor_due=due, confirmed=confirmed)
+
+
+def _git_refusal(db: Connection) -> str | None:
+    return None if cached_all_settings(db).password_authentication_enabled_for_git else GIT_PASSWORDS_DISABLED
 
 
 def is_current_password(database: Database, user: User, password: str) -> bool:
@@ -158,7 +175,9 @@ def _open_attempt(db: Connection, settings: Settings, attempt: PasswordAttempt) 
     if user is not None:
         record_id = record_sign_in(db, user.id, attempt.ip, attempt.user_agent, succeeded=False)
     in_directory = bool(settings.ldap_url) and user is not None and is_directory_user(db, user)
-    return _OpenAttempt(user, in_directory, current_settings(db).signin_enabled, keys, record_id)
+    locked = user is not None and is_locked(db, user)
+    locks = user is not None and not in_directory and count_failed_attempt(db, user.id)
+    return _OpenAttempt(user, in_directory, current_settings(db).signin_enabled, locked, locks, keys, record_id)
 
 
 def _count(db: Connection, user: User | None, attempt: PasswordAttempt) -> list[str]:
@@ -188,6 +207,7 @@ def _close_attempt(db: Connection, opened: _OpenAttempt, user_id: int, network: 
         uncount_attempt(db, key)
     if opened.record_id is not None:
         db.delete(sign_ins, opened.record_id)
+    unlock_user(db, find_user(db, user_id))
     key = _familiar_key(user_id, network)
     if attempts_in_window(db, key, FAMILIAR_SECONDS) is None:
         count_attempt(db, key, FAMILIAR_SECONDS)

@@ -2,6 +2,8 @@
 
 from sqlalchemy import bindparam, select
 
+from ingot.accounts.instance.access_settings import access_settings
+from ingot.accounts.sessions.ports import SessionExtension
 from ingot.accounts.sessions.tables import (
     OneTimeLink,
     Purpose,
@@ -11,6 +13,7 @@ from ingot.accounts.sessions.tables import (
     sessions,
     sign_ins,
 )
+from ingot.accounts.users.confirmations import has_access_without_confirmation
 from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
@@ -31,7 +34,7 @@ _LINK = select(one_time_links).where(one_time_links.c.digest == bindparam("diges
 
 
 def session_or_none(db: Connection, cookie: str) -> tuple[Session, User] | None:
-    """Return the session of a cookie and its user, unless it has expired or the user is not active."""
+    """Return the session of a cookie and its user, unless it has expired or the user may not use it."""
     digest = db.vault.digest(cookie)
     session_and_user = db.cached(
         ("session", digest),
@@ -42,7 +45,12 @@ def session_or_none(db: Connection, cookie: str) -> tuple[Session, User] | None:
     if session_and_user is None:
         return None
     session, user = session_and_user
-    return session_and_user if session.expires_at > db.now and user.state == "active" else None
+    if session.expires_at <= db.now or user.state != "active" or not has_access_without_confirmation(db, user):
+        return None
+    settings = access_settings(db)
+    if not settings.session_expire_from_init:
+        db.ports[SessionExtension].extend(session, settings.session_expire_delay, db.now)
+    return session_and_user
 
 
 def _session_by_digest(db: Connection, digest: bytes) -> tuple[Session, User] | None:

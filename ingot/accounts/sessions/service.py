@@ -2,12 +2,17 @@
 
 import secrets
 
-from sqlalchemy import bindparam, delete
+from sqlalchemy import bindparam, delete, select
 
 from ingot.accounts.emails.queries import find_email
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.instance.throttles import client_network
 from ingot.accounts.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions, sign_ins
+from ingot.accounts.sessions.user_addresses import delete_ended_addresses
 from ingot.accounts.users.addresses import adopt_address, claims_to_address, has_address, release_address
+from ingot.accounts.users.events import AddressProven
+from ingot.accounts.users.locks import unlock_user
 from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.service import record_activity, set_password
 from ingot.accounts.users.tables import Email, User, emails, users
@@ -15,10 +20,13 @@ from ingot.core.db.announcements import announce
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
+from ingot.core.events.bus import emit
 from ingot.core.mail.queue import EXTERNAL_URL_PLACEHOLDER, send_mail
 
 SIGN_IN_LOG_DAYS = 90
-LINK_HOURS = {"password": 6, "confirmation": 72}
+REMEMBERED_DAYS = 14
+ADMIN_MODE_HOURS = 6
+LINK_HOURS = {"password": 6, "confirmation": 72, "unlock": 24}
 
 _DROP_OF_USER = delete(sessions).where(sessions.c.user_id == bindparam("user"))
 _DROP_OTHERS = _DROP_OF_USER.where(sessions.c.id != bindparam("kept"))
@@ -32,6 +40,11 @@ _DROP_LINKS = delete(one_time_links).where(
 )
 _DROP_ALL_LINKS = delete(one_time_links).where(one_time_links.c.user_id == bindparam("user"))
 _DELETE_EXPIRED_LINKS = delete(one_time_links).where(one_time_links.c.expires_at <= bindparam("now"))
+
+
+_SIGN_IN_ADDRESSES = (
+    select(sign_ins.c.ip).where(sign_ins.c.user_id == bindparam("user"), sign_ins.c.succeeded).distinct().limit(1000)
+)
 
 
 def record_failure(database: Database, user_id: int, ip: str, user_agent: str, method: str = "password") -> None:
@@ -58,9 +71,23 @@ def _printable_user_agent(user_agent: str) -> str:
     return user_agent.replace("\0", " ")[:255]
 
 
-def create_session(db: Connection, user: User, ip: str, user_agent: str, method: str = "password") -> str:
-    """Create a session and return the value of its cookie."""
+def create_session(
+    db: Connection,
+    user: User,
+    ip: str,
+    user_agent: str,
+    method: str = "password",
+    *,
+    remembered: bool = False,
+    for_administration: bool = False,
+) -> str:
+    """Create a session and return the value of its cookie; a remembered one lasts for two weeks.
+
+    ``for_administration`` begins the admin mode of an administrator with it.
+    """
     cookie = secrets.token_urlsafe(32)
+    if cached_all_settings(db).notify_on_unknown_sign_in and not _is_known_network(db, user, ip):
+        _mail_unknown_sign_in(db, user, ip, user_agent)
     record_sign_in(db, user.id, ip, user_agent, method, succeeded=True)
     db.insert(
         sessions,
@@ -69,11 +96,35 @@ def create_session(db: Connection, user: User, ip: str, user_agent: str, method:
         ip=ip,
         user_agent=_printable_user_agent(user_agent),
         created_at=db.now,
-        expires_at=add_duration(db.now, minutes=current_settings(db).session_expire_delay),
+        expires_at=add_duration(db.now, minutes=_session_minutes(db, remembered=remembered)),
+        admin_until=add_duration(db.now, hours=ADMIN_MODE_HOURS) if user.admin and for_administration else None,
     )
     db.update(users, user.id, last_sign_in_at=user.current_sign_in_at or db.now, current_sign_in_at=db.now)
     record_activity(db, user)
     return cookie
+
+
+def _session_minutes(db: Connection, *, remembered: bool) -> int:
+    minutes = current_settings(db).session_expire_delay
+    return max(minutes, REMEMBERED_DAYS * 24 * 60) if remembered else minutes
+
+
+def _is_known_network(db: Connection, user: User, ip: str) -> bool:
+    """Return whether the user has signed in from this network before, or has never signed in at all."""
+    addresses = [address for (address,) in db.rows(_SIGN_IN_ADDRESSES, user=user.id)]
+    network = client_network(ip)
+    return not addresses or any(client_network(address) == network for address in addresses)
+
+
+def _mail_unknown_sign_in(db: Connection, user: User, ip: str, user_agent: str) -> None:
+    send_mail(
+        db,
+        user.email,
+        "Sign-in from a new location",
+        f"Hello {user.name},\n\nYour account {user.username} was used to sign in from the address {ip}, where you had "
+        f"not signed in before ({_printable_user_agent(user_agent) or 'unknown browser'}).\n\n"
+        f"If it was not you, change your password: {EXTERNAL_URL_PLACEHOLDER}/profile/password/edit\n",
+    )
 
 
 def session_topic(user_id: int) -> str:
@@ -84,6 +135,12 @@ def session_topic(user_id: int) -> str:
 def end_session(db: Connection, session: Session) -> None:
     """Delete a session."""
     db.delete(sessions, session.id)
+    announce(db, session_topic(session.user_id))
+
+
+def leave_admin_mode(db: Connection, session: Session) -> None:
+    """End the time in which an administrator acts as such."""
+    db.update(sessions, session.id, admin_until=None)
     announce(db, session_topic(session.user_id))
 
 
@@ -100,7 +157,8 @@ def end_sessions(db: Connection, user_id: int, but: int = 0) -> None:
 
 
 def delete_expired_sessions(db: Connection) -> None:
-    """Delete expired sessions and links, and old sign-in attempts."""
+    """Delete expired sessions and links, old sign-in attempts, and addresses that do not count any more."""
+    delete_ended_addresses(db)
     db.run(_DELETE_EXPIRED, now=db.now)
     db.run(_DELETE_EXPIRED_LINKS, now=db.now)
     db.run(_DROP_OLD_SIGN_INS, long_ago=add_duration(db.now, days=-SIGN_IN_LOG_DAYS))
@@ -117,6 +175,31 @@ def mail_password_link(db: Connection, user: User) -> None:
         f"{user.username}:\n"
         f"{EXTERNAL_URL_PLACEHOLDER}/users/password/edit?reset_password_token={token}\n\n"
         "If you did not request this, you can ignore this email.\n",
+    )
+
+
+def mail_unlock_link(db: Connection, user: User) -> None:
+    """Send a link that ends the lock of an account."""
+    token = _create_link(db, user, "unlock")
+    send_mail(
+        db,
+        user.email,
+        "Your account is locked",
+        f"Hello {user.name},\n\nYour account {user.username} has been locked after too many failed sign-ins. "
+        f"Open this link to unlock it now:\n"
+        f"{EXTERNAL_URL_PLACEHOLDER}/users/unlock?unlock_token={token}\n\n"
+        "If these attempts were not yours, someone may be guessing your password.\n",
+    )
+
+
+def mail_deactivation(db: Connection, user: User) -> None:
+    """Tell a user that the account was deactivated."""
+    send_mail(
+        db,
+        user.email,
+        "Your account has been deactivated",
+        f"Hello {user.name},\n\nYour account {user.username} at {EXTERNAL_URL_PLACEHOLDER} has been deactivated. "
+        "Ask an administrator to activate it.\n",
     )
 
 
@@ -172,14 +255,22 @@ def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> 
     release_address(db, user.email, user.id)
     db.update(users, user.id, confirmed_at=user.confirmed_at or db.now, proven_at=db.now)
     db.delete(one_time_links, link.id)
+    emit(db, AddressProven(user_id=user.id, address=user.email))
     return user
+
+
+def use_unlock_link(db: Connection, link: OneTimeLink) -> None:
+    """End the lock of the account and consume the link."""
+    unlock_user(db, find_user(db, link.user_id))
+    db.delete(one_time_links, link.id)
 
 
 def use_confirmation_link(db: Connection, link: OneTimeLink) -> User:
     """Mark the email address as verified, drop the claims of other users to it, and consume the link."""
     user = find_user(db, link.user_id)
     email = find_email(db, user.id, link.email_id) if link.email_id is not None else None
-    release_address(db, email.email if email else user.email, user.id)
+    address = email.email if email else user.email
+    release_address(db, address, user.id)
     if email is None:
         db.update(users, user.id, confirmed_at=db.now, proven_at=db.now)
     elif has_address(user):
@@ -187,6 +278,7 @@ def use_confirmation_link(db: Connection, link: OneTimeLink) -> User:
     else:
         adopt_address(db, user, email.email)
     db.delete(one_time_links, link.id)
+    emit(db, AddressProven(user_id=user.id, address=address))
     return find_user(db, user.id)
 
 

@@ -2,7 +2,14 @@
 
 from sqlalchemy import bindparam, select
 
-from ingot.accounts.sessions.service import delete_links, end_sessions, mail_confirmation_link, mail_password_link
+from ingot.accounts.instance.all_settings import cached_all_settings
+from ingot.accounts.sessions.service import (
+    delete_links,
+    end_sessions,
+    mail_confirmation_link,
+    mail_deactivation,
+    mail_password_link,
+)
 from ingot.accounts.users.events import EmailAdded, PasswordChanged, PrimaryEmailChanged, UserBlocked, UserCreated
 from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.tables import Email, emails
@@ -40,6 +47,14 @@ def delete_links_of_changed_address(db: Connection, event: PrimaryEmailChanged) 
 def sign_out_blocked(db: Connection, event: UserBlocked) -> None:
     """End all sessions of a blocked user."""
     end_sessions(db, event.user_id)
+
+
+@subscriptions.on(UserBlocked)
+def mail_deactivated_user(db: Connection, event: UserBlocked) -> None:
+    """Send a mail to a user who was deactivated, if the instance does so."""
+    user = find_user(db, event.user_id)
+    if user.state == "deactivated" and cached_all_settings(db).user_deactivation_emails_enabled:
+        mail_deactivation(db, user)
 
 
 @subscriptions.on(PasswordChanged)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from sqlalchemy import Index, Table
+from sqlalchemy import Index, Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, binary, flag, metadata, reference, row_id, text
 from ingot.core.db.times import Timestamp
@@ -17,6 +17,8 @@ sessions = Table(
     text("user_agent"),
     text("created_at"),
     text("expires_at", index=True),
+    # Until when an administrator acts as such, where the instance asks for a sign-in for that.
+    text("admin_until", nullable=True),
     sqlite_autoincrement=True,
 )
 
@@ -47,7 +49,18 @@ sign_ins = Table(
 )
 Index("ix_sign_ins_user_id_id", sign_ins.c.user_id, sign_ins.c.id)
 
-Purpose = Literal["password", "confirmation"]
+user_addresses = Table(
+    "user_addresses",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id"),
+    text("network"),
+    text("ends_at", index=True),
+    UniqueConstraint("user_id", "network"),
+    sqlite_autoincrement=True,
+)
+
+Purpose = Literal["password", "confirmation", "unlock"]
 
 
 class Session(Record, frozen=True):
@@ -60,6 +73,7 @@ class Session(Record, frozen=True):
     user_agent: str
     created_at: Timestamp
     expires_at: Timestamp
+    admin_until: Timestamp | None
 
 
 class OneTimeLink(Record, frozen=True):
@@ -83,3 +97,12 @@ class SignInAttempt(Record, frozen=True):
     ip: str
     user_agent: str
     created_at: Timestamp
+
+
+class UserAddress(Record, frozen=True):
+    """A network from which a user has used the server, and until when it counts for the limit of their number."""
+
+    id: int
+    user_id: int
+    network: str
+    ends_at: Timestamp

@@ -17,12 +17,12 @@ from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import Date, Timestamp
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 
 routes = Routes("users")
 
 
-@routes.get("/user", may=signed_in, returns=AdminUserView | OwnUserView, scopes=READ_USER_SCOPES)
+@routes.get("/user", may=signed_in, returns=AdminUserView | OwnUserView, scopes=READ_USER_SCOPES, cached=True)
 def get_current_user(call: Call) -> OwnUserView:
     """Get the caller; administrators also get their private token."""
     actor = call.actor

@@ -3,8 +3,11 @@
 from functools import lru_cache
 from typing import Any
 
+from msgspec.structs import replace
 from sqlalchemy import and_, bindparam, or_, select
 
+from ingot.accounts.instance.access_settings import decode_access_settings
+from ingot.accounts.instance.tables import instance_settings
 from ingot.accounts.tokens.params import ListTokens
 from ingot.accounts.tokens.tables import AccessToken, TokenHolder, access_tokens
 from ingot.accounts.users.tables import User, users
@@ -13,7 +16,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.times import Timestamp
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 
 _BY_DIGEST = (
     select(
@@ -30,6 +33,8 @@ _BY_DIGEST = (
         users.c.state,
         users.c.password_expired,
         users.c.bot,
+        users.c.terms_accepted_at,
+        select(instance_settings.c.document).where(instance_settings.c.id == 1).scalar_subquery(),
     )
     .join(users, users.c.id == access_tokens.c.user_id)
     .where(access_tokens.c.digest == bindparam("digest"))
@@ -67,9 +72,24 @@ def token_holder_or_none(db: Connection, token: str) -> TokenHolder | None:
     digest = db.vault.digest(token)
     return db.cached(
         ("token", digest),
-        lambda: db.first(TokenHolder, _BY_DIGEST, digest=digest),
+        lambda: _token_holder_or_none(db, digest),
         _holder_size,
         lambda holder: {"access_tokens": holder.token_id, "users": holder.user_id},
+    )
+
+
+def _token_holder_or_none(db: Connection, digest: bytes) -> TokenHolder | None:
+    """Return a token with its user, whose rights depend on the settings of the instance."""
+    rows = db.rows(_BY_DIGEST, digest=digest)
+    if not rows:
+        return None
+    *columns, accepted_at, document = rows[0]
+    settings = decode_access_settings(document or "{}")
+    holder = TokenHolder(*[*columns, False])
+    return replace(
+        holder,
+        admin=holder.admin and not settings.limits_token(holder.kind, holder.scopes),
+        terms_due=not holder.bot and settings.requires_acceptance(accepted_at),
     )
 
 

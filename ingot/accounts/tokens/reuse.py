@@ -8,7 +8,7 @@ from ingot.accounts.tokens.service import ROTATION, revoke_token
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.log import log_warning
+from ingot.core.log import log_warning
 
 _ROTATED = select(access_tokens).where(
     access_tokens.c.digest == bindparam("digest"),

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import bindparam
 
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.tokens import policy
 from ingot.accounts.tokens.events import TokenRevoked, TokenRotated
 from ingot.accounts.tokens.queries import credential_expiry, token_or_none
@@ -14,10 +15,10 @@ from ingot.core.access.rules import require
 from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES, may_grant_scopes
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
+from ingot.core.errors import Denied, Invalid, NotFound, too_long_message
 from ingot.core.events.bus import emit
-from ingot.errors import Denied, Invalid, NotFound, too_long_message
 
-_PREFIXES = {"personal": "ingotp-", "impersonation": "ingoti-", "oauth": ""}
+_IMPERSONATION_PREFIX = "ingoti-"
 _DROP_PRIVATE = access_tokens.delete().where(
     access_tokens.c.user_id == bindparam("user"), access_tokens.c.kind == "private"
 )
@@ -52,9 +53,13 @@ def create_token(
         errors["scopes"] = ["can't be blank"]
     elif not set(scopes) <= _ALLOWED_SCOPES[kind]:
         errors["scopes"] = ["can only contain available scopes"]
+    settings = cached_all_settings(db)
+    if expires_at is None and kind != "oauth" and settings.require_personal_access_token_expiry:
+        errors["expires_at"] = ["can't be blank"]
     if errors:
         raise Invalid(**errors)
-    secret = secret or _PREFIXES[kind] + secrets.token_urlsafe(24)
+    prefixes = {"personal": settings.personal_access_token_prefix or "", "impersonation": _IMPERSONATION_PREFIX}
+    secret = secret or prefixes.get(kind, "") + secrets.token_urlsafe(24)
     ordered = " ".join(scope for scope in dict.fromkeys(scopes))
     token_id = _insert(db, user_id, kind, name.strip(), ordered, secret, expires_at, family_id=family_id)
     token = token_or_none(db, token_id, kind)

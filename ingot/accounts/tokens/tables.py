@@ -67,3 +67,5 @@ class TokenHolder(Record, frozen=True):
     state: str
     password_expired: bool
     bot: bool
+    terms_due: bool
+    """Whether the user must accept the terms of service first."""

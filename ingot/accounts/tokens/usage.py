@@ -11,8 +11,8 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.expressions import in_list
 from ingot.core.db.stalls import on_event_loop
-from ingot.errors import Unavailable
-from ingot.log import log_failure
+from ingot.core.errors import Unavailable
+from ingot.core.log import log_failure
 
 FLUSH_DELAY_SECONDS = 2.0
 WRITE_INTERVAL_SECONDS = 600.0

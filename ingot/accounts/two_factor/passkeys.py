@@ -11,7 +11,7 @@ from ingot.accounts.two_factor.tables import Passkey, passkeys
 from ingot.accounts.two_factor.webauthn import AssertedCredential, NewCredential
 from ingot.accounts.users.tables import User, users
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, NotFound, Unauthenticated, too_long_message
+from ingot.core.errors import Invalid, NotFound, Unauthenticated, too_long_message
 
 MAX_PASSKEYS = 20
 MAX_NAME_LENGTH = 255

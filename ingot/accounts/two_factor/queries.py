@@ -2,7 +2,12 @@
 
 from sqlalchemy import bindparam, func, select
 
-from ingot.accounts.instance.settings import cached_stored_settings, decode_settings, second_factor_required_since
+from ingot.accounts.instance.settings import (
+    admin_second_factor_required_since,
+    cached_stored_settings,
+    decode_settings,
+    second_factor_required_since,
+)
 from ingot.accounts.two_factor.ports import GroupRequirements
 from ingot.accounts.two_factor.tables import Passkey, SecondFactor, passkeys, recovery_codes, second_factors
 from ingot.accounts.users.tables import User
@@ -43,14 +48,17 @@ def second_factor_due_at(db: Connection, user: User) -> Timestamp | None:
     """
     if user.two_factor_enabled:
         return None
-    due_in_group = db.ports[GroupRequirements].due_at(db, user.id)
     stored = cached_stored_settings(db)
     settings = decode_settings(stored)
-    if not settings.require_two_factor_authentication:
-        return due_in_group
-    since = max(user.created_at, second_factor_required_since(stored))
-    due_in_instance = add_duration(since, hours=settings.two_factor_grace_period)
-    return min(due_in_instance, due_in_group or due_in_instance)
+    required_since = []
+    if settings.require_two_factor_authentication:
+        required_since.append(second_factor_required_since(stored))
+    if user.admin and settings.require_admin_two_factor_authentication:
+        required_since.append(admin_second_factor_required_since(stored))
+    hours = settings.two_factor_grace_period
+    due = [add_duration(max(user.created_at, since), hours=hours) for since in required_since]
+    due_in_group = db.ports[GroupRequirements].due_at(db, user.id)
+    return min([*due, due_in_group] if due_in_group is not None else due, default=None)
 
 
 def is_second_factor_due(db: Connection, user: User) -> bool:

@@ -10,7 +10,7 @@ from ingot.accounts.two_factor.totp import generate_secret, matching_step
 from ingot.accounts.users.tables import User, users
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 RECOVERY_CODE_COUNT = 10
 _DROP_FACTOR = delete(second_factors).where(second_factors.c.user_id == bindparam("user"))

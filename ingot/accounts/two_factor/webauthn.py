@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ingot.accounts.two_factor.tables import Passkey
-from ingot.errors import Invalid
-from ingot.log import log_failure
+from ingot.core.errors import Invalid
+from ingot.core.log import log_failure
 
 if TYPE_CHECKING:
     from fido2.server import Fido2Server

@@ -15,9 +15,9 @@ from ingot.accounts.users.tables import Email, User, emails, users
 from ingot.core.db.connection import Connection
 from ingot.core.db.schema import Record
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import Invalid
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES
-from ingot.errors import Invalid
 
 MAX_LENGTH = 255
 UNKNOWN_DOMAIN = "unverified.invalid"

@@ -6,7 +6,7 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from ingot.accounts.instance.settings import current_settings
-from ingot.accounts.users import custom_attributes, policy, queries, service, statuses
+from ingot.accounts.users import approvals, custom_attributes, locks, policy, queries, service, statuses
 from ingot.accounts.users.params import (
     ChangeStatus,
     CreateUser,
@@ -24,6 +24,7 @@ from ingot.accounts.users.tables import User
 from ingot.accounts.users.views import (
     ActivityView,
     AdminUserView,
+    ApprovalView,
     AvatarView,
     CustomAttributeView,
     StatusView,
@@ -38,7 +39,7 @@ from ingot.accounts.users.views import (
     user_list_views,
 )
 from ingot.core.access.levels import NO_ACCESS, Access
-from ingot.core.access.passwords import hash_password, password_error
+from ingot.core.access.passwords import MAX_LENGTH, hash_password
 from ingot.core.access.rules import administrators, require, signed_in
 from ingot.core.access.scopes import READ_USER_SCOPES
 from ingot.core.api.params import MissingParameter, number_or_none, path_number
@@ -46,8 +47,8 @@ from ingot.core.api.routes import Call, Finder, PartialLock, PrepareContext, Rou
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import add_duration, day_of
+from ingot.core.errors import NotFound, Unchanged
 from ingot.core.names import NAMESPACES
-from ingot.errors import NotFound, Unchanged
 
 routes = Routes("users")
 T = TypeVar("T")
@@ -91,12 +92,12 @@ def user_by_id_or_username_in_path(call: Call) -> tuple[Access, User]:
 
 def _hash_password(_context: PrepareContext, params: CreateUser | ModifyUser) -> str | None:
     """Hash the password before the transaction begins. An invalid one is refused later, with all other reasons."""
-    if params.password is UNSET or password_error(params.password):
+    if params.password is UNSET or len(params.password) > MAX_LENGTH:
         return None
     return hash_password(params.password)
 
 
-@routes.get("/users", may=signed_in, returns=list[AdminUserView | UserBrief], scopes=READ_USER_SCOPES)
+@routes.get("/users", may=signed_in, returns=list[AdminUserView | UserBrief], scopes=READ_USER_SCOPES, cached=True)
 def list_users(call: Call, params: ListUsers, page: Page) -> Listing[UserBrief]:
     """List users; administrators see all fields."""
     if (params.extern_uid is None) != (params.provider is None):
@@ -123,11 +124,12 @@ def get_avatar_by_email(call: Call, params: GetAvatar) -> AvatarView:
     "/users/:id",
     on=user_in_path,
     may=policy.may_see_user,
-    returns=AdminUserView | UserView,
+    returns=AdminUserView | UserView | UserBrief,
     scopes=READ_USER_SCOPES,
+    cached=True,
 )
-def get_user(call: Call, user: User, params: GetUser) -> UserView:
-    """Get one user."""
+def get_user(call: Call, user: User, params: GetUser) -> UserBrief:
+    """Get one user; a private profile shows only the name and the picture."""
     with_attributes = params.with_custom_attributes
     return single_user_view(call.db, call.actor, user, call.origin.base, with_attributes=with_attributes)
 
@@ -202,6 +204,28 @@ def block_user(call: Call, user: User) -> bool | None:
 def unblock_user(call: Call, user: User) -> bool:
     """Unblock a user; true if the state changed."""
     return service.unblock_user(call.db, user)
+
+
+@routes.post("/users/:id/approve", on=user_in_path, may=administrators, returns=ApprovalView)
+def approve_user(call: Call, user: User) -> ApprovalView:
+    """Approve a user who signed up and waits for it."""
+    approvals.approve_user(call.db, user)
+    return ApprovalView("Success")
+
+
+@routes.post(
+    "/users/:id/reject", on=user_in_path, may=administrators, returns=ApprovalView, status=200, locks=NAMESPACES
+)
+def reject_user(call: Call, user: User) -> ApprovalView:
+    """Reject a user who waits for approval: delete the account."""
+    approvals.reject_user(call.db, user)
+    return ApprovalView("Success")
+
+
+@routes.post("/users/:id/unlock", on=user_in_path, may=administrators, returns=bool)
+def unlock_user(call: Call, user: User) -> bool:
+    """Unlock a user whose password is refused after too many failed sign-ins; true if the user was locked."""
+    return locks.unlock_user(call.db, user)
 
 
 @routes.post("/users/:id/ban", on=user_in_path, may=administrators, returns=bool | None, locks=NAMESPACES)
@@ -298,7 +322,12 @@ def unfollow_user(call: Call, user: User) -> UserBrief:
 
 
 @routes.get(
-    "/users/:id/followers", on=user_in_path, may=policy.may_see_user, returns=list[UserBrief], scopes=READ_USER_SCOPES
+    "/users/:id/followers",
+    on=user_in_path,
+    may=policy.may_see_followers,
+    returns=list[UserBrief],
+    scopes=READ_USER_SCOPES,
+    denied=404,  # As in GitLab.
 )
 def list_followers(call: Call, user: User, page: Page) -> Listing[UserBrief]:
     """List the followers of a user."""
@@ -307,7 +336,12 @@ def list_followers(call: Call, user: User, page: Page) -> Listing[UserBrief]:
 
 
 @routes.get(
-    "/users/:id/following", on=user_in_path, may=policy.may_see_user, returns=list[UserBrief], scopes=READ_USER_SCOPES
+    "/users/:id/following",
+    on=user_in_path,
+    may=policy.may_see_followers,
+    returns=list[UserBrief],
+    scopes=READ_USER_SCOPES,
+    denied=404,  # As in GitLab.
 )
 def list_followed(call: Call, user: User, page: Page) -> Listing[UserBrief]:
     """List the users that a user follows."""

@@ -3,7 +3,7 @@
 from ingot.accounts.users.queries import custom_attribute_or_none
 from ingot.accounts.users.tables import User, UserCustomAttribute, custom_attributes
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 
 _MAX_KEY_LENGTH = 255
 _MAX_VALUE_LENGTH = 65_535

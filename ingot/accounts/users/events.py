@@ -49,6 +49,13 @@ class PrimaryEmailChanged(Event, frozen=True):
     user_id: int
 
 
+class AddressProven(Event, frozen=True):
+    """A user proved to own an email address: by a link, or because an administrator or identity provider vouches."""
+
+    user_id: int
+    address: str
+
+
 class EmailAdded(Event, frozen=True):
     """A user added a secondary email address that must be confirmed."""
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import UNSET, UnsetType
 
-from ingot.accounts.users.details import UserDetails
+from ingot.accounts.users.details import COMPUTED_DETAILS, UserDetails
 from ingot.core.api.declared_fields import params_of
 from ingot.core.api.params import Params, Upload
 from ingot.core.db.times import Date, Timestamp
@@ -15,6 +15,7 @@ class ListUsers(Params):
 
     active: bool = False
     blocked: bool = False
+    blocked_pending_approval: bool = False
     external: bool = False
     humans: bool = False
     admins: bool = False
@@ -50,7 +51,7 @@ class GetUser(Params):
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _Details = Params
 else:
-    _Details = params_of(UserDetails)
+    _Details = params_of(UserDetails, without=COMPUTED_DETAILS)
 
 
 class _Profile(_Details):
@@ -72,6 +73,7 @@ class _Profile(_Details):
     can_create_group: bool | UnsetType = UNSET
     external: bool | UnsetType = UNSET
     avatar: Upload | UnsetType | None = UNSET
+    commit_email: str | UnsetType | None = UNSET
 
 
 class SetAvatar(Params):

@@ -1,5 +1,6 @@
 """Permissions on users."""
 
+from ingot.accounts.users.details import user_details
 from ingot.accounts.users.tables import User
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -8,6 +9,16 @@ from ingot.core.access.levels import Access
 def may_see_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG001 - All rules take the same three.
     """Signed-in users."""
     return actor.known
+
+
+def may_see_profile(actor: Actor, user: User) -> bool:
+    """Everyone, or administrators and the user themselves if the profile is private."""
+    return actor.admin or actor.user_id == user.id or not user_details(user.details_document).private_profile
+
+
+def may_see_followers(actor: Actor, access: Access, user: User) -> bool:
+    """Signed-in users who may see the profile."""
+    return may_see_user(actor, access, user) and may_see_profile(actor, user)
 
 
 def may_follow_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG001 - All rules take the same three.

@@ -12,3 +12,10 @@ class UserNamespaces:
 
     ids_of_users: Callable[[Connection, Sequence[int]], dict[int, int]]
     """Returns the ids of the personal namespaces by user, in one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicAddress:
+    """Address of the server, for the private addresses of users."""
+
+    base_url: str

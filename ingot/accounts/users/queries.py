@@ -29,7 +29,7 @@ from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_quer
 from ingot.core.db.search import is_indexed, search_term, text_scan, text_search
 from ingot.core.db.times import Date
 from ingot.core.db.totals import USERS
-from ingot.errors import Invalid, NotFound, too_long_message
+from ingot.core.errors import Invalid, NotFound, too_long_message
 
 _BY_ID = select(users).where(users.c.id == bindparam("user"))
 _BY_IDS = select(users).where(in_list(users.c.id, "users"))
@@ -186,6 +186,7 @@ _FILTERS = {
     "humans": users.c.placeholder.is_(False),
     "exclude_internal": users.c.placeholder.is_(False),
     "blocked": one_of(users.c.state, "blocked", "banned"),
+    "blocked_pending_approval": users.c.state == "blocked_pending_approval",
     "external": users.c.external.is_(True),
     "exclude_external": _NOT_EXTERNAL,
     "admins": users.c.admin.is_(True),
@@ -223,6 +224,7 @@ _FILTERS = {
     ),
 }
 
+_FLAGS = ("active", "humans", "exclude_internal", "blocked", "blocked_pending_approval", "external")
 # Filters whose results depend only on columns that are versioned (see ``totals``).
 _VERSIONED_FILTERS = _FILTERS.keys() - {"extern_uid"}
 
@@ -256,7 +258,7 @@ def _condition(name: str) -> ColumnElement[bool]:
     )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
     matching = select(users).where(*(_condition(name) for name in sorted(filters)))
     column = users.c["name_key" if order_by == "name" else "username_key" if order_by == "username" else order_by]
@@ -281,9 +283,7 @@ def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
 
 def list_users(db: Connection, actor: Actor, params: ListUsers, page: Page) -> Listing[User]:
     """List the matching users; only administrators see external users and may filter by date."""
-    filters = {
-        name for name in ("active", "humans", "exclude_internal", "blocked", "external") if getattr(params, name)
-    }
+    filters = {name for name in _FLAGS if getattr(params, name)}
     values: dict[str, Any] = {}
     if params.username:
         filters.add("username")

@@ -1,12 +1,15 @@
 """State changes of users."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from ingot.accounts.avatars.service import delete_avatar, replace_avatar
-from ingot.accounts.instance.all_settings import all_settings
+from ingot.accounts.instance.all_settings import AllSettings, all_settings, cached_all_settings
+from ingot.accounts.instance.email_restrictions import matches_pattern
+from ingot.accounts.instance.password_rules import current_password_rules
 from ingot.accounts.users.addresses import (
     address_availability,
     hide_public_email,
@@ -15,8 +18,10 @@ from ingot.accounts.users.addresses import (
     require_own_public_email,
     unknown_address,
 )
+from ingot.accounts.users.commit_addresses import PRIVATE, private_commit_address
 from ingot.accounts.users.details import edited_user_details
 from ingot.accounts.users.events import (
+    AddressProven,
     EmailAdded,
     PasswordChanged,
     PrimaryEmailChanged,
@@ -25,6 +30,7 @@ from ingot.accounts.users.events import (
     UserDeleting,
     UserRenamed,
 )
+from ingot.accounts.users.locks import UNLOCKED
 from ingot.accounts.users.params import CreateUser, ModifyUser
 from ingot.accounts.users.queries import (
     count_administrators,
@@ -43,13 +49,13 @@ from ingot.accounts.users.tables import (
     users,
 )
 from ingot.core.access.actor import Actor
-from ingot.core.access.passwords import password_error
+from ingot.core.access.passwords import password_errors
 from ingot.core.api.params import Upload, given_fields
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Date, day_of
+from ingot.core.db.times import Date
+from ingot.core.errors import Conflict, Denied, Invalid, too_long_message
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES, path_error
-from ingot.errors import Conflict, Denied, Invalid, too_long_message
 
 _TEXTS = ("skype", "linkedin", "twitter", "website_url", "organization", "bio", "location", "public_email")
 # The scheme is optional, and only http(s): pages link to this address, and javascript: would run in them.
@@ -74,12 +80,14 @@ def create_user(
     """
     chooses = params.reset_password or params.force_random_password
     columns = _columns(given_fields(params))
-    columns["details_document"] = edited_user_details("{}", given_fields(params))
+    settings = all_settings(db)
+    details = {"private_profile": settings.user_defaults_to_private_profile, **given_fields(params)}
+    details |= _commit_email(params.commit_email, [columns["email"]])
+    columns["details_document"] = edited_user_details("{}", details)
     contested = _require_available(db, columns, vouched_for=vouched_for)
-    _validate(columns, "" if chooses or params.password is UNSET else params.password)
+    _validate(db, columns, "" if chooses or params.password is UNSET else params.password)
     proven = vouched_for and _is_confirmed(params)
     require_own_public_email(db, columns.get("public_email", ""), None, columns["email"], proven=proven)
-    settings = all_settings(db)
     confirmed = not contested and (_is_confirmed(params) or not settings.send_user_confirmation_email)
     address = columns["email"]
     if contested:
@@ -89,7 +97,7 @@ def create_user(
     defaults = {
         "state": "blocked" if placeholder else "active",
         "admin": False,
-        "external": settings.user_default_external,
+        "external": settings.user_default_external and not _is_internal_address(settings, address),
         "placeholder": placeholder,
         "blocked_by_directory": False,
         "bot": bot,
@@ -123,6 +131,8 @@ def create_user(
             bot=bot,
         ),
     )
+    if proven and not contested:
+        emit(db, AddressProven(user_id=user_id, address=address))
     if contested:
         email_id = db.insert(emails, user_id=user_id, email=address, created_at=db.now)
         emit(db, EmailAdded(email_id=email_id))
@@ -132,12 +142,18 @@ def create_user(
 def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, password_hash: str | None) -> User:
     """Change the given fields; a password set by another user must be changed at the next sign-in."""
     columns = _columns(given_fields(params))
-    columns["details_document"] = edited_user_details(user.details_document, given_fields(params))
+    addresses = [user.email, columns.get("email", user.email)]
+    private_address = private_commit_address(db, user) if params.commit_email else None
+    details = given_fields(params) | _commit_email(params.commit_email, addresses, private_address)
+    columns["details_document"] = edited_user_details(user.details_document, details)
     if columns.get("email") == user.email:
         del columns["email"]
     if _require_available(db, columns, except_id=user.id, vouched_for=actor.admin):
         raise Conflict("Email has already been taken")
-    _validate(columns, params.password if params.password is not UNSET else None)
+    _validate(db, columns, params.password if params.password is not UNSET else None)
+    renamed = columns.get("name", user.name) != user.name
+    if renamed and not actor.admin and cached_all_settings(db).updating_name_disabled_for_users:
+        raise Denied("Only administrators can change names")
     if user.bot and (columns.get("admin") or not columns.get("external", True)):
         raise Denied("Bot users cannot be administrators or internal users")
     if user.bot and ("email" in columns or params.password is not UNSET):
@@ -147,7 +163,7 @@ def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, pa
     if columns.get("external"):
         columns |= {"projects_limit": 0, "can_create_group": False}
     if params.password is not UNSET:
-        columns |= {"password_hash": password_hash, "password_expired": actor.user_id != user.id}
+        columns |= {"password_hash": password_hash, "password_expired": actor.user_id != user.id, **UNLOCKED}
     email_changed = "email" in columns
     if email_changed:
         columns["proven_at"] = db.now if actor.admin else None
@@ -165,6 +181,8 @@ def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, pa
     changed = find_user(db, user.id)
     if email_changed:
         emit(db, PrimaryEmailChanged(user_id=user.id))
+        if changed.proven_at is not None:
+            emit(db, AddressProven(user_id=user.id, address=changed.email))
     if (changed.username, changed.name) != (user.username, user.name):
         emit(db, UserRenamed(user_id=user.id, username=changed.username, name=changed.name))
     if params.password is not UNSET:
@@ -216,8 +234,8 @@ def block_by_directory(db: Connection, user: User) -> None:
 
 
 def remove_block(db: Connection, user: User) -> None:
-    """Lift any block, including a directory's."""
-    db.update(users, user.id, state="active", blocked_by_directory=False, updated_at=db.now)
+    """Lift any block, including a directory's, and any lock."""
+    db.update(users, user.id, state="active", blocked_by_directory=False, updated_at=db.now, **UNLOCKED)
 
 
 def set_admin(db: Connection, user: User, admin: bool) -> None:
@@ -230,14 +248,20 @@ def set_admin(db: Connection, user: User, admin: bool) -> None:
 
 
 def set_password(db: Connection, user: User, password_hash: str, kept_session_id: int = 0) -> None:
-    """Set a password that the user chose; all sessions except ``kept_session_id`` end."""
-    db.update(users, user.id, password_hash=password_hash, password_expired=False, updated_at=db.now)
+    """Set a password that the user chose, which ends a lock; all sessions except ``kept_session_id`` end."""
+    columns = {"password_hash": password_hash, "password_expired": False, **UNLOCKED}
+    db.update(users, user.id, **columns, updated_at=db.now)
     emit(db, PasswordChanged(user_id=user.id, kept_session_id=kept_session_id))
+
+
+def accept_terms(db: Connection, user_id: int) -> None:
+    """Record that a user accepts the terms of service of the instance."""
+    db.update(users, user_id, terms_accepted_at=db.now)
 
 
 def record_activity(db: Connection, user: User) -> None:
     """Record that a user was active today; at most one write per day."""
-    today: Date = day_of(db.now)
+    today: Date = db.today
     if user.last_activity_on != today:
         db.update(users, user.id, last_activity_on=today)
 
@@ -263,8 +287,27 @@ def unfollow_user(db: Connection, actor: Actor, user: User) -> bool:
     return row_id is not None and db.delete_counted(followings, row_id) > 0
 
 
+def _is_internal_address(settings: AllSettings, address: str) -> bool:
+    pattern = settings.user_default_internal_regex
+    return matches_pattern(address, f"(?i){pattern}" if pattern else None)
+
+
 def _is_confirmed(params: CreateUser) -> bool:
     return params.confirm if params.skip_confirmation is UNSET else params.skip_confirmation
+
+
+def _commit_email(
+    chosen: str | UnsetType | None, addresses: Sequence[str], private_address: str | None = None
+) -> dict[str, str | None]:
+    """Return the detail that states the chosen address of commits: a private or a primary one."""
+    if chosen is UNSET:
+        return {}
+    address = (chosen or "").strip().lower()
+    if address in (PRIVATE, (private_address or PRIVATE).lower()):
+        return {"commit_email": PRIVATE}
+    if address and address not in addresses:
+        raise Invalid(commit_email=[f"must be the primary address or {PRIVATE}"])
+    return {"commit_email": None}
 
 
 def _columns(values: dict[str, Any]) -> dict[str, Any]:
@@ -309,13 +352,13 @@ def _require_available(
     return availability == "contested"
 
 
-def _validate(columns: dict[str, Any], password: str | None) -> None:
+def _validate(db: Connection, columns: dict[str, Any], password: str | None) -> None:
     """Raise Invalid with all reasons at once."""
     errors: dict[str, list[str]] = {}
     if password:
-        error = password_error(password)
-        if error:
-            errors["password"] = [error]
+        reasons = password_errors(password, current_password_rules(db))
+        if reasons:
+            errors["password"] = reasons
     elif password == "" and "username" not in columns:
         errors["password"] = ["can't be blank"]
     if "username" in columns:
@@ -367,6 +410,12 @@ def set_avatar(db: Connection, user: User, upload: Upload | None) -> User:
     """Replace the avatar of a user, or remove it for None."""
     replace_avatar(db, users, user.id, user.avatar_id, upload)
     return find_user(db, user.id)
+
+
+def set_commit_address(db: Connection, user: User, *, private: bool) -> None:
+    """Choose the private or the primary address of a user for commits."""
+    details = {"commit_email": PRIVATE if private else None}
+    db.update(users, user.id, details_document=edited_user_details(user.details_document, details))
 
 
 def set_page_preferences(db: Connection, user: User, language: str | None, time_zone: str | None) -> None:

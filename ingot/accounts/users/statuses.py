@@ -10,7 +10,7 @@ from ingot.accounts.users.tables import User, UserStatus, statuses
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 _CLEAR_AFTER = {
     "30_minutes": {"minutes": 30},

@@ -53,6 +53,11 @@ users = Table(
     text("time_zone", nullable=True),
     # JSON document of ``UserDetails``; values that equal the default are omitted.
     text("details_document", server_default="{}"),
+    # Failed sign-ins since the last successful one, and the lock that follows from too many.
+    number("failed_attempts", server_default="0"),
+    text("locked_at", nullable=True),
+    # When the user accepted the terms of service of the instance.
+    text("terms_accepted_at", nullable=True),
     sqlite_autoincrement=True,
 )
 Index("ix_users_created_at", users.c.created_at)
@@ -174,6 +179,9 @@ class User(Record, frozen=True):
     language: str | None
     time_zone: str | None
     details_document: str
+    failed_attempts: int
+    locked_at: Timestamp | None
+    terms_accepted_at: Timestamp | None
 
 
 class Identity(Record, frozen=True):

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import UNSET, UnsetType
 
-from ingot.accounts.users.details import UserDetails, shown_user_details
+from ingot.accounts.users.commit_addresses import commit_address
+from ingot.accounts.users.details import COMPUTED_DETAILS, UserDetails, shown_user_details, user_details
+from ingot.accounts.users.locks import is_locked
+from ingot.accounts.users.policy import may_see_profile
 from ingot.accounts.users.ports import UserNamespaces
 from ingot.accounts.users.queries import (
     custom_attributes_by_user,
@@ -85,13 +88,14 @@ class CustomAttributeView(View):
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _Details = OwnUserView
 else:
-    _Details = view_of(OwnUserView, UserDetails)
+    _Details = view_of(OwnUserView, UserDetails, COMPUTED_DETAILS)
 
 
 class AdminUserView(_Details):
     """A user, for administrators."""
 
     is_admin: bool
+    locked: bool
     namespace_id: int | None
     private_token: str | UnsetType = UNSET
     custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
@@ -103,6 +107,12 @@ class ActivityView(View):
     username: str
     last_activity_on: Date
     last_activity_at: Date
+
+
+class ApprovalView(View):
+    """Result of the approval or rejection of a user."""
+
+    message: str
 
 
 class AvatarView(View):
@@ -191,6 +201,12 @@ def user_view_by_name(db: Connection, username: str, base: str) -> UserView | No
     return user_view(user, base) if user is not None and not user.placeholder else None
 
 
+def profile_or_none(db: Connection, actor: Actor, user_id: int) -> UserDetails | None:
+    """Return the details of a user; None if their profile is private for the caller."""
+    user = find_user(db, user_id)
+    return user_details(user.details_document) if may_see_profile(actor, user) else None
+
+
 def user_avatar_id(db: Connection, user_id: str) -> int | None:
     """Return the id of a user's avatar; raise NotFound for an unknown user."""
     return find_user(db, user_id).avatar_id
@@ -203,7 +219,7 @@ def placeholder_username(db: Connection) -> str:
 
 def own_user_view(db: Connection, user: User, base: str) -> OwnUserView:
     """Return the caller's own account."""
-    return OwnUserView(*_public_fields(user, base), *_private_fields(user, identities_by_user(db, [user.id])))
+    return OwnUserView(*_public_fields(user, base), *_private_fields(db, user, identities_by_user(db, [user.id])))
 
 
 def admin_user_views(db: Connection, users: Sequence[User], base: str) -> list[AdminUserView]:
@@ -215,9 +231,10 @@ def admin_user_views(db: Connection, users: Sequence[User], base: str) -> list[A
         AdminUserView(
             *(
                 *_public_fields(user, base),
-                *_private_fields(user, identities),
+                *_private_fields(db, user, identities),
                 *shown_user_details(user.details_document),
                 user.admin,
+                is_locked(db, user),
                 namespaces.get(user.id),
             )
         )
@@ -242,10 +259,12 @@ def user_list_views(
     return views
 
 
-def single_user_view(db: Connection, actor: Actor, user: User, base: str, *, with_attributes: bool = False) -> UserView:
+def single_user_view(
+    db: Connection, actor: Actor, user: User, base: str, *, with_attributes: bool = False
+) -> UserBrief:
     """Return a user with the fields that the caller may see."""
     if not actor.admin:
-        return user_view(user, base)
+        return user_view(user, base) if may_see_profile(actor, user) else user_brief(user, base)
     view = admin_user_view(db, user, base)
     if with_attributes:
         _add_attributes(db, [view])
@@ -279,10 +298,10 @@ def _public_fields(user: User, base: str) -> tuple[Any, ...]:
     )
 
 
-def _private_fields(user: User, identities: dict[int, list[Identity]]) -> tuple[Any, ...]:
+def _private_fields(db: Connection, user: User, identities: dict[int, list[Identity]]) -> tuple[Any, ...]:
     return (
         user.email,
-        user.email,
+        commit_address(db, user),
         user.last_sign_in_at,
         user.current_sign_in_at,
         user.confirmed_at,
@@ -318,6 +337,11 @@ def identities_of_user(db: Connection, user_id: int) -> list[Identity]:
 def status_or_none(db: Connection, user: User) -> UserStatus | None:
     """Return a user's status, unless it has expired."""
     return user_status_or_none(db, user)
+
+
+def status_of_user(db: Connection, user_id: int) -> UserStatus | None:
+    """Return the status of a user whose profile the caller may see, unless it has expired."""
+    return user_status_or_none(db, find_user(db, user_id))
 
 
 def current_user(db: Connection, actor: Actor) -> User:

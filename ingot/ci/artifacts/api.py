@@ -7,12 +7,9 @@ from ingot.ci.artifacts.coverage_reports import read_coverage
 from ingot.ci.artifacts.downloads import entry_response, file_response
 from ingot.ci.artifacts.finders import (
     ArtifactSubject,
-    ProjectArtifacts,
     artifact_in_path,
     find_artifact_of_ref,
     may_read_archive,
-    may_read_archives,
-    project_artifacts_in_path,
 )
 from ingot.ci.artifacts.jobs import enqueue_artifact_expiry
 from ingot.ci.artifacts.params import ArtifactOfRef, DownloadArtifact, UploadArtifact
@@ -33,7 +30,7 @@ from ingot.ci.artifacts.views import (
 )
 from ingot.ci.job_records.policy import may_read_jobs
 from ingot.ci.job_records.queries import find_job, job_by_id, job_by_token, require_active_user
-from ingot.collaboration.merge_requests.detail_views import visible_source_or_none
+from ingot.collaboration.merge_requests.detail_views import pipeline_projects
 from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.pipelines import head_pipeline
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_read_merge_request
@@ -41,15 +38,15 @@ from ingot.collaboration.merge_requests.queries import latest_version
 from ingot.core.access.rules import anyone, require
 from ingot.core.api.params import number_or_none, path_number
 from ingot.core.api.routes import Call, ContentResponse, Routes
-from ingot.errors import Denied, NotFound
+from ingot.core.errors import Denied, NotFound
 from ingot.git.diffs.changed_files import changed_paths_between
 from ingot.git.history.commits import NO_OID
+from ingot.pipelines.queries import find_pipeline
 from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.code_access import project_repository
 from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.queries import find_pipeline
 
 routes = Routes("jobs")
 REDIRECTS: dict[int, Any] = {302: None}
@@ -127,32 +124,32 @@ def get_job_artifact_file(call: Call, subject: ArtifactSubject) -> ContentRespon
 
 @routes.get(
     "/projects/:id/jobs/artifacts/:ref_name/download",
-    on=project_artifacts_in_path,
-    may=may_read_archives,
+    on=project_in_path,
+    may=may_read_jobs,
     returns=ContentResponse,
     instead=REDIRECTS,
     heavy=True,
     job_token=True,
     slashes="ref_name",
 )
-def get_artifacts_of_ref(call: Call, subject: ProjectArtifacts, params: ArtifactOfRef) -> ContentResponse:
+def get_artifacts_of_ref(call: Call, project: Project, params: ArtifactOfRef) -> ContentResponse:
     """Download the archive of the newest successful job with a name on a branch or tag."""
-    artifact = find_artifact_of_ref(call, subject, call.path["ref_name"], params.job)
+    artifact = find_artifact_of_ref(call, project, call.path["ref_name"], params.job)
     return file_response(artifact_store_of(call.settings), artifact)
 
 
 @routes.get(
     "/projects/:id/jobs/artifacts/:ref_name/raw/:artifact_path",
-    on=project_artifacts_in_path,
-    may=may_read_archives,
+    on=project_in_path,
+    may=may_read_jobs,
     returns=ContentResponse,
     heavy=True,
     job_token=True,
     slashes="artifact_path",
 )
-def get_artifact_file_of_ref(call: Call, subject: ProjectArtifacts, params: ArtifactOfRef) -> ContentResponse:
+def get_artifact_file_of_ref(call: Call, project: Project, params: ArtifactOfRef) -> ContentResponse:
     """Download one file of the archive of the newest successful job with a name on a branch or tag."""
-    artifact = find_artifact_of_ref(call, subject, call.path["ref_name"], params.job)
+    artifact = find_artifact_of_ref(call, project, call.path["ref_name"], params.job)
     return entry_response(artifact_store_of(call.settings), artifact, call.path["artifact_path"])
 
 
@@ -215,11 +212,10 @@ def _test_suites(call: Call, project: Project) -> list[JunitSuite]:
 def get_coverage_reports(call: Call, lookup: MergeRequestLookup) -> CoverageReportView:
     """Get how often the lines of changed files were executed in the tests of a merge request's pipeline."""
     merge_request = lookup.merge_request
-    source = visible_source_or_none(call.db, call.actor, merge_request)
-    pipeline = None if source is None else head_pipeline(call.db, merge_request)
-    if source is None or pipeline is None:
+    pipeline = head_pipeline(call.db, merge_request)
+    if pipeline is None or not pipeline_projects(call.db, call.actor, [pipeline.project_id]):
         return CoverageReportView({}, 0, 0, None)
-    access, source = find_project(call.db, call.actor, source.id)
+    access, source = find_project(call.db, call.actor, pipeline.project_id)
     require(may_read_jobs(call.actor, access, source) and may_download_code(call.actor, access, source))
     version = latest_version(call.db, merge_request.id)
     base = (version.base_oid if version is not None else None) or NO_OID

@@ -17,8 +17,8 @@ from ingot.ci.artifacts.archives import (
 from ingot.ci.artifacts.store import ArtifactStore
 from ingot.ci.artifacts.tables import JobArtifact
 from ingot.core.api.routes import ContentResponse
+from ingot.core.errors import Invalid, NotFound
 from ingot.core.http.content_headers import SANDBOX, content_disposition
-from ingot.errors import Invalid, NotFound
 
 _CONTENT_TYPES = {"zip": "application/zip", "gzip": "application/gzip", "raw": "application/octet-stream"}
 

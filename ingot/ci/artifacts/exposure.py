@@ -6,9 +6,9 @@ from ingot.ci.artifacts.policy import may_read_artifact
 from ingot.ci.artifacts.queries import exposed_archives
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.pipelines.tables import Pipeline
 from ingot.projects.projects.queries import find_project
-from ingot.repositories.pipelines.tables import Pipeline
 
 _MAX_ARTIFACTS = 10
 _UNKNOWN_SIGNS = "*$"

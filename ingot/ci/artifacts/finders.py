@@ -12,7 +12,7 @@ from ingot.core.access.levels import Access
 from ingot.core.access.rules import require
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.tables import Project
 
@@ -22,13 +22,6 @@ class ArtifactSubject(NamedTuple):
 
     project: Project
     artifact: JobArtifact
-
-
-class ProjectArtifacts(NamedTuple):
-    """Project whose archives are found by ref and name, with the caller's access."""
-
-    project: Project
-    access: Access
 
 
 def artifact_in_path(call: Call) -> tuple[Access, ArtifactSubject]:
@@ -42,27 +35,16 @@ def artifact_in_path(call: Call) -> tuple[Access, ArtifactSubject]:
     return access, ArtifactSubject(project, artifact)
 
 
-def project_artifacts_in_path(call: Call) -> tuple[Access, ProjectArtifacts]:
-    """Find the project in the path."""
-    access, project = project_in_path(call)
-    return access, ProjectArtifacts(project, access)
-
-
-def find_artifact_of_ref(call: Call, subject: ProjectArtifacts, ref: str, job_name: str) -> JobArtifact:
+def find_artifact_of_ref(call: Call, project: Project, ref: str, job_name: str) -> JobArtifact:
     """Return the archive of the newest successful job with a name on a branch or tag; raise NotFound otherwise."""
-    job = latest_job_of_ref(call.db, subject.project.id, ref, job_name)
+    job = latest_job_of_ref(call.db, project.id, ref, job_name)
     artifact = None if job is None else artifact_or_none(call.db, job.id)
     if artifact is None:
         raise NotFound(message="404 Not found")
-    require(may_read_artifact(call.actor, subject.access, subject.project, artifact))
+    require(may_read_artifact(call.actor, call.access, project, artifact))
     return artifact
 
 
 def may_read_archive(actor: Actor, access: Access, subject: ArtifactSubject) -> bool:
     """Users who may read the jobs of the project, unless the configuration limits the file to a role or to jobs."""
     return may_read_artifact(actor, access, subject.project, subject.artifact)
-
-
-def may_read_archives(actor: Actor, access: Access, subject: ProjectArtifacts) -> bool:
-    """Users who may read the jobs of the project."""
-    return may_read_jobs(actor, access, subject.project)

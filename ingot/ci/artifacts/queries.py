@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
 
+from ingot.accounts.instance.tables import instance_settings
 from ingot.ci.artifacts.tables import JobArtifact, job_artifacts
 from ingot.ci.job_records.ports import ArtifactSummary
 from ingot.ci.job_records.queries import JOBS
@@ -13,7 +14,7 @@ from ingot.ci.job_records.tables import CiJob, JobOptions, ci_jobs
 from ingot.ci.pipelines.tables import ci_settings
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
-from ingot.repositories.pipelines.tables import commit_statuses, pipelines
+from ingot.pipelines.tables import commit_statuses, pipelines
 
 SWEEP_BATCH = 500
 _ENDED_WITHOUT_SUCCESS = ("failed", "canceled", "skipped")
@@ -29,7 +30,10 @@ def _is_latest_of_ref() -> ColumnElement[bool]:
         newer.c.id > pipelines.c.id,
         newer.c.status == "success",
     )
+    # Values that equal the default are not stored.
+    disabled = exists().where(instance_settings.c.document.contains('"keep_latest_artifact":false', autoescape=True))
     return and_(
+        ~disabled,
         or_(ci_settings.c.project_id.is_(None), ci_settings.c.keep_latest_artifact),
         ~one_of(pipelines.c.status, *_ENDED_WITHOUT_SUCCESS),
         ~superseded,

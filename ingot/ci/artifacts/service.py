@@ -12,8 +12,8 @@ from ingot.ci.job_records.tables import CiJob, ci_job_variables
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import add_duration
+from ingot.core.errors import NotFound
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import NotFound
 from ingot.projects.projects.tables import projects
 
 DELETE_ARTIFACT_FILES = "delete_artifact_files"
@@ -57,7 +57,7 @@ class StoredFile(NamedTuple):
 
 def add_artifact(db: Connection, job: CiJob, stored: StoredFile) -> JobArtifact:
     """Record an uploaded file of a job; it replaces an earlier one of its type, which a runner may send again."""
-    # A runner that repeats an upload must not meet its first attempt.
+    # A runner that repeats an upload must not collide with the first one.
     db.lock(f"artifacts of job {job.id}")
     options = options_of(job).artifacts
     access = options.get("access", "all")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from ingot.core.settings import Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.files import FileStorage
-from ingot.settings import Settings
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _STORED_KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28}")

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
 from ingot.ci.artifacts.reports.junit import JunitCase, JunitReport, parse_junit
 from ingot.ci.artifacts.store import ArtifactStore
 from ingot.ci.artifacts.tables import JobArtifact
+from ingot.core.cache import BoundedCache, declare_cache
 
 # A file never changes: an upload that replaces one gets another key.
 _report_cache: BoundedCache[str, JunitReport] = declare_cache("test-reports", share=1)

@@ -22,8 +22,11 @@ from ingot.core.api.params import ParamsReader, Upload, number_or_none
 from ingot.core.api.request_fields import BadRequest, read_body
 from ingot.core.api.routes import BodyContext
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Denied, Invalid, NotFound
 from ingot.core.http.body_budget import ANONYMOUS_BODY_LIMIT
-from ingot.errors import Denied, Invalid, NotFound
+from ingot.projects.namespaces.queries import namespace_by_id
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.queries import existing_project
 
 MAX_PARTS = 20
 MULTIPART_OVERHEAD_BYTES = 2**20
@@ -51,18 +54,33 @@ def find_running_job(db: Connection, job_id: int | None, token: str | None) -> C
     return job
 
 
+def max_artifacts_size(db: Connection, job_id: int | None, default: int) -> int:
+    """Return the largest size in megabytes: that of the project, of the nearest group that has one, or the default."""
+    job = None if job_id is None else job_by_id(db, job_id)
+    if job is None:
+        return default
+    project = existing_project(db, job.project_id)
+    size = project.ci_options.max_artifacts_size
+    namespace: Namespace | None = namespace_by_id(db, project.namespace_id)
+    while size is None and namespace is not None and namespace.kind == "group":
+        size = namespace.options.max_artifacts_size
+        namespace = namespace_by_id(db, namespace.parent_id) if namespace.parent_id is not None else None
+    return default if size is None else size
+
+
 async def receive_artifact(context: BodyContext) -> tuple[StoredFile, str | None]:
     """Store the uploaded file; return it with the token, which may be in the body like all parameters."""
     params: UploadArtifact = context.params
     job_id, token = number_or_none(context.path["id"]), params.token
-    settings = context.database.read(all_settings)
-    max_bytes = settings.max_artifacts_size * 2**20
+    settings = await context.read(all_settings)
+    find_size = partial(max_artifacts_size, job_id=job_id, default=settings.max_artifacts_size)
+    max_bytes = 2**20 * await context.read(find_size)
     body_limit = max_bytes + MULTIPART_OVERHEAD_BYTES
     if token is None:
         # The body may contain the token; until then anyone may have sent it.
         body_limit = min(body_limit, ANONYMOUS_BODY_LIMIT)
     else:
-        context.database.read(partial(find_running_job, job_id=job_id, token=token))
+        await context.read(partial(find_running_job, job_id=job_id, token=token))
         context.charge.anonymous = False
     store = artifact_store_of(context.settings)
     fields = await _read_fields(context, store, body_limit, max_bytes)
@@ -75,7 +93,7 @@ async def receive_artifact(context: BodyContext) -> tuple[StoredFile, str | None
         sent = {name: value for name, value in fields.items() if isinstance(value, str)}
         params = _params.read({**msgspec.to_builtins(params), **sent})
         token = params.token
-        context.database.read(partial(find_running_job, job_id=job_id, token=token))
+        await context.read(partial(find_running_job, job_id=job_id, token=token))
         expire_in = _expiry(params.expire_in or settings.default_artifacts_expire_in)
         # Not in the pool of the kernel: to sync a large file takes seconds, in which other calls would wait.
         stored = await asyncio.to_thread(_store, incoming, upload.filename, params, expire_in, settings)

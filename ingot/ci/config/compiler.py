@@ -26,7 +26,6 @@ from ingot.ci.config.plan import (
     WorkflowSpec,
 )
 from ingot.ci.config.validation import (
-    DEFAULT_MAX_NEEDS,
     Problems,
     cycle_errors,
     global_errors,
@@ -34,6 +33,7 @@ from ingot.ci.config.validation import (
     job_warnings,
     relation_errors,
 )
+from ingot.ci.config.yaml_loader import ConfigLimits
 
 MAX_JOBS = 10_000
 """Jobs of a file with the copies of ``parallel``; large projects have thousands, of which rules choose a few."""
@@ -47,17 +47,18 @@ def read_config(
     context: RuleContext,
     inputs: Mapping[str, Any] | None = None,
     *,
-    max_needs: int = DEFAULT_MAX_NEEDS,
+    limits: ConfigLimits | None = None,
 ) -> PipelineConfig:
     """Read, merge and validate a file; raise ConfigError with all errors that were found."""
-    includes = Includes(context)
+    limits = limits or ConfigLimits()
+    includes = Includes(context, limits)
     merged = includes.load(text, source, inputs)
     resolved = resolve_references(resolve_extends(merged))
     jobs = {name: job for name, job in resolved.items() if name not in GLOBAL_KEYWORDS and not _is_hidden(name)}
     _raise_all(_errors(resolved, jobs))
     has_workflow_rules = (resolved.get("workflow") or {}).get("rules") is not None
     warnings = (*dict.fromkeys(includes.warnings), *job_warnings(jobs, has_workflow_rules=has_workflow_rules))
-    return _validated(resolved, jobs, warnings, max_needs)
+    return _validated(resolved, jobs, warnings, limits.needs)
 
 
 def _is_hidden(name: Any) -> bool:

@@ -12,9 +12,8 @@ from ingot.ci.config.job_specs import config_rules
 from ingot.ci.config.keywords import include_entry
 from ingot.ci.config.merge import deep_merge
 from ingot.ci.config.variables import expand_text
-from ingot.ci.config.yaml_loader import Budget, load_documents
+from ingot.ci.config.yaml_loader import Budget, ConfigLimits, load_documents
 
-MAX_INCLUDES = 150
 _WITHOUT_EFFECT = re.compile(r"^# Without effect: (.+)$", re.MULTILINE)
 """Comment in a template that exists only so that files which include it stay valid."""
 _KINDS = ("local", "project", "remote", "template", "component", "artifact")
@@ -58,9 +57,9 @@ class _IncludedFile(NamedTuple):
 class Includes:
     """Reads a file with everything that it includes."""
 
-    def __init__(self, context: RuleContext) -> None:
+    def __init__(self, context: RuleContext, limits: ConfigLimits) -> None:
         self._scope = RuleScope(context, {})
-        self._budget = Budget()
+        self._budget = Budget(limits=limits)
         self._count = 0
         self.warnings: list[str] = []
         """Templates that were included and have no effect."""
@@ -125,8 +124,8 @@ class Includes:
         if file.key in path:
             raise ConfigError(f"Include `{file.name}` was already included!")
         self._count += 1
-        if self._count > MAX_INCLUDES:
-            raise ConfigError(f"Maximum of {MAX_INCLUDES} nested includes are allowed!")
+        if self._count > self._budget.limits.includes:
+            raise ConfigError(f"Maximum of {self._budget.limits.includes} nested includes are allowed!")
         try:
             return self.load(file.text, file.source, inputs, (*path, file.key))
         except ConfigError as error:

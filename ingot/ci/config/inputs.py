@@ -1,8 +1,9 @@
 """``spec:inputs``: values that a file receives from the one that includes it, or from the caller of a pipeline."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,6 +23,50 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 _ARTICLES = {"array": "an"}
 _MAX_MESSAGES = 3
+
+
+class InputSpec(NamedTuple):
+    """An input that a file declares, as a form shows it."""
+
+    name: str
+    kind: str
+    """``string``, ``number``, ``boolean`` or ``array``."""
+    default: Any
+    required: bool
+    description: str
+    options: tuple[str, ...]
+
+    def text(self, value: Any) -> str:
+        """Return a value as the text of a form field."""
+        return "" if value is None else _string(value)
+
+    def value(self, text: str) -> Any:
+        """Return the value that the text of a form field stands for."""
+        return _converted(self.kind, text)
+
+
+def input_specs(documents: list[Any]) -> tuple[InputSpec, ...]:
+    """Return the inputs that a file declares, without those whose declaration is not valid."""
+    if len(documents) < 2 or not isinstance(documents[0], dict):
+        return ()
+    spec = documents[0].get("spec")
+    declared = spec.get("inputs") if isinstance(spec, dict) else None
+    if not isinstance(declared, dict):
+        return ()
+    return tuple(_input_spec(str(name), rule) for name, rule in declared.items() if _kind(rule) in _TYPES)
+
+
+def _input_spec(name: str, rule: Any) -> InputSpec:
+    rule = rule if isinstance(rule, dict) else {}
+    options = rule.get("options")
+    return InputSpec(
+        name,
+        _kind(rule),
+        rule.get("default"),
+        "default" not in rule,
+        _string(rule.get("description") or ""),
+        tuple(map(_string, options)) if isinstance(options, list) else (),
+    )
 
 
 def with_inputs(documents: list[Any], given: Mapping[str, Any], variables: Mapping[str, str]) -> Any:
@@ -172,4 +217,6 @@ class _Inserter:
 
 
 def _string(value: Any) -> str:
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False, default=str)
     return str(value).lower() if isinstance(value, bool) else str(value)

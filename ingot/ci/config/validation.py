@@ -21,7 +21,6 @@ from ingot.ci.config.need_checks import NO_NUMBER
 from ingot.ci.config.plan import JobEnvironment, JobSpec, Need
 from ingot.ci.config.value_checks import start_in
 
-DEFAULT_MAX_NEEDS = 50
 """Number of jobs that one job may need, unless a setting says otherwise."""
 MAX_NAME_LENGTH = 255
 _EXCLUDED_BY_RULES = ("only", "except", "start_in")

@@ -9,7 +9,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import yaml
@@ -42,11 +42,32 @@ class YamlReference(msgspec.Struct, frozen=True):
         return f"!reference {msgspec.json.encode(self.path).decode()}"
 
 
-class Budget:
-    """Number of values that a configuration may still contain."""
+class ConfigLimits(NamedTuple):
+    """Limits of a configuration that administrators can lower."""
 
-    def __init__(self, left: int = MAX_NODES) -> None:
+    needs: int = 50
+    """Jobs that one job may need."""
+    file_bytes: int = MAX_BYTES
+    total_bytes: int = 300 * 2**20
+    depth: int = MAX_DEPTH
+    includes: int = 150
+
+
+class Budget:
+    """Number of values and bytes that a configuration may still contain."""
+
+    def __init__(self, left: int = MAX_NODES, limits: ConfigLimits | None = None) -> None:
         self.left = left
+        self.limits = limits or ConfigLimits()
+        self._bytes_left = self.limits.total_bytes
+
+    def read(self, size: int) -> None:
+        """Count the bytes of a file; raise ConfigError beyond a limit."""
+        if size > self.limits.file_bytes:
+            raise ConfigError(f"The file is larger than {_size(self.limits.file_bytes)}")
+        self._bytes_left -= size
+        if self._bytes_left < 0:
+            raise ConfigError(f"The files of the configuration are larger than {_size(self.limits.total_bytes)}")
 
     def spend(self, count: int = 1) -> None:
         """Count values; raise ConfigError beyond the limit."""
@@ -61,17 +82,21 @@ class Budget:
 
 def load_documents(text: str | bytes, budget: Budget | None = None) -> list[Any]:
     """Parse a file with one document, or with a header and one document; raise ConfigError if it is refused."""
-    if len(text) > MAX_BYTES:
-        raise ConfigError(f"The file is larger than {MAX_BYTES // 2**20} MiB")
+    budget = budget or Budget()
     try:
         decoded = text.decode() if isinstance(text, bytes) else text
-        return list(_documents(decoded, budget or Budget()))
+        budget.read(len(decoded.encode()) if len(text) <= budget.limits.file_bytes else len(text))
+        return list(_documents(decoded, budget))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" at line {mark.line + 1} column {mark.column + 1}" if mark else ""
         raise ConfigError(f"Invalid configuration format: {error.problem}{where}") from error
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError("Invalid configuration format") from error
+
+
+def _size(size: int) -> str:
+    return f"{size // 2**20} MiB" if size % 2**20 == 0 else f"{size} bytes"
 
 
 def _documents(text: str, budget: Budget) -> Iterator[Any]:
@@ -110,7 +135,7 @@ class _Builder:
             return _scalar(event), 1
         if kind is yaml.AliasEvent:
             return self._aliased(event)
-        if depth >= MAX_DEPTH:
+        if depth >= self._budget.limits.depth:
             raise ConfigError("The YAML is nested too deeply")
         if event.anchor is not None:
             self._anchors[event.anchor] = None

@@ -6,8 +6,8 @@ from ingot.ci.downstream.views import BridgeView, bridge_views
 from ingot.ci.pipelines.api import job_place, pipeline_in_path
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
+from ingot.repositories.commit_statuses.policy import may_read_pipelines
 from ingot.repositories.context import RepositoryContext, repository_in_path
-from ingot.repositories.statuses.policy import may_read_pipelines
 
 routes = Routes("pipelines")
 

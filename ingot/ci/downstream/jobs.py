@@ -7,7 +7,7 @@ import msgspec
 
 from ingot.ci.artifacts.store import ArtifactStore
 from ingot.ci.downstream.service import cancel_pipeline, follow_downstream_pipeline
-from ingot.ci.downstream.staged import start_downstream_pipeline
+from ingot.ci.downstream.start import start_downstream_pipeline
 from ingot.core.db.database import Database
 from ingot.git.maintenance.store import RepositoryStore
 

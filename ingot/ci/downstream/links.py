@@ -7,7 +7,7 @@ from ingot.ci.job_records.queries import job_by_id
 from ingot.ci.pipelines.hierarchy import downstream_ids, upstream_link
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.tables import Status
 
 
 class LinkedPipeline(NamedTuple):

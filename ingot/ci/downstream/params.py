@@ -1,7 +1,7 @@
 """Request parameters of jobs that start pipelines."""
 
 from ingot.core.api.params import Params
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.tables import Status
 
 
 class ListBridges(Params):

@@ -12,11 +12,11 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.pipelines.queries import pipelines_by_ids
+from ingot.pipelines.tables import Pipeline, Status, commit_statuses, pipelines
 from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.queries import pipelines_by_ids
-from ingot.repositories.pipelines.tables import Pipeline, Status, commit_statuses, pipelines
 
 _UNFINISHED_OF_PROJECT = (
     select(pipelines.c.id)

@@ -7,8 +7,8 @@ from ingot.ci.pipelines.hierarchy import cancel_children, hierarchy_size, upstre
 from ingot.ci.pipelines.processing import CANCELABLE, cancel_jobs, finish_job, resume_job
 from ingot.ci.pipelines.transitions import ENDED
 from ingot.core.db.connection import Connection
-from ingot.repositories.pipelines.queries import lock_pipeline_by_id
-from ingot.repositories.pipelines.tables import CHILD_SOURCE, Pipeline, Status, commit_statuses
+from ingot.pipelines.queries import lock_pipeline_by_id
+from ingot.pipelines.tables import CHILD_SOURCE, Pipeline, Status, commit_statuses
 
 MAX_CHILD_LEVELS = 2
 MAX_HIERARCHY_SIZE = 1_000

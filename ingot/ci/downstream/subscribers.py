@@ -5,8 +5,8 @@ from ingot.ci.pipelines.hierarchy import upstream_link
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import enqueue
+from ingot.pipelines.events import PipelineChanged
 from ingot.projects.projects.events import ProjectDeleted
-from ingot.repositories.pipelines.events import PipelineChanged
 
 FOLLOW_DOWNSTREAM_PIPELINE = "follow_downstream_pipeline"
 subscriptions = Subscriptions()

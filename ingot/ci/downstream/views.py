@@ -10,7 +10,7 @@ from ingot.ci.job_records.views import JobBase, JobPlace, job_views
 from ingot.ci.pipelines.hierarchy import downstream_ids
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.repositories.pipelines.views import PipelineBrief, pipeline_brief
+from ingot.pipelines.views import PipelineBrief, pipeline_brief
 
 
 class BridgeView(JobBase):

@@ -7,8 +7,8 @@ from ingot.accounts.users.tables import users
 from ingot.ci.job_records.tables import CiJob, JobOptions, JobVariable, ci_job_variables, ci_jobs
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
-from ingot.errors import Denied, NotFound
-from ingot.repositories.pipelines.tables import commit_statuses, pipelines
+from ingot.core.errors import Denied, NotFound
+from ingot.pipelines.tables import commit_statuses, pipelines
 
 STATUS_COLUMNS = (
     "pipeline_id",

@@ -23,7 +23,7 @@ from ingot.core.db.schema import (
     text,
 )
 from ingot.core.db.times import Timestamp
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.tables import Status
 
 TOKEN_USERNAME = "gitlab-ci-token"  # noqa: S105 - The username with which jobs send their tokens.
 FailureReason = Literal[

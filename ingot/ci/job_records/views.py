@@ -18,10 +18,10 @@ from ingot.core.db.expressions import in_list
 from ingot.core.db.times import Timestamp, to_datetime
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import commit_or_none
+from ingot.pipelines.queries import pipelines_by_ids
+from ingot.pipelines.tables import CommitStatus, Pipeline, Status
+from ingot.pipelines.views import PipelineBrief, pipeline_brief
 from ingot.repositories.commits.views import CommitView, commit_view
-from ingot.repositories.pipelines.queries import pipelines_by_ids
-from ingot.repositories.pipelines.tables import CommitStatus, Pipeline, Status
-from ingot.repositories.pipelines.views import PipelineBrief, pipeline_brief
 
 _RUNNERS = select(runners).where(in_list(runners.c.id, "ids"))
 

@@ -7,7 +7,7 @@ from ingot.ci.pipelines.queries import settings_of
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.groups.params import ListGroups
 from ingot.projects.groups.queries import find_group, list_groups
 from ingot.projects.groups.views import GroupBrief, group_brief
@@ -51,7 +51,7 @@ def list_allowed_projects(call: Call, project: Project, page: Page) -> Listing[S
     ids = queries.allowed_project_ids(call.db, project.id)
     order = ListProjects(order_by="id", sort="asc")
     listing = list_projects(call.db, call.actor, order, page, "chosen", chosen=ids)
-    urls = instance_urls(call.origin, call.settings)
+    urls = instance_urls(call.db, call.origin, call.settings)
     return listing.of([simple_view(each, urls) for each in listing.items])
 
 

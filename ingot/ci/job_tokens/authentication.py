@@ -4,7 +4,7 @@ from ingot.accounts.users.actors import active_actor
 from ingot.ci.job_records.queries import job_by_token
 from ingot.core.access.actor import Actor, JobIdentity
 from ingot.core.db.connection import Connection
-from ingot.errors import Unauthenticated
+from ingot.core.errors import Unauthenticated
 
 
 def actor_by_job_token(db: Connection, token: str) -> Actor:

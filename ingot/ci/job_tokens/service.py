@@ -6,7 +6,7 @@ from ingot.ci.job_tokens.queries import allowance_or_none, count_allowances
 from ingot.ci.job_tokens.tables import job_token_allowances
 from ingot.ci.pipelines.tables import ci_settings
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project
 

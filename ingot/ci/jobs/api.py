@@ -18,21 +18,20 @@ from ingot.ci.pipelines.ref_protection import may_run_jobs_of
 from ingot.ci.pipelines.service import cancel_job as cancel
 from ingot.ci.pipelines.service import retry_job as retry
 from ingot.ci.traces.store import trace_store_of
-from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import require, signed_in
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, ContentResponse, Routes
 from ingot.core.db.paging import Listing, Page
+from ingot.core.errors import NotFound
 from ingot.core.http.content_headers import SANDBOX
-from ingot.errors import NotFound
-from ingot.projects.projects.api import repository_store
+from ingot.pipelines.queries import find_pipeline
+from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.code_access import project_repository
 from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.context import project_url
-from ingot.repositories.pipelines.queries import find_pipeline
 
 routes = Routes("jobs")
 _DEBUG_VARIABLES = frozenset({"CI_DEBUG_TRACE", "CI_DEBUG_SERVICES"})
@@ -59,17 +58,6 @@ def job_to_change(call: Call) -> tuple[Access, JobSubject]:
     return access, JobSubject(project, access, job, open_ref)
 
 
-def project_jobs_in_path(call: Call) -> tuple[Access, tuple[Access, Project]]:
-    """Find the project in the path together with the caller's access, on which the views depend."""
-    access, project = find_project(call.db, call.actor, call.path["id"])
-    return access, (access, project)
-
-
-def _may_read_project_jobs(actor: Actor, access: Access, subject: tuple[Access, Project]) -> bool:
-    """Reporters, and everyone who may see the project if its jobs are public."""
-    return may_read_jobs(actor, access, subject[1])
-
-
 def _place(call: Call, access: Access, project: Project) -> JobPlace:
     """Return the project of jobs for their views; callers who may not read the code see no commits."""
     readable = may_download_code(call.actor, access, project)
@@ -82,12 +70,11 @@ def _view(call: Call, subject: JobSubject, job: CiJob) -> JobView:
     return job_view(call.db, job, _place(call, subject.access, subject.project))
 
 
-@routes.get("/projects/:id/jobs", on=project_jobs_in_path, may=_may_read_project_jobs, returns=list[JobView])
-def list_jobs(call: Call, subject: tuple[Access, Project], params: ListJobs, page: Page) -> Listing[JobView]:
+@routes.get("/projects/:id/jobs", on=project_in_path, may=may_read_jobs, returns=list[JobView])
+def list_jobs(call: Call, project: Project, params: ListJobs, page: Page) -> Listing[JobView]:
     """List the jobs of a project, newest first."""
-    access, project = subject
     listing = queries.list_jobs(call.db, project.id, params.scope, page)
-    return listing.of(job_views(call.db, listing.items, _place(call, access, project)))
+    return listing.of(job_views(call.db, listing.items, _place(call, call.access, project)))
 
 
 @routes.get("/projects/:id/jobs/:job_id", on=job_in_path, may=policy.may_read_job, returns=JobView)
@@ -171,48 +158,47 @@ def keep_job_artifacts(call: Call, subject: JobSubject) -> JobView:
 
 @routes.get(
     "/projects/:id/resource_groups",
-    on=project_jobs_in_path,
+    on=project_in_path,
     may=policy.may_read_resource_groups,
     returns=list[ResourceGroupView],
 )
-def list_resource_groups(call: Call, subject: tuple[Access, Project], page: Page) -> Listing[ResourceGroupView]:
+def list_resource_groups(call: Call, project: Project, page: Page) -> Listing[ResourceGroupView]:
     """List the resource groups of a project."""
-    listing = queries.list_resource_groups(call.db, subject[1].id, page)
+    listing = queries.list_resource_groups(call.db, project.id, page)
     return listing.of([resource_group_view(group) for group in listing.items])
 
 
 @routes.get(
     "/projects/:id/resource_groups/:key",
-    on=project_jobs_in_path,
+    on=project_in_path,
     may=policy.may_read_resource_groups,
     returns=ResourceGroupView,
 )
-def get_resource_group(call: Call, subject: tuple[Access, Project]) -> ResourceGroupView:
+def get_resource_group(call: Call, project: Project) -> ResourceGroupView:
     """Get a resource group."""
-    return resource_group_view(queries.find_resource_group(call.db, subject[1].id, call.path["key"]))
+    return resource_group_view(queries.find_resource_group(call.db, project.id, call.path["key"]))
 
 
 @routes.put(
     "/projects/:id/resource_groups/:key",
-    on=project_jobs_in_path,
-    may=policy.may_change_resource_groups,
+    on=project_in_path,
+    may=may_change_jobs,
     returns=ResourceGroupView,
 )
-def edit_resource_group(call: Call, subject: tuple[Access, Project], params: EditResourceGroup) -> ResourceGroupView:
+def edit_resource_group(call: Call, project: Project, params: EditResourceGroup) -> ResourceGroupView:
     """Change the order in which the jobs of a resource group run."""
-    group = queries.find_resource_group(call.db, subject[1].id, call.path["key"])
+    group = queries.find_resource_group(call.db, project.id, call.path["key"])
     return resource_group_view(service.edit_resource_group(call.db, group, params))
 
 
 @routes.get(
     "/projects/:id/resource_groups/:key/upcoming_jobs",
-    on=project_jobs_in_path,
+    on=project_in_path,
     may=policy.may_read_resource_groups,
     returns=list[JobView],
 )
-def list_upcoming_jobs(call: Call, subject: tuple[Access, Project], page: Page) -> Listing[JobView]:
+def list_upcoming_jobs(call: Call, project: Project, page: Page) -> Listing[JobView]:
     """List the jobs that wait for a resource group."""
-    access, project = subject
     group = queries.find_resource_group(call.db, project.id, call.path["key"])
     listing = queries.list_upcoming_jobs(call.db, group, page)
-    return listing.of(job_views(call.db, listing.items, _place(call, access, project)))
+    return listing.of(job_views(call.db, listing.items, _place(call, call.access, project)))

@@ -4,7 +4,7 @@ from msgspec import UNSET, UnsetType
 
 from ingot.ci.job_records.tables import ProcessMode
 from ingot.core.api.params import Params
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.tables import Status
 
 
 class ListJobs(Params):

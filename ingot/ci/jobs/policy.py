@@ -38,11 +38,6 @@ def may_change_job(actor: Actor, access: Access, subject: JobSubject) -> bool:
     return may_change_jobs(actor, access, subject.project) and subject.open_ref
 
 
-def may_read_resource_groups(actor: Actor, access: Access, subject: tuple[Access, Project]) -> bool:
+def may_read_resource_groups(actor: Actor, access: Access, project: Project) -> bool:
     """Developers."""
-    return has_jobs(subject[1]) and (access.level >= Level.DEVELOPER or actor.admin)
-
-
-def may_change_resource_groups(actor: Actor, access: Access, subject: tuple[Access, Project]) -> bool:
-    """Developers, unless the project is archived."""
-    return may_change_jobs(actor, access, subject[1])
+    return has_jobs(project) and (access.level >= Level.DEVELOPER or actor.admin)

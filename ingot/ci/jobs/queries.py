@@ -9,8 +9,8 @@ from ingot.ci.job_records.tables import CiJob, ResourceGroup, ci_jobs, resource_
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
-from ingot.repositories.pipelines.tables import Status, commit_statuses
+from ingot.core.errors import NotFound
+from ingot.pipelines.tables import Status, commit_statuses
 
 _IN_PROJECT = JOBS.where(ci_jobs.c.project_id == bindparam("project"), ~ci_jobs.c.bridge)
 _COUNT = select(func.count()).select_from(ci_jobs).where(ci_jobs.c.project_id == bindparam("project"))

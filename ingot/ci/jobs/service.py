@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import partial
 
 from msgspec import UNSET
 from sqlalchemy import bindparam, delete
@@ -16,8 +17,9 @@ from ingot.ci.pipelines.service import play_job
 from ingot.ci.traces.store import TraceStore
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Denied, Invalid
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Denied, Invalid
+from ingot.core.offload import outside_transaction
 
 DELETE_TRACES = "delete_traces"
 MAX_VARIABLES = 100
@@ -31,7 +33,9 @@ _DELETE_MANUAL = delete(ci_job_variables).where(
 
 def erase_job(db: Connection, actor: Actor, job: CiJob, traces: TraceStore) -> CiJob:
     """Delete the files and the trace of a job that has ended; raise Denied if there is nothing to erase."""
-    has_files = traces.size(job.id) > 0 or bool(stored_artifacts_of_jobs(db, [job.id]))
+    # A trace may be in a bucket.
+    trace_size = outside_transaction(("trace size", job.id), partial(traces.size, job.id))
+    has_files = trace_size > 0 or bool(stored_artifacts_of_jobs(db, [job.id]))
     if job.status not in _COMPLETE or job.erased_at is not None or not has_files:
         raise Denied("Job is not erasable!")
     erase_artifacts(db, job)

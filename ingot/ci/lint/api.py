@@ -4,13 +4,13 @@ from ingot.ci.config.compiler import plan_pipeline, read_config
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.lint import policy
 from ingot.ci.lint.params import LintCommittedConfig, LintConfig, LintProjectConfig
-from ingot.ci.lint.staged import ProjectLint, lint_project_config
 from ingot.ci.lint.standalone import StandaloneContext, StandaloneSource
+from ingot.ci.lint.validate import ProjectLint, lint_project_config
 from ingot.ci.lint.views import LintView, ProjectLintView
-from ingot.ci.pipelines.project_config import allowed_needs
+from ingot.ci.pipelines.project_config import config_limits
 from ingot.core.access.rules import anyone
 from ingot.core.api.routes import Routes, StagedCall
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.tables import Project
 
@@ -28,7 +28,7 @@ def lint_config(stage: StagedCall, params: LintConfig) -> LintView:
         raise Invalid(content=[too_long_message(_MAX_ANONYMOUS_BYTES, "bytes without a token")])
     context = StandaloneContext()
     try:
-        config = read_config(params.content, StandaloneSource(), context, max_needs=allowed_needs(stage.database))
+        config = read_config(params.content, StandaloneSource(), context, limits=config_limits(stage.database))
         plan_pipeline(config, context)
     except ConfigError as error:
         return LintView(status="invalid", errors=list(error.messages), warnings=[])

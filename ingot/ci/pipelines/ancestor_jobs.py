@@ -7,7 +7,7 @@ from ingot.ci.pipelines.hierarchy import with_ancestors
 from ingot.ci.pipelines.variables import given_variables
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
-from ingot.repositories.pipelines.queries import pipelines_by_ids
+from ingot.pipelines.queries import pipelines_by_ids
 
 
 def ancestor_jobs(db: Connection, job: CiJob) -> list[CiJob | None]:

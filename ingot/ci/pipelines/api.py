@@ -3,7 +3,7 @@
 from functools import partial
 
 from ingot.ci.job_records.views import JobPlace, JobView
-from ingot.ci.pipelines import policy, service, staged
+from ingot.ci.pipelines import policy, service, start
 from ingot.ci.pipelines.given_variables import require_variables_allowed
 from ingot.ci.pipelines.params import CreatePipeline, ListJobsOfPipeline
 from ingot.ci.pipelines.policy import PipelineSubject
@@ -18,14 +18,14 @@ from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
+from ingot.pipelines.queries import find_pipeline
+from ingot.pipelines.tables import Pipeline
+from ingot.pipelines.views import PipelineView, pipeline_view
 from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.tables import Project
+from ingot.repositories.commit_statuses.policy import may_read_pipelines
+from ingot.repositories.commit_statuses.queries import list_pipeline_statuses
 from ingot.repositories.context import RepositoryContext, may_read_code, project_url, repository_in_path
-from ingot.repositories.pipelines.queries import find_pipeline
-from ingot.repositories.pipelines.tables import Pipeline
-from ingot.repositories.pipelines.views import PipelineView, pipeline_view
-from ingot.repositories.statuses.policy import may_read_pipelines
-from ingot.repositories.statuses.queries import list_pipeline_statuses
 
 routes = Routes("pipelines")
 
@@ -54,12 +54,13 @@ def _view(call: Call | StagedCall, db: Connection, project: Project, pipeline_id
 )
 def create_pipeline(stage: StagedCall, project: Project, params: CreatePipeline) -> PipelineView:
     """Create a pipeline for a branch or tag."""
-    variables = staged.given_variables(params.variables or ())
+    variables = start.given_variables(params.variables or ())
     if variables:
         stage.database.read(partial(require_variables_allowed, user_id=stage.actor.user_id, project=project))
     store = repository_store(stage.settings)
-    pipeline = staged.run_pipeline(
-        stage.database, store, project, stage.actor.user_id, params.ref, variables, "api", params.inputs
+    source = "web" if stage.actor.via == "session" else "api"
+    pipeline = start.run_pipeline(
+        stage.database, store, project, stage.actor.user_id, params.ref, variables, source, params.inputs
     )
     return stage.database.read(partial(_view, stage, project=project, pipeline_id=pipeline.id))
 
@@ -75,7 +76,7 @@ def create_pipeline(stage: StagedCall, project: Project, params: CreatePipeline)
 def create_merge_request_pipeline(stage: StagedCall, lookup: MergeRequestLookup) -> PipelineView:
     """Create a pipeline for the head of a merge request; the caller must be able to run pipelines in its project."""
     require(signed_in(stage.actor))
-    project, pipeline = staged.run_merge_request_pipeline(
+    project, pipeline = start.run_merge_request_pipeline(
         stage.database, repository_store(stage.settings), lookup.merge_request, stage.actor.user_id
     )
     return stage.database.read(partial(_view, stage, project=project, pipeline_id=pipeline.id))

@@ -9,8 +9,8 @@ from ingot.collaboration.releases.params import ReleaseOrder
 from ingot.collaboration.releases.queries import latest_release_or_none
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
+from ingot.pipelines.tables import IS_NO_CHILD, Pipeline, Status, commit_statuses, pipelines
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.tables import IS_NO_CHILD, Pipeline, Status, commit_statuses, pipelines
 
 _NEWEST = (
     select(pipelines)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from ingot.accounts.instance.outgoing_rules import reading_rules
 from ingot.ci.config.components import matching_release, parse_component_address
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.globs import path_matcher
@@ -14,7 +15,8 @@ from ingot.ci.pipelines.remote_files import RemoteFiles
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.core.outgoing.guard import SsrfGuard
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.refs import read_refs
 from ingot.git.core.repository import Repository
@@ -115,10 +117,13 @@ class CommitFiles:
         self._reader = reader
         self._artifact_text = artifact_text
         self._environment = database.ports[CiEnvironment]
-        self._remote_files = remote_files or RemoteFiles(self._environment.guard, actor.user_id)
+        self._remote_files = remote_files or RemoteFiles(self._current_guard(), actor.user_id)
         self.included: list[IncludedFile] = []
         self.read_elsewhere = False
         """Whether a file came from another project or server, or was found by a pattern."""
+
+    def _current_guard(self) -> SsrfGuard:
+        return self._environment.guard.under(self._database.read(reading_rules))
 
     def local(self, pattern: str) -> Sequence[tuple[str, str]]:
         """Return files of the commit."""

@@ -6,12 +6,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
+from sqlalchemy import bindparam, func, select
 
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.users.queries import user_or_none
 from ingot.ci.config.compiler import plan_pipeline
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.plan import PipelinePlan
 from ingot.ci.config.variables import ExpandedVariables, expand_text
+from ingot.ci.freeze_periods.status import freeze_variables
 from ingot.ci.job_records.queries import lock_job
 from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.bridges import link_downstream_pipeline
@@ -24,7 +27,7 @@ from ingot.ci.pipelines.insertion import (
     insert_pipeline,
     job_rows,
 )
-from ingot.ci.pipelines.merge_request_context import merge_request_variables, open_merge_request_names
+from ingot.ci.pipelines.merge_request_context import TestedResult, merge_request_variables, open_merge_request_names
 from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.pipelines.processing import advance_pipeline
 from ingot.ci.pipelines.project_config import GivenConfiguration, PipelineRefused, read_project_config
@@ -43,20 +46,26 @@ from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.events.bus import emit
+from ingot.core.db.times import add_duration
+from ingot.core.errors import Invalid
 from ingot.core.jobs.queue import cancel_job
-from ingot.errors import Invalid
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import NO_OID, Commit, commit_or_none
 from ingot.git.history.tags import read_tags, tag_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.pipeline_refs import ensure_pipeline_ref
+from ingot.pipelines.queries import find_pipeline
+from ingot.pipelines.service import emit_status
+from ingot.pipelines.tables import CHILD_SOURCE, Pipeline, Status, pipelines
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.events import PipelineChanged
-from ingot.repositories.pipelines.queries import find_pipeline
-from ingot.repositories.pipelines.tables import CHILD_SOURCE, Pipeline, Status
 
+_RECENT = select(func.count()).where(
+    pipelines.c.project_id == bindparam("project"),
+    pipelines.c.sha == bindparam("sha"),
+    pipelines.c.user_id == bindparam("user"),
+    pipelines.c.created_at > bindparam("since"),
+)
 _SKIP = re.compile(r"\[(?:ci[ _-]skip|skip[ _-]ci)\]", re.IGNORECASE)
 _SOURCES_THAT_SKIP = ("push", "merge_request_event")
 _MAX_WARNINGS = 50
@@ -81,6 +90,13 @@ class PipelineRequest(msgspec.Struct, frozen=True, kw_only=True):
     origin_key: str | None = None
     """Names the event that leads to this pipeline, so that it is created once."""
     merge_request_id: int | None = None
+    source_sha: str | None = None
+    """Head of the merge request if ``sha`` is the result of a merge."""
+    target_sha: str | None = None
+    """Commit that it was merged into."""
+    ignores_skip: bool = False
+    """Run also if the message of the commit demands to skip pipelines."""
+    warnings: tuple[str, ...] = ()
     skip: bool = False
     """Create a skipped pipeline, as ``[ci skip]`` in the message of the commit does."""
     safety_job_id: int | None = None
@@ -104,6 +120,7 @@ class _Inputs(NamedTuple):
     protected: bool
     open_merge_requests: str
     merge_request_context: dict[str, str]
+    freeze: tuple[tuple[str, str], ...]
     other_variables: dict[str, str]
     """Variables of the user, instance, groups and project."""
     masked_values: tuple[str, ...]
@@ -160,14 +177,14 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
     """Read and plan the configuration of a commit; raise ``PipelineRefused`` if no pipeline should be created."""
     facts = _gather_facts(database, store, request)
     inputs, rules = facts.inputs, facts.rules
-    stored = _stored_context(facts.context, request.project, database.ports[CiEnvironment])
+    stored = _stored_context(facts.context, inputs, request.project, database.ports[CiEnvironment])
     if request.problem is not None:
         return PipelineDraft("failed", request.problem, stored, inputs.protected, None, [], None)
     try:
         config = read_project_config(
             database, store, request.project, inputs.actor, facts.repository, rules, request.configuration
         )
-        if request.skip or (request.source in _SOURCES_THAT_SKIP and _SKIP.search(facts.commit.message)):
+        if request.skip or _skips(request, facts):
             return _skipped(request, inputs, stored)
         plan = plan_pipeline(config, rules)
         rows = _rows(plan, facts, request.sha)
@@ -180,6 +197,14 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
     if not plan.has_main_jobs:
         raise PipelineRefused(NO_JOBS)
     return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, rules), warnings)
+
+
+def _skips(request: PipelineRequest, facts: _PipelineFacts) -> bool:
+    """Return whether the message of the commit, or that of the head of the merge request, skips pipelines."""
+    if request.ignores_skip or request.source not in _SOURCES_THAT_SKIP:
+        return False
+    head = None if request.source_sha is None else commit_or_none(facts.repository, request.source_sha)
+    return bool(_SKIP.search((head or facts.commit).message))
 
 
 def _rows(plan: PipelinePlan | None, facts: _PipelineFacts, sha: str) -> list[JobRow]:
@@ -251,12 +276,13 @@ def _read_inputs(db: Connection, request: PipelineRequest) -> _Inputs:
     if permitted is None:
         raise PipelineRefused(NOT_PERMITTED)
     actor, access = permitted
+    _require_within_limit(db, request)
     merge_request = None
     base = request.before_sha if request.source in ("push", CHILD_SOURCE) and not request.is_tag else NO_OID
     if request.merge_request_id is not None:
         merge_request = merge_request_by_id(db, request.merge_request_id)
         version = latest_version(db, merge_request.id)
-        base = (version.base_oid if version is not None else None) or NO_OID
+        base = request.target_sha or (version.base_oid if version is not None else None) or NO_OID
         protected = is_protected_merge_request(db, actor, access, project.id, merge_request)
     else:
         protected = is_protected_ref(db, project.id, request.ref, is_tag=request.is_tag)
@@ -277,10 +303,28 @@ def _read_inputs(db: Connection, request: PipelineRequest) -> _Inputs:
         base,
         protected,
         open_merge_request_names(db, project.id, branch) if branch is not None else "",
-        dict(merge_request_variables(db, merge_request, base_url)) if merge_request else {},
+        dict(merge_request_variables(db, merge_request, base_url, _tested_result(request))) if merge_request else {},
+        tuple(freeze_variables(db, project.id)),
         {**dict(user_variables(user_or_none(db, actor.user_id))), **{each.key: each.value for each in secrets}},
         tuple(each.value for each in secrets if each.masked and each.value),
     )
+
+
+def _tested_result(request: PipelineRequest) -> TestedResult | None:
+    if request.source_sha is None or request.target_sha is None:
+        return None
+    return TestedResult(request.ref, request.source_sha, request.target_sha)
+
+
+def _require_within_limit(db: Connection, request: PipelineRequest) -> None:
+    """Raise PipelineRefused if the user has created too many pipelines for the commit within a minute."""
+    limit = all_settings(db).pipeline_limit_per_project_user_sha
+    if limit <= 0 or request.bridge_id is not None:
+        return
+    since = add_duration(db.now, seconds=-60)
+    values = {"project": request.project.id, "sha": request.sha, "user": request.user_id, "since": since}
+    if db.value(_RECENT, **values) >= limit:
+        raise PipelineRefused("Too many pipelines created in the last minute. Try again later.")
 
 
 def _ref_name(request: PipelineRequest, inputs: _Inputs) -> str:
@@ -292,6 +336,7 @@ def _context_variables(
 ) -> Iterator[tuple[str, str]]:
     yield from predefined.instance_variables(environment)
     yield from predefined.project_variables(request.project, environment.base_url)
+    yield from inputs.freeze
     yield from predefined.commit_variables(
         commit,
         _ref_name(request, inputs),
@@ -310,11 +355,14 @@ def _context_variables(
     yield from inputs.merge_request_context.items()
 
 
-def _stored_context(context: Mapping[str, str], project: Project, environment: CiEnvironment) -> dict[str, str]:
+def _stored_context(
+    context: Mapping[str, str], inputs: _Inputs, project: Project, environment: CiEnvironment
+) -> dict[str, str]:
     """Return the variables that cannot be computed again later."""
     computed = {
         *(key for key, _ in predefined.instance_variables(environment)),
         *(key for key, _ in predefined.project_variables(project, environment.base_url)),
+        *(key for key, _ in inputs.freeze),
     }
     return {key: value for key, value in context.items() if key not in computed}
 
@@ -331,7 +379,8 @@ def _write(db: Connection, store: RepositoryStore, request: PipelineRequest, dra
     if request.bridge_id is not None and (bridge is None or bridge.status != "pending"):
         raise Invalid(base=["The job that starts the pipeline was canceled"])
     columns = _columns(request, draft)
-    pipeline = insert_pipeline(db, request.project, columns, draft.context, request.variables, draft.warnings)
+    warnings = (*request.warnings, *draft.warnings)
+    pipeline = insert_pipeline(db, request.project, columns, draft.context, request.variables, warnings)
     if draft.rows:
         key, sha = request.project.repository_key, request.sha
         # A runner that finds no ref after a crash creates it (``ensure_pipeline_ref``).
@@ -339,7 +388,7 @@ def _write(db: Connection, store: RepositoryStore, request: PipelineRequest, dra
         insert_jobs(db, request.project, pipeline, draft.rows)
         advance_pipeline(db, pipeline)
     else:
-        emit(db, PipelineChanged(pipeline.project_id, pipeline.id, pipeline.sha, pipeline.ref, pipeline.status))
+        emit_status(db, pipeline, pipeline.status)
     if bridge is not None:
         link_downstream_pipeline(db, bridge, pipeline.id)
     return find_pipeline(db, request.project.id, pipeline.id)
@@ -359,6 +408,8 @@ def _columns(request: PipelineRequest, draft: PipelineDraft) -> dict[str, Any]:
         "name": draft.name,
         "merge_request_id": request.merge_request_id,
         "origin_key": request.origin_key,
+        "source_sha": request.source_sha,
+        "target_sha": request.target_sha,
         "on_new_commit": draft.plan.on_new_commit if draft.plan else None,
         "on_job_failure": draft.plan.on_job_failure if draft.plan else None,
     }

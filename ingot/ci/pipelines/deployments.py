@@ -10,12 +10,12 @@ from ingot.ci.job_records.tables import CiJob, ci_jobs
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.core.events.bus import emit
+from ingot.pipelines.tables import Pipeline, Status
 from ingot.projects.environments.events import DeploymentSucceeded
 from ingot.projects.environments.service import is_link_target
 from ingot.projects.environments.tables import Environment, deployments, environments
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import projects
-from ingot.repositories.pipelines.tables import Pipeline, Status
 
 _ENVIRONMENT = select(environments).where(
     environments.c.project_id == bindparam("project"), environments.c.name == bindparam("name")

@@ -6,10 +6,10 @@ from ingot.ci.pipelines.tables import DownstreamPipeline, downstream_pipelines
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.jobs.queue import enqueue
-from ingot.repositories.pipelines.queries import pipelines_by_ids
-from ingot.repositories.pipelines.tables import CHILD_SOURCE, Pipeline, pipelines
+from ingot.pipelines.queries import pipelines_by_ids
+from ingot.pipelines.service import CANCEL_PIPELINES
+from ingot.pipelines.tables import CHILD_SOURCE, Pipeline, pipelines
 
-CANCEL_PIPELINES = "cancel_pipelines"
 _LINK = select(downstream_pipelines).where(downstream_pipelines.c.pipeline_id == bindparam("pipeline"))
 _LINKS_OF_JOBS = select(downstream_pipelines).where(in_list(downstream_pipelines.c.job_id, "jobs"))
 _COUNT = select(func.count()).where(downstream_pipelines.c.root_id == bindparam("root"))

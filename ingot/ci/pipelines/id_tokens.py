@@ -14,8 +14,9 @@ from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.runners.tables import Runner
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
+from ingot.core.late_imports import require_modules
+from ingot.pipelines.tables import Pipeline
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.tables import Pipeline
 
 _CLOCK_SKEW_SECONDS = 5
 _SUBJECT_CLAIMS = ("project_path", "ref_type", "ref")
@@ -40,6 +41,7 @@ def id_tokens(
     if not requested:
         return []
     # Imported here because most jobs have no tokens.
+    require_modules("joserfc", "joserfc.jwt")
     from joserfc import jwt
 
     environment = db.ports[CiEnvironment]

@@ -15,13 +15,13 @@ from ingot.ci.pipelines.predefined_variables import job_name_variables
 from ingot.ci.pipelines.tables import VariableType, pipeline_contexts, pipeline_variables
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
+from ingot.pipelines.queries import find_pipeline, lock_project, next_iid
+from ingot.pipelines.tables import Pipeline, commit_statuses, pipelines
 from ingot.projects.environments.params import CreateEnvironment
 from ingot.projects.environments.queries import environment_by_name_or_none
 from ingot.projects.environments.service import create_environment
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.queries import find_pipeline, lock_project, next_iid
-from ingot.repositories.pipelines.tables import Pipeline, commit_statuses, pipelines
 
 MAX_NAME_LENGTH = 255
 MAX_TAGS_BYTES = 2_000

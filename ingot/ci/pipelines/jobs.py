@@ -13,29 +13,31 @@ import msgspec
 from sqlalchemy import bindparam, select
 
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
+from ingot.ci.pipelines.given_variables import NOT_ALLOWED, variables_allowed
 from ingot.ci.pipelines.insertion import GivenVariable
+from ingot.ci.pipelines.merged_results import with_merged_result
 from ingot.ci.pipelines.predefined_variables import DEFAULT_CONFIG_PATH
 from ingot.ci.pipelines.project_config import is_elsewhere
-from ingot.ci.pipelines.staged import merge_request_pipeline, variable_problem
+from ingot.ci.pipelines.start import merge_request_pipeline, variable_problem
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_merge_requests_from
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
+from ingot.core.errors import NotFound
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import cancel_job, enqueue
-from ingot.errors import NotFound
+from ingot.core.log import log_failure
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import commit_id_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.entries import entry_or_none
 from ingot.git.writing.ref_updates import RefUpdate
-from ingot.log import log_failure
+from ingot.pipelines.tables import pipelines
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.tables import pipelines
 from ingot.repositories.ref_changes.events import RefsChanged
 
 CREATE_PIPELINES = "create_pipelines"
@@ -140,7 +142,7 @@ class PipelineCreation:
         # The demo's clock is in the past, and another process would run the job at once.
         run_at = add_duration(max(db.now, wall_clock()), seconds=JOB_DELAY_SECONDS)
         job_id = enqueue(db, CREATE_PIPELINES, triggers, run_at=run_at)
-        db.follow_up(partial(self._create, triggers=triggers, job_id=job_id))
+        db.after_transaction(partial(self._create, triggers=triggers, job_id=job_id))
 
     def run(self, database: Database, payload: Any) -> None:
         """Run the job."""
@@ -152,7 +154,8 @@ class PipelineCreation:
         if requests and job_id is not None:
             requests[-1] = msgspec.structs.replace(requests[-1], safety_job_id=job_id)
         for request in requests:
-            withdrawn = create_pipeline(database, self._store, self._resolved(request), save_on_errors=True) is not None
+            resolved = with_merged_result(database, self._store, self._resolved(request))
+            withdrawn = create_pipeline(database, self._store, resolved, save_on_errors=True) is not None
         if job_id is not None and not withdrawn:
             database.write(partial(cancel_job, job_id=job_id))
 
@@ -168,12 +171,14 @@ def _requests(db: Connection, triggers: PipelineTriggers) -> list[PipelineReques
     project = project_or_none(db, triggers.project_id)
     if project is None or project.namespace_id is None:
         return []
-    return [*_push_requests(triggers, project), *_merge_request_requests(db, triggers, project)]
+    return [*_push_requests(db, triggers, project), *_merge_request_requests(db, triggers, project)]
 
 
-def _push_requests(triggers: PipelineTriggers, project: Project) -> Iterator[PipelineRequest]:
+def _push_requests(db: Connection, triggers: PipelineTriggers, project: Project) -> Iterator[PipelineRequest]:
     variables = tuple(_option_variables(triggers.options))
     problem = variable_problem([each.key for each in variables])
+    if variables and not variables_allowed(db, triggers.user_id, project):
+        problem = NOT_ALLOWED
     for update in triggers.updates:
         yield PipelineRequest(
             project=project,

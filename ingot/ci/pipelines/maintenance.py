@@ -20,9 +20,9 @@ from ingot.core.jobs.queue import enqueue
 from ingot.git.core.errors import MissingRepository
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.pipeline_refs import delete_pipeline_refs
+from ingot.pipelines.queries import lock_pipeline_by_id
+from ingot.pipelines.tables import pipelines
 from ingot.projects.projects.queries import project_or_none
-from ingot.repositories.pipelines.queries import lock_pipeline_by_id
-from ingot.repositories.pipelines.tables import pipelines
 
 REF_DAYS = 30
 """Age of an ended pipeline at which its ref is removed."""

@@ -1,6 +1,7 @@
 """Variables of merge requests in their pipelines."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ingot.accounts.users.queries import users_by_ids
 from ingot.ci.pipelines.predefined_variables import MAX_MESSAGE_LENGTH, flag_text
@@ -11,9 +12,23 @@ from ingot.collaboration.merge_requests.queries import assignees_of, latest_vers
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.core.db.connection import Connection
+from ingot.pipelines.tables import TRAIN_SUFFIX, MergeRequestEventType
 from ingot.projects.projects.queries import paths_of_projects
 
 _MAX_OPEN = 4
+
+
+class TestedResult(NamedTuple):
+    """The merge result that a pipeline of a merge request tests."""
+
+    ref: str
+    source_sha: str
+    target_sha: str
+
+    @property
+    def event_type(self) -> MergeRequestEventType:
+        """Value of ``CI_MERGE_REQUEST_EVENT_TYPE``."""
+        return "merge_train" if self.ref.endswith(TRAIN_SUFFIX) else "merged_result"
 
 
 def head_ref(merge_request: MergeRequest) -> str:
@@ -28,27 +43,29 @@ def open_merge_request_names(db: Connection, project_id: int, branch: str) -> st
     return ",".join(f"{paths[each.target_project_id]}!{each.iid}" for each in found)
 
 
-def merge_request_variables(db: Connection, merge_request: MergeRequest, base_url: str) -> Iterator[tuple[str, str]]:
-    """Yield the variables of a merge request."""
+def merge_request_variables(
+    db: Connection, merge_request: MergeRequest, base_url: str, tested: TestedResult | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the variables of a merge request; without ``tested`` its head is tested."""
     source_id, target_id = merge_request.source_project_id or 0, merge_request.target_project_id
     paths = paths_of_projects(db, [target_id, source_id])
     version = latest_version(db, merge_request.id)
     yield "CI_MERGE_REQUEST_ID", str(merge_request.id)
     yield "CI_MERGE_REQUEST_IID", str(merge_request.iid)
-    yield "CI_MERGE_REQUEST_REF_PATH", head_ref(merge_request)
-    yield "CI_MERGE_REQUEST_EVENT_TYPE", "detached"
+    yield "CI_MERGE_REQUEST_REF_PATH", tested.ref if tested else head_ref(merge_request)
+    yield "CI_MERGE_REQUEST_EVENT_TYPE", tested.event_type if tested else "detached"
     yield "CI_MERGE_REQUEST_PROJECT_ID", str(target_id)
     yield "CI_MERGE_REQUEST_PROJECT_PATH", paths.get(target_id, "")
     yield "CI_MERGE_REQUEST_PROJECT_URL", f"{base_url}/{paths.get(target_id, '')}"
     yield "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", merge_request.target_branch
-    yield "CI_MERGE_REQUEST_TARGET_BRANCH_SHA", ""
+    yield "CI_MERGE_REQUEST_TARGET_BRANCH_SHA", tested.target_sha if tested else ""
     protected = is_protected_ref(db, target_id, merge_request.target_branch, is_tag=False)
     yield "CI_MERGE_REQUEST_TARGET_BRANCH_PROTECTED", flag_text(protected)
     yield "CI_MERGE_REQUEST_SOURCE_PROJECT_ID", str(source_id)
     yield "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", paths.get(source_id, "")
     yield "CI_MERGE_REQUEST_SOURCE_PROJECT_URL", f"{base_url}/{paths.get(source_id, '')}"
     yield "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", merge_request.source_branch
-    yield "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", ""
+    yield "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", tested.source_sha if tested else ""
     protected = is_protected_ref(db, source_id, merge_request.source_branch, is_tag=False)
     yield "CI_MERGE_REQUEST_SOURCE_BRANCH_PROTECTED", flag_text(protected)
     yield "CI_MERGE_REQUEST_TITLE", merge_request.title

@@ -4,7 +4,7 @@ from typing import Any
 
 from ingot.ci.pipelines.tables import VariableType
 from ingot.core.api.params import Params
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.tables import Status
 
 
 class PipelineVariableParams(Params):

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
+from ingot.pipelines.tables import Pipeline
 from ingot.projects.projects.policy import may_own_project, may_push_code
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.tables import Pipeline
 
 
 class PipelineSubject(NamedTuple):
@@ -24,16 +24,13 @@ def may_run_pipelines(actor: Actor, access: Access, project: Project) -> bool:
 
 
 def may_give_variables(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who may run pipelines; if the project restricts variables, those with the level that it names."""
-    options = project.ci_options
-    if not options.restrict_user_defined_variables:
-        return True
-    required = _LEVELS_FOR_VARIABLES.get(options.ci_pipeline_variables_minimum_override_role)
+    """Users who may run pipelines; if the project restricts variables, those with the role that it names."""
+    required = _LEVELS_FOR_VARIABLES.get(project.ci_options.ci_pipeline_variables_minimum_override_role)
     return required is not None and (access.level >= required or actor.admin)
 
 
-# Without a role of its own, the restriction admits maintainers; "no_one_allowed" admits no one.
-_LEVELS_FOR_VARIABLES = {"developer": Level.MASTER, "maintainer": Level.MASTER, "owner": Level.OWNER}
+# "no_one_allowed" admits no one.
+_LEVELS_FOR_VARIABLES = {"developer": Level.DEVELOPER, "maintainer": Level.MASTER, "owner": Level.OWNER}
 
 
 def may_change_pipeline(actor: Actor, access: Access, subject: PipelineSubject) -> bool:

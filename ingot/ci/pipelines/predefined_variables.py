@@ -11,8 +11,8 @@ from ingot.ci.pipelines.ports import CiEnvironment
 from ingot.ci.runners.tables import Runner
 from ingot.core.db.times import to_datetime
 from ingot.git.history.commits import Commit
+from ingot.pipelines.tables import Pipeline
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.tables import Pipeline
 
 DEFAULT_CONFIG_PATH = ".gitlab-ci.yml"
 MAX_MESSAGE_LENGTH = 32_000

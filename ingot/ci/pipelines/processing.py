@@ -23,9 +23,9 @@ from ingot.ci.pipelines.transitions import (
 from ingot.ci.runners.tables import Runner
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
-from ingot.errors import NotFound
-from ingot.repositories.pipelines.queries import lock_pipeline_by_id
-from ingot.repositories.pipelines.tables import Pipeline, Status
+from ingot.core.errors import NotFound
+from ingot.pipelines.queries import lock_pipeline_by_id
+from ingot.pipelines.tables import Pipeline, Status
 
 TOKEN_PREFIX = "glcbt-"  # noqa: S105 - A prefix, not a token.
 _TOKEN_BYTES = 20

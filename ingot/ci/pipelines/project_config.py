@@ -4,10 +4,11 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any, NamedTuple
 
-from ingot.accounts.instance.all_settings import all_settings
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.ci.config.compiler import read_config
 from ingot.ci.config.includes import FileSource
 from ingot.ci.config.plan import PipelineConfig
+from ingot.ci.config.yaml_loader import ConfigLimits
 from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.config_cache import read_cached_config
 from ingot.ci.pipelines.config_files import CommitFiles, FileReader
@@ -49,21 +50,28 @@ def read_project_config(
     """Return the validated configuration of a commit; raise ConfigError if it is not valid."""
     path = project.ci_config_path or predefined.DEFAULT_CONFIG_PATH
     reader = FileReader(repository, context.sha)
-    max_needs = allowed_needs(database)
+    limits = config_limits(database)
     with closing(CommitFiles(database, store, actor, reader, artifact_text=given.artifact_text)) as source:
         if given.text is not None:
-            return read_config(given.text, source, context, max_needs=max_needs)
+            return read_config(given.text, source, context, limits=limits)
         oid = None if given.inputs or is_elsewhere(path) else reader.blob_id_or_none(path)
         if oid is not None:
-            return read_cached_config(reader, source, path, oid, context, max_needs)
+            return read_cached_config(reader, source, path, oid, context, limits)
         text, inner = config_text(path, reader, source)
-        return read_config(text, inner, context, given.inputs, max_needs=max_needs)
+        return read_config(text, inner, context, given.inputs, limits=limits)
 
 
-def allowed_needs(database: Database) -> int:
-    """Return how many jobs one job may need: the limit of the default plan, or that of the startup settings."""
-    limit = database.read(all_settings).ci_needs_size_limit
-    return database.ports[CiEnvironment].max_needs if limit is None else limit
+def config_limits(database: Database) -> ConfigLimits:
+    """Return the limits of the administrators; the number of needs may also come from the startup settings."""
+    settings = database.read(cached_all_settings)
+    needs = settings.ci_needs_size_limit
+    return ConfigLimits(
+        database.ports[CiEnvironment].max_needs if needs is None else needs,
+        settings.max_yaml_size_bytes,
+        settings.ci_max_total_yaml_size_bytes,
+        settings.max_yaml_depth,
+        settings.ci_max_includes,
+    )
 
 
 def is_elsewhere(path: str) -> bool:

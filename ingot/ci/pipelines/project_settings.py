@@ -10,9 +10,10 @@ from ingot.ci.config.patterns import pattern_matcher
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.pipelines.tables import ci_settings
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
+from ingot.core.late_imports import require_modules
+from ingot.pipelines.queries import lock_project
 from ingot.projects.projects.ports import ProjectCiSettings
-from ingot.repositories.pipelines.queries import lock_project
 
 MIN_TIMEOUT, MAX_TIMEOUT = 600, 2_592_000
 MAX_GIT_DEPTH = 1000
@@ -64,7 +65,12 @@ def _validate(columns: Mapping[str, Any]) -> None:
     pattern = columns.get("build_coverage_regex")
     if pattern is not None and len(pattern) > _MAX_LENGTH:
         errors["build_coverage_regex"] = [too_long_message(_MAX_LENGTH)]
-    elif pattern is not None and pattern_matcher(f"/{pattern.strip('/')}/") is None:
+    elif pattern is not None and not _is_expression(pattern):
         errors["build_coverage_regex"] = ["must be a regular expression"]
     if errors:
         raise Invalid(**errors)
+
+
+def _is_expression(pattern: str) -> bool:
+    require_modules("re2")
+    return pattern_matcher(f"/{pattern.strip('/')}/") is not None

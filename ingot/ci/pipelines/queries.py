@@ -10,8 +10,8 @@ from ingot.ci.pipelines.state_machine import JobState
 from ingot.ci.pipelines.tables import CiSettings, PipelineVariable, ci_settings, pipeline_variables
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import one_of
-from ingot.repositories.pipelines.queries import pipelines_by_ids as pipelines_by_ids
-from ingot.repositories.pipelines.tables import Pipeline, commit_statuses, pipelines
+from ingot.pipelines.queries import pipelines_by_ids as pipelines_by_ids
+from ingot.pipelines.tables import Pipeline, commit_statuses, pipelines
 
 RESOURCE_STATUSES = ("pending", "running", "canceling")
 """Statuses of a job that occupies its resource group."""

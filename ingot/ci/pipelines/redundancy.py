@@ -12,8 +12,8 @@ from ingot.ci.pipelines.queries import settings_of
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.expressions import one_of
-from ingot.repositories.pipelines.queries import lock_pipeline_by_id
-from ingot.repositories.pipelines.tables import Pipeline, pipelines
+from ingot.pipelines.queries import lock_pipeline_by_id
+from ingot.pipelines.tables import IS_OF_NO_TRAIN, Pipeline, pipelines
 
 SOURCES = ("push", "merge_request_event")
 """Sources of pipelines that make others redundant and that can become redundant."""
@@ -22,7 +22,8 @@ _OLDER = (
     select(pipelines.c.id)
     .where(
         pipelines.c.project_id == bindparam("project"),
-        pipelines.c.ref == bindparam("ref"),
+        # Pipelines of a merge request test its head or its merge result; those of merge trains are not replaced here.
+        (pipelines.c.ref == bindparam("ref")) | ((bindparam("merge_request") != 0) & IS_OF_NO_TRAIN),
         pipelines.c.id < bindparam("newest"),
         pipelines.c.sha != bindparam("sha"),
         # Merge requests of a fork to different projects may have the same number, and so the same ref.
@@ -38,7 +39,7 @@ _OLDER = (
 
 def cancel_redundant_pipelines(database: Database, newest: Pipeline) -> None:
     """Cancel older pipelines of the branch or merge request, each in its own transaction."""
-    if newest.source not in SOURCES or newest.tag:
+    if newest.source not in SOURCES or newest.tag or newest.merge_request_event_type == "merge_train":
         return
     for pipeline_id in database.read(partial(_redundant_ids, newest=newest)):
         database.write(partial(_cancel, pipeline_id=pipeline_id))

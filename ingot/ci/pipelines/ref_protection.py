@@ -7,10 +7,10 @@ from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.pipelines.tables import Pipeline
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.tables import Pipeline
 from ingot.repositories.protection.policy import (
     matching_branch_rules,
     matching_tag_rules,
@@ -34,7 +34,7 @@ def is_protected_merge_request(
 
     Others would run jobs with protected variables that they could not run on either branch.
     """
-    if merge_request.target_project_id != project_id:
+    if not merge_request.target_project_id == merge_request.source_project_id == project_id:
         return False
     rules = branch_rules(db, project_id)
     return all(

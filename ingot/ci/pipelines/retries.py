@@ -6,7 +6,7 @@ from ingot.ci.job_records.queries import options_of
 from ingot.ci.job_records.tables import CiJob, ci_job_variables, ci_jobs
 from ingot.ci.pipelines.queries import count_retries
 from ingot.core.db.connection import Connection
-from ingot.repositories.pipelines.tables import commit_statuses
+from ingot.pipelines.tables import commit_statuses
 
 _COPIED = (
     "project_id",

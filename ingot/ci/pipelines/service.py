@@ -1,5 +1,7 @@
 """State changes of pipelines and jobs that users request."""
 
+from ingot.accounts.instance.all_settings import all_settings
+from ingot.ci.config.durations import parse_duration
 from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline, lock_job
 from ingot.ci.job_records.tables import CiJob
@@ -9,13 +11,16 @@ from ingot.ci.pipelines.processing import CANCELABLE, advance_pipeline, cancel_j
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
 from ingot.ci.pipelines.retries import copy_job
 from ingot.ci.pipelines.transitions import set_columns, set_status
+from ingot.collaboration.merge_requests.merge.train_queries import car_of_pipeline
+from ingot.collaboration.merge_requests.merge.train_service import enqueue_advance
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
+from ingot.core.errors import Denied, Invalid, NotFound
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Denied, Invalid, NotFound
+from ingot.pipelines.queries import lock_pipeline_by_id
+from ingot.pipelines.tables import Pipeline, Status, pipelines
 from ingot.projects.projects.queries import find_project
-from ingot.repositories.pipelines.queries import lock_pipeline_by_id
-from ingot.repositories.pipelines.tables import Pipeline, Status, pipelines
 
 OUTDATED_DEPLOYMENT = "The deployment job is older than the latest deployment"
 REMOVE_PIPELINE_REFS = "remove_pipeline_refs"
@@ -27,6 +32,7 @@ def play_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
     """Start a manual or delayed job, or a finished manual job again; return the job that starts."""
     pipeline = _locked_pipeline(db, actor, job.pipeline_id)
     job = _current(db, job)
+    _require_not_archived(db, pipeline)
     _require_current_deployment(db, job, pipeline)
     if job.status in _STARTABLE and not job.retried:
         set_columns(db, job, user_id=actor.user_id)
@@ -43,8 +49,16 @@ def retry_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
     job = _current(db, job)
     if job.status not in RETRYABLE or job.retried:
         raise Denied("Job is not retryable")
+    _require_not_archived(db, pipeline)
     _require_current_deployment(db, job, pipeline)
     return _retry(db, actor, pipeline, job)
+
+
+def _require_not_archived(db: Connection, pipeline: Pipeline) -> None:
+    """Raise Denied if the settings archive the jobs of pipelines of this age."""
+    age = parse_duration(all_settings(db).archive_builds_in_human_readable or "")
+    if age is not None and pipeline.created_at < add_duration(db.now, seconds=-age):
+        raise Denied("Job is archived")
 
 
 def _require_current_deployment(db: Connection, job: CiJob, pipeline: Pipeline) -> None:
@@ -72,6 +86,7 @@ def cancel_job(db: Connection, job: CiJob) -> None:
 def retry_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
     """Add another attempt of every failed or canceled job, and process the pipeline again."""
     pipeline = _locked_pipeline(db, actor, pipeline.id)
+    _require_not_archived(db, pipeline)
     jobs = jobs_of_pipeline(db, pipeline.id)
     copies = [
         copy_job(db, job, actor.user_id)
@@ -97,6 +112,9 @@ def cancel_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
 def delete_pipeline(db: Connection, pipeline: Pipeline) -> None:
     """Delete a pipeline with its jobs and child pipelines; files and refs are removed by jobs of the queue."""
     _end_waiting_job(db, pipeline)
+    car = car_of_pipeline(db, pipeline.id) if pipeline.merge_request_event_type == "merge_train" else None
+    if car is not None:
+        enqueue_advance(db, car.project_id, car.target_branch)
     pipeline_ids = with_descendants(db, pipeline.id)
     for pipeline_id in pipeline_ids:
         db.ports[JobArtifacts].delete_files(db, [job.id for job in jobs_of_pipeline(db, pipeline_id, retried=True)])

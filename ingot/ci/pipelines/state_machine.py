@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
-from ingot.repositories.pipelines.outcome import Kind, status_kind, status_of_kinds
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.outcome import Kind, status_kind, status_of_kinds
+from ingot.pipelines.tables import Status
 
 COMPLETED: frozenset[Status] = frozenset({"success", "failed", "canceled", "skipped"})
 _PASSED: frozenset[Status] = frozenset({"success", "skipped"})

@@ -12,7 +12,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.core.jobs.queue import enqueue
 from ingot.core.nodes.tables import nodes
-from ingot.repositories.pipelines.tables import commit_statuses
+from ingot.pipelines.tables import commit_statuses
 
 DROP_STUCK_JOBS = "drop_stuck_jobs"
 STUCK_SEARCH_SECONDS = 60

@@ -15,12 +15,12 @@ from ingot.ci.runners.queue_version import announce_queue_change
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
+from ingot.core.errors import Denied, Invalid, NotFound
 from ingot.core.events.bus import Subscriptions
-from ingot.errors import Denied, Invalid, NotFound
+from ingot.pipelines.tables import commit_statuses
 from ingot.projects.environments.events import EnvironmentStopped
 from ingot.projects.environments.tables import Environment, deployments, environments
 from ingot.projects.projects.events import ProjectCiSettingsEdited, ProjectEdited
-from ingot.repositories.pipelines.tables import commit_statuses
 from ingot.repositories.ref_changes.events import RefsChanged
 
 subscriptions = Subscriptions()

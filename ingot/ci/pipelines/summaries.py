@@ -12,9 +12,9 @@ from ingot.ci.pipelines.tables import pipeline_contexts
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import Timestamp
-from ingot.repositories.pipelines.outcome import Kind, status_kind, status_of_kinds
-from ingot.repositories.pipelines.queries import pipelines_by_ids
-from ingot.repositories.pipelines.tables import Pipeline, Status, commit_statuses
+from ingot.pipelines.outcome import Kind, status_kind, status_of_kinds
+from ingot.pipelines.queries import pipelines_by_ids
+from ingot.pipelines.tables import Pipeline, Status, commit_statuses
 
 _AFTER_ALL_STAGES = 1_000_000
 """Position of external statuses, which belong to no stage of a configuration."""

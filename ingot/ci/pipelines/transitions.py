@@ -16,10 +16,10 @@ from ingot.core.db.expressions import in_list
 from ingot.core.db.times import add_duration
 from ingot.core.events.bus import emit
 from ingot.core.jobs.queue import enqueue
-from ingot.repositories.pipelines.events import StatusChanged
-from ingot.repositories.pipelines.queries import lock_pipeline_by_id, statuses_by_ids
-from ingot.repositories.pipelines.service import emit_pipeline_change, update_pipeline_status
-from ingot.repositories.pipelines.tables import Pipeline, Status, commit_statuses
+from ingot.pipelines.events import StatusChanged
+from ingot.pipelines.queries import lock_pipeline_by_id, statuses_by_ids
+from ingot.pipelines.service import emit_pipeline_change, update_pipeline_status
+from ingot.pipelines.tables import Pipeline, Status, commit_statuses
 
 START_DELAYED_JOB = "start_delayed_job"
 START_DOWNSTREAM_PIPELINE = "start_downstream_pipeline"
@@ -120,7 +120,7 @@ def _is_occupied(db: Connection, project_id: int, group: str) -> bool:
 def release_resource(db: Connection, job: CiJob) -> None:
     """Let the next job of a resource group start after the commit; a recurring job does it after a crash."""
     if job.resource_group is not None:
-        db.follow_up(partial(assign_resource, project_id=job.project_id, group=job.resource_group))
+        db.after_transaction(partial(assign_resource, project_id=job.project_id, group=job.resource_group))
 
 
 def assign_resource(database: Database, project_id: int, group: str) -> None:

@@ -9,6 +9,7 @@ from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
 from ingot.ci.config.plan import TriggerSpec
 from ingot.ci.config.variables import ExpandedVariables, expand_text
+from ingot.ci.freeze_periods.status import freeze_variables
 from ingot.ci.job_records.dependencies import inherited_variables
 from ingot.ci.job_records.queries import manual_variables, options_of, variables_of
 from ingot.ci.job_records.tables import TOKEN_USERNAME, CiJob
@@ -23,11 +24,11 @@ from ingot.ci.pipelines.tables import pipeline_contexts
 from ingot.ci.runners.tables import Runner
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
+from ingot.pipelines.tables import Pipeline
 from ingot.projects.namespaces.tables import namespace_tree, namespaces
 from ingot.projects.projects.tables import Project
 from ingot.projects.variables.queries import INSTANCE
 from ingot.projects.variables.tables import Variable, variables
-from ingot.repositories.pipelines.tables import Pipeline
 from ingot.repositories.protection.policy import name_matches
 
 _CONTEXT = select(pipeline_contexts.c.variables).where(pipeline_contexts.c.pipeline_id == bindparam("pipeline"))
@@ -148,6 +149,7 @@ def job_variables(
         *_registry_credentials(project, token),
         *_public(predefined.instance_variables(db.ports[CiEnvironment])),
         *_public(predefined.project_variables(project, base_url), raw=True),
+        *_public(freeze_variables(db, project.id)),
         *_public(context_variables(db, pipeline.id).items(), raw=True),
         *_public(predefined.pipeline_variables(pipeline, project_url), raw=True),
         *_public(predefined.runner_variables(runner), raw=True),
@@ -197,6 +199,7 @@ def downstream_variables(
         **dict(predefined.job_name_variables(job.name, job.stage, None, manual=job.run_when == "manual")),
         **dict(predefined.instance_variables(db.ports[CiEnvironment])),
         **dict(predefined.project_variables(project, base_url)),
+        **dict(freeze_variables(db, project.id)),
         **context_variables(db, pipeline.id),
         **dict(predefined.pipeline_variables(pipeline, f"{base_url}/{project.full_path}")),
     }

@@ -8,7 +8,7 @@ from ingot.ci.pipelines.queries import variables_of_pipeline
 from ingot.ci.pipelines.tables import VariableType
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
-from ingot.repositories.pipelines.tables import CommitStatus, Pipeline
+from ingot.pipelines.tables import CommitStatus, Pipeline
 
 
 class PipelineVariableView(View):

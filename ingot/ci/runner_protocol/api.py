@@ -5,10 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ingot.ci.job_records.tables import CiJob
-from ingot.ci.runner_protocol.params import AppendTrace, ListRunnerJobs, RequestJob, UpdateJob
-from ingot.ci.runner_protocol.payload import JobPayload
-from ingot.ci.runner_protocol.queries import EXECUTED, find_executed_job, list_runner_jobs
-from ingot.ci.runner_protocol.staged import (
+from ingot.ci.runner_protocol.assignment import (
     JobOffer,
     append_to_trace,
     finish_execution,
@@ -16,6 +13,9 @@ from ingot.ci.runner_protocol.staged import (
     replace_trace,
     request_job,
 )
+from ingot.ci.runner_protocol.params import AppendTrace, ListRunnerJobs, RequestJob, UpdateJob
+from ingot.ci.runner_protocol.payload import JobPayload
+from ingot.ci.runner_protocol.queries import EXECUTED, find_executed_job, list_runner_jobs
 from ingot.ci.runner_protocol.views import RunnerJobView, runner_job_views
 from ingot.ci.runners.api import runner_in_path
 from ingot.ci.runners.policy import may_see_runner_jobs
@@ -29,8 +29,8 @@ from ingot.core.api.params import path_number
 from ingot.core.api.request_fields import read_body
 from ingot.core.api.routes import BodyContext, Call, RawResponse, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
+from ingot.core.errors import Denied, Invalid
 from ingot.core.http.request import Header
-from ingot.errors import Denied, Invalid
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.views import instance_urls
 
@@ -81,7 +81,7 @@ class TracePart(NamedTuple):
 async def _read_part(context: BodyContext) -> TracePart:
     """Read a part of a trace, after the job was found by its token."""
     find = partial(find_executed_job, job_id=path_number(context.path, "id"), token=context.params.token)
-    job = context.database.read(find)
+    job = await context.read(find)
     if b"content-range" not in context.headers:
         raise Invalid("400 Missing header Content-Range")
     given = _RANGE.fullmatch(context.headers[b"content-range"])
@@ -158,7 +158,7 @@ def _job_headers(job: CiJob, size: int | None) -> tuple[Header, ...]:
 def list_jobs_of_runner(call: Call, runner: Runner, params: ListRunnerJobs, page: Page) -> Listing[RunnerJobView]:
     """List the jobs that a runner executes or has executed."""
     listing = list_runner_jobs(call.db, call.actor, runner, params, page)
-    return listing.of(runner_job_views(call.db, listing.items, instance_urls(call.origin, call.settings)))
+    return listing.of(runner_job_views(call.db, listing.items, instance_urls(call.db, call.origin, call.settings)))
 
 
 @routes.get(

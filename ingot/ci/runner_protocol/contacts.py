@@ -14,8 +14,8 @@ from ingot.ci.runners.tables import runners
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.expressions import in_list
-from ingot.errors import Conflict, Unavailable
-from ingot.log import log_failure
+from ingot.core.errors import Conflict, Unavailable
+from ingot.core.log import log_failure
 
 FLUSH_DELAY_SECONDS = 2.0
 RUNNER_INTERVAL_SECONDS = 600.0

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from ingot.ci.runners.params import RunnerInfo, SystemId, Token
 from ingot.core.api.params import Params, RawText
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.tables import Status
 
 MAX_BYTESIZE = 2**40
 

@@ -23,8 +23,8 @@ from ingot.core.api.params import number_or_none
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
+from ingot.pipelines.tables import Pipeline
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.tables import Pipeline
 
 ZERO_SHA = "0" * 40
 MAX_DEPTH = 1_000_000

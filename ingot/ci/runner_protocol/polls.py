@@ -13,10 +13,10 @@ from typing import NamedTuple
 import msgspec
 
 from ingot.ci.runner_protocol.api import LAST_UPDATE_HEADER
+from ingot.ci.runner_protocol.assignment import JobOffer, request_job, return_job
 from ingot.ci.runner_protocol.contacts import ContactTracker, RunnerContact
 from ingot.ci.runner_protocol.params import RequestJob
 from ingot.ci.runner_protocol.queue_monitor import QueueMonitor
-from ingot.ci.runner_protocol.staged import JobOffer, request_job, return_job
 from ingot.ci.runners.tables import Runner
 from ingot.core.api.component import API_PREFIX, ApiComponent
 from ingot.core.api.kernel import Kernel
@@ -27,8 +27,8 @@ from ingot.core.db.database import Database
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Message, Receive, Request, Send, Trace
 from ingot.core.http.stream import wait_for_disconnect
+from ingot.core.settings import Settings
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.settings import Settings
 
 MAX_HELD_POLLS = 2000
 """Polls of one worker that wait at a time; others are answered at once."""

@@ -14,11 +14,11 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import add_duration, day_of
-from ingot.errors import Denied, NotFound
+from ingot.core.db.times import add_duration
+from ingot.core.errors import Denied, NotFound
+from ingot.pipelines.tables import commit_statuses
 from ingot.projects.projects.policy import projects_of_actor
 from ingot.projects.projects.tables import projects
-from ingot.repositories.pipelines.tables import commit_statuses
 
 LATE_MINUTES = 10
 """Time after the end of a job in which its runner may still send output and learn how the job ended."""
@@ -69,7 +69,7 @@ def list_runner_jobs(
     if params.status is not None:
         values["status"] = params.status
     if not actor.admin:
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+        values |= {"actor": actor.user_id, "today": db.today}
     ascending = params.sort == "asc"
     query = _runner_jobs(of_status=params.status is not None, of_actor=not actor.admin, ascending=ascending)
     return fetch_page(db, CiJob, query, page, **values)

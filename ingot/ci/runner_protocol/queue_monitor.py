@@ -6,8 +6,8 @@ from contextlib import closing
 from ingot.ci.runners.queue_version import queue_version
 from ingot.core.db.database import Database
 from ingot.core.db.monitor_thread import MonitorThread
-from ingot.errors import Conflict, Unavailable
-from ingot.log import log_failure
+from ingot.core.errors import Conflict, Unavailable
+from ingot.core.log import log_failure
 
 ROLE = "runner-polls"
 _WAIT_SECONDS = 30.0

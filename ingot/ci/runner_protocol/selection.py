@@ -16,10 +16,10 @@ from ingot.ci.runners.queries import tags_of_runner
 from ingot.ci.runners.tables import Runner, runner_projects
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, list_as_table
-from ingot.errors import Conflict
+from ingot.core.errors import Conflict
+from ingot.pipelines.queries import lock_pipeline_by_id
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
-from ingot.repositories.pipelines.queries import lock_pipeline_by_id
 
 MAX_ATTEMPTS = 50
 """Jobs that may turn out to be taken by other runners, or not to be executable, in one poll."""

@@ -8,11 +8,11 @@ from ingot.ci.job_records.tables import CiJob
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, to_datetime
+from ingot.pipelines.queries import pipelines_by_ids
+from ingot.pipelines.tables import Status
+from ingot.pipelines.views import PipelineBrief, pipeline_brief
 from ingot.projects.projects.queries import projects_by_ids
 from ingot.projects.projects.views import InstanceUrls, SimpleProjectView, simple_view
-from ingot.repositories.pipelines.queries import pipelines_by_ids
-from ingot.repositories.pipelines.tables import Status
-from ingot.repositories.pipelines.views import PipelineBrief, pipeline_brief
 
 
 class RunnerJobView(View):

@@ -12,7 +12,13 @@ from ingot.ci.runners.params import (
     UnregisterRunner,
     VerifyRunner,
 )
-from ingot.ci.runners.registration import RunnerOwner, owner_of_registration_token, reset_registration_token
+from ingot.ci.runners.registration import (
+    RunnerOwner,
+    may_have_runners,
+    owner_of_registration_token,
+    require_registration_allowed,
+    reset_registration_token,
+)
 from ingot.ci.runners.tables import Runner
 from ingot.ci.runners.views import (
     RegisteredRunnerView,
@@ -32,7 +38,7 @@ from ingot.core.api.params import MissingParameter, path_number
 from ingot.core.api.routes import Call, PrepareContext, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Denied, Invalid
+from ingot.core.errors import Denied, Invalid
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_admin_group
 from ingot.projects.groups.queries import find_group
@@ -56,7 +62,7 @@ def _views(call: Call, listing: Listing[Runner]) -> Listing[RunnerView]:
 
 def _details(call: Call, runner: Runner) -> RunnerDetailsView:
     access, runner = queries.find_runner(call.db, call.actor, runner.id)
-    return runner_details_view(call.db, call.actor, access, runner, instance_urls(call.origin, call.settings))
+    return runner_details_view(call.db, call.actor, access, runner, instance_urls(call.db, call.origin, call.settings))
 
 
 @routes.get("/runners", may=signed_in, returns=list[RunnerView], scopes=READ_RUNNER_SCOPES)
@@ -122,7 +128,7 @@ def list_runner_managers(call: Call, runner: Runner) -> list[RunnerManagerView]:
 )
 def reset_runner_token(call: Call, runner: Runner) -> ResetTokenView:
     """Replace the token of a runner."""
-    return ResetTokenView(service.reset_runner_token(call.db, runner), None)
+    return ResetTokenView(*service.reset_runner_token(call.db, runner))
 
 
 @routes.get(
@@ -181,6 +187,7 @@ def list_group_runners(call: Call, group: Namespace, params: ListRunners, page: 
 def create_runner(call: Call, params: CreateRunner) -> RegisteredRunnerView:
     """Create a runner; the response is the only one with its token."""
     owner = _creation_owner(call.db, call.actor, params)
+    require(call.actor.admin or may_have_runners(call.db, owner))
     runner, token = service.create_runner(call.db, call.actor, owner, params)
     return RegisteredRunnerView(runner.id, token, runner.token_expires_at)
 
@@ -229,7 +236,9 @@ def reset_group_registration_token(call: Call, group: Namespace) -> ResetTokenVi
 
 
 def _registration_owner(context: PrepareContext, params: RegisterRunner) -> RunnerOwner:
-    return owner_of_registration_token(context.database, params.token)
+    owner = owner_of_registration_token(context.database, params.token)
+    context.database.read(lambda db: require_registration_allowed(db, owner))
+    return owner
 
 
 @routes.post("/runners", may=anyone, runner_call=True, prepare=_registration_owner, returns=RegisteredRunnerView)
@@ -272,4 +281,4 @@ def unregister_runner_manager(call: Call, params: UnregisterManager) -> None:
 @routes.post("/runners/reset_authentication_token", may=anyone, runner_call=True, returns=ResetTokenView)
 def reset_own_token(call: Call, params: UnregisterRunner) -> ResetTokenView:
     """Replace the token of the runner that sends it."""
-    return ResetTokenView(service.reset_runner_token(call.db, authenticated_runner(call.db, params.token)), None)
+    return ResetTokenView(*service.reset_runner_token(call.db, authenticated_runner(call.db, params.token)))

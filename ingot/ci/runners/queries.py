@@ -22,8 +22,8 @@ from ingot.core.access.levels import NO_ACCESS, Access, Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.search import text_scan
-from ingot.core.db.times import Timestamp, add_duration, day_of
-from ingot.errors import Invalid, NotFound
+from ingot.core.db.times import Timestamp, add_duration
+from ingot.core.errors import Invalid, NotFound
 from ingot.projects.namespaces.policy import groups_of_actor
 from ingot.projects.namespaces.tables import Namespace, namespace_tree, namespaces
 from ingot.projects.projects.filters import PROJECTS
@@ -112,7 +112,7 @@ def _runner_access(db: Connection, actor: Actor, runner: Runner) -> Access:
     """Return the highest level that the permissions distinguish: owner or maintainer, or none."""
     if not actor.known or runner.runner_type == "instance_type":
         return NO_ACCESS
-    caller = {"actor": actor.user_id, "today": day_of(db.now)}
+    caller = {"actor": actor.user_id, "today": db.today}
     if runner.runner_type == "project_type":
         maintains = db.value(_MAINTAINS_PROJECT, runner=runner.id, **caller) is not None
         return Access(level=Level.MASTER) if maintains else NO_ACCESS
@@ -133,7 +133,7 @@ def projects_of_runner(db: Connection, actor: Actor, runner: Runner) -> list[Pro
         return []
     if actor.admin:
         return db.all(Project, _PROJECTS, runner=runner.id)
-    return db.all(Project, _PROJECTS_OF_ACTOR, runner=runner.id, actor=actor.user_id, today=day_of(db.now))
+    return db.all(Project, _PROJECTS_OF_ACTOR, runner=runner.id, actor=actor.user_id, today=db.today)
 
 
 def count_runner_projects(db: Connection, runner: Runner) -> int:
@@ -220,7 +220,7 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
 }
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _list_query(filters: frozenset[str], tag_count: int) -> ListQuery:
     tags = [text_scan(f"tag_{number}", runners.c.tags) for number in range(tag_count)]
     matching: Select[Any] = select(runners).where(*(_CONDITIONS[name] for name in sorted(filters)), *tags)
@@ -250,7 +250,7 @@ def list_runners(
 
 def list_own_runners(db: Connection, actor: Actor, params: ListOwnRunners, page: Page) -> Listing[Runner]:
     """List the runners of projects that the caller maintains and of groups that the caller owns."""
-    return list_runners(db, {"owned"}, params, page, actor=actor.user_id, today=day_of(db.now))
+    return list_runners(db, {"owned"}, params, page, actor=actor.user_id, today=db.today)
 
 
 def list_all_runners(db: Connection, params: ListRunners, page: Page) -> Listing[Runner]:

@@ -8,6 +8,7 @@ import hmac
 import secrets
 from typing import NamedTuple
 
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.ci.runners.queries import (
     is_group,
     registration_token_by_digest,
@@ -18,7 +19,7 @@ from ingot.ci.runners.tables import registration_tokens
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import Denied, Unavailable
+from ingot.core.errors import Denied, Unavailable
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project, projects
 
@@ -84,6 +85,18 @@ def owner_of_registration_token(database: Database, token: str) -> RunnerOwner:
             raise Denied
         database.write(_enter_project_tokens)
     raise Unavailable("The tokens of projects are being entered")
+
+
+def may_have_runners(db: Connection, owner: RunnerOwner) -> bool:
+    """Return whether the settings let the owner register and create runners; the instance always may."""
+    registrars = cached_all_settings(db).valid_runner_registrars
+    return (owner.project_id is None or "project" in registrars) and (owner.group_id is None or "group" in registrars)
+
+
+def require_registration_allowed(db: Connection, owner: RunnerOwner) -> None:
+    """Raise Denied if the settings do not let runners register with the owner's registration token."""
+    if not (cached_all_settings(db).allow_runner_registration_token and may_have_runners(db, owner)):
+        raise Denied("Runner registration is not allowed")
 
 
 def _known_owner(db: Connection, token: str) -> RunnerOwner | None:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET
 from sqlalchemy import bindparam, delete, exists, select
 
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.ci.runners.params import CreateRunner, EditRunner, RegisterRunner, RunnerInfo
 from ingot.ci.runners.queries import (
     count_runner_projects,
@@ -21,7 +22,8 @@ from ingot.ci.runners.tables import Runner, runner_managers, runner_projects, ru
 from ingot.core.access.actor import Actor
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
-from ingot.errors import Conflict, Denied, Invalid, NotFound, too_long_message
+from ingot.core.db.times import Timestamp, add_duration
+from ingot.core.errors import Conflict, Denied, Invalid, NotFound, too_long_message
 from ingot.projects.projects.tables import Project
 
 CREATED_PREFIX = "glrt-"
@@ -109,13 +111,16 @@ def require_sole_project(db: Connection, actor: Actor, runner: Runner) -> None:
         raise Denied("Runner associated with more than one project")
 
 
-def reset_runner_token(db: Connection, runner: Runner) -> str:
-    """Replace the token of a runner; return the new one."""
+def reset_runner_token(db: Connection, runner: Runner) -> tuple[str, Timestamp | None]:
+    """Replace the token of a runner; return the new one and when it expires."""
     token = _created_token() if runner.created_by_user else secrets.token_urlsafe(_TOKEN_BYTES)
     sealed, digest = db.vault.seal(token), db.vault.digest(token)
-    db.update(runners, runner.id, sealed_token=sealed, token_digest=digest, updated_at=db.now)
+    expires_at = _token_expiry(db, runner.runner_type)
+    db.update(
+        runners, runner.id, sealed_token=sealed, token_digest=digest, token_expires_at=expires_at, updated_at=db.now
+    )
     announce_queue_change(db)
-    return token
+    return token, expires_at
 
 
 def require_assignable(actor: Actor, runner: Runner) -> None:
@@ -207,6 +212,7 @@ def _add_runner(db: Connection, owner: RunnerOwner, token: str, **attributes: An
         runners,
         **{"created_by_user": False, **attributes},
         runner_type=runner_type,
+        token_expires_at=_token_expiry(db, runner_type),
         group_id=owner.group_id,
         sealed_token=db.vault.seal(token),
         token_digest=db.vault.digest(token),
@@ -216,6 +222,17 @@ def _add_runner(db: Connection, owner: RunnerOwner, token: str, **attributes: An
     if owner.project_id is not None:
         db.insert(runner_projects, runner_id=runner_id, project_id=owner.project_id)
     return _existing_runner(db, runner_id), token
+
+
+def _token_expiry(db: Connection, runner_type: str) -> Timestamp | None:
+    """Return when a token that is created now expires."""
+    settings = cached_all_settings(db)
+    seconds = {
+        "instance_type": settings.runner_token_expiration_interval,
+        "group_type": settings.group_runner_token_expiration_interval,
+        "project_type": settings.project_runner_token_expiration_interval,
+    }[runner_type]
+    return add_duration(db.now, seconds=seconds) if seconds is not None else None
 
 
 def _existing_runner(db: Connection, runner_id: int) -> Runner:

@@ -12,7 +12,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import NO_ACCESS, Access, Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.core.db.times import Timestamp, day_of
+from ingot.core.db.times import Timestamp
 from ingot.projects.namespaces.policy import groups_of_actor
 from ingot.projects.namespaces.tables import namespaces
 from ingot.projects.projects.policy import projects_of_actor
@@ -70,7 +70,7 @@ def _access_by_runner(db: Connection, actor: Actor, found: list[Runner]) -> dict
     """Return the caller's access to runners, as ``find_runner`` determines it for one."""
     if not actor.known:
         return {}
-    caller = {"actor": actor.user_id, "today": day_of(db.now)}
+    caller = {"actor": actor.user_id, "today": db.today}
     maintained = db.rows(_MAINTAINED, ids=[runner.id for runner in found], **caller)
     access = {runner_id: Access(level=Level.MASTER) for (runner_id,) in maintained}
     groups = sorted({runner.group_id for runner in found if runner.group_id is not None})

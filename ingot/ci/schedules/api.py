@@ -15,7 +15,7 @@ from ingot.ci.schedules.params import (
     ListSchedules,
 )
 from ingot.ci.schedules.policy import ScheduleContext
-from ingot.ci.schedules.staged import (
+from ingot.ci.schedules.start import (
     ScheduledRef,
     create_scheduled_pipeline,
     planned_ref,
@@ -37,12 +37,12 @@ from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
+from ingot.pipelines.views import PipelineBrief, pipeline_brief
 from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.context import project_url
-from ingot.repositories.pipelines.views import PipelineBrief, pipeline_brief
 
 routes = Routes("pipeline_schedules")
 
@@ -190,7 +190,7 @@ def delete_schedule(call: Call, project: Project) -> None:
 @routes.post(
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id/variables",
     on=schedule_in_path,
-    may=policy.may_edit_schedule,
+    may=policy.may_edit_schedule_variables,
     returns=ScheduleVariableView,
 )
 def create_schedule_variable(
@@ -203,7 +203,7 @@ def create_schedule_variable(
 @routes.put(
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id/variables/:key",
     on=schedule_in_path,
-    may=policy.may_edit_schedule,
+    may=policy.may_edit_schedule_variables,
     returns=ScheduleVariableView,
 )
 def edit_schedule_variable(call: Call, context: ScheduleContext, params: EditScheduleVariable) -> ScheduleVariableView:
@@ -215,7 +215,7 @@ def edit_schedule_variable(call: Call, context: ScheduleContext, params: EditSch
 @routes.delete(
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id/variables/:key",
     on=schedule_in_path,
-    may=policy.may_edit_schedule,
+    may=policy.may_edit_schedule_variables,
     returns=ScheduleVariableView,
     status=202,
 )

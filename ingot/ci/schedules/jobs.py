@@ -12,15 +12,15 @@ import msgspec
 from ingot.ci.pipelines.ref_protection import runner_of_pipeline
 from ingot.ci.schedules.queries import overdue_schedules, schedule_by_id_or_none
 from ingot.ci.schedules.service import ScheduledRun, claim_run, deactivate_schedule, plan_overdue_run
-from ingot.ci.schedules.staged import create_scheduled_pipeline, scheduled_ref_or_none
+from ingot.ci.schedules.start import create_scheduled_pipeline, scheduled_ref_or_none
 from ingot.ci.schedules.tables import PipelineSchedule
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
+from ingot.core.errors import Invalid
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Invalid
+from ingot.core.log import log_failure
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.log import log_failure
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import Project
 

@@ -1,6 +1,6 @@
 """Request parameters of pipeline schedules."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -14,6 +14,14 @@ class ListSchedules(Params):
     scope: Literal["active", "inactive"] | None = None
 
 
+class ScheduleInputParams(Params):
+    """A value for an input of the configuration; ``destroy`` removes it from the schedule."""
+
+    name: str
+    value: Any = None
+    destroy: bool = False
+
+
 class CreateSchedule(Params):
     """A new schedule."""
 
@@ -22,6 +30,7 @@ class CreateSchedule(Params):
     cron: str
     cron_timezone: str = "UTC"
     active: bool = True
+    inputs: list[ScheduleInputParams] | None = None
 
 
 class EditSchedule(Params):
@@ -32,6 +41,7 @@ class EditSchedule(Params):
     cron: str | UnsetType = UNSET
     cron_timezone: str | UnsetType = UNSET
     active: bool | UnsetType = UNSET
+    inputs: list[ScheduleInputParams] | None = None
 
 
 class CreateScheduleVariable(Params):

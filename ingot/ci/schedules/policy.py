@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ingot.ci.job_records.policy import may_read_jobs
-from ingot.ci.pipelines.policy import may_run_pipelines
+from ingot.ci.pipelines.policy import may_give_variables, may_run_pipelines
 from ingot.ci.schedules.tables import PipelineSchedule
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -49,3 +49,8 @@ def may_administer_schedule(actor: Actor, access: Access, context: ScheduleConte
 def may_edit_schedule(actor: Actor, access: Access, context: ScheduleContext) -> bool:
     """The owner while they may run pipelines; others would choose what runs in the owner's name."""
     return may_run_pipelines(actor, access, context.project) and context.schedule.owner_id == actor.user_id
+
+
+def may_edit_schedule_variables(actor: Actor, access: Access, context: ScheduleContext) -> bool:
+    """The owner of the schedule, with the role that the project demands for variables."""
+    return may_edit_schedule(actor, access, context) and may_give_variables(actor, access, context.project)

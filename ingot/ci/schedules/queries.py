@@ -6,8 +6,8 @@ from ingot.ci.schedules.tables import PipelineSchedule, ScheduleVariable, pipeli
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.core.db.times import Timestamp
-from ingot.errors import NotFound
-from ingot.repositories.pipelines.tables import Pipeline, pipelines
+from ingot.core.errors import NotFound
+from ingot.pipelines.tables import Pipeline, pipelines
 
 _BY_ID = select(pipeline_schedules).where(pipeline_schedules.c.id == bindparam("schedule"))
 _IN_PROJECT = select(pipeline_schedules).where(pipeline_schedules.c.project_id == bindparam("project"))

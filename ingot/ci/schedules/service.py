@@ -10,17 +10,18 @@ from msgspec import UNSET
 from sqlalchemy import bindparam, update
 
 from ingot.accounts.instance.all_settings import all_settings
-from ingot.ci.schedules.cron import InvalidCron, next_occurrence
+from ingot.ci.cron.expressions import InvalidCron, next_occurrence
+from ingot.ci.cron.time_zones import time_zone_or_none
+from ingot.ci.schedules.inputs import changed_inputs, schedule_inputs, sealed_inputs
 from ingot.ci.schedules.params import CreateSchedule, CreateScheduleVariable, EditSchedule, EditScheduleVariable
 from ingot.ci.schedules.queries import count_schedules, find_schedule, find_schedule_variable, schedule_variable_or_none
 from ingot.ci.schedules.tables import PipelineSchedule, ScheduleVariable, pipeline_schedules, schedule_variables
-from ingot.ci.schedules.time_zones import time_zone_or_none
 from ingot.core.access.actor import Actor
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, timestamp, to_datetime
+from ingot.core.errors import Invalid, too_long_message
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Invalid, too_long_message
 from ingot.projects.projects.tables import Project
 
 RUN_SCHEDULE = "run_pipeline_schedule"
@@ -50,8 +51,9 @@ class ScheduledRun(msgspec.Struct, frozen=True):
 
 def create_schedule(db: Connection, actor: Actor, project: Project, params: CreateSchedule) -> PipelineSchedule:
     """Create a schedule that runs in the caller's name."""
-    columns = given_fields(params)
+    columns = given_fields(params, "inputs")
     following = next_run(db, columns)
+    inputs = changed_inputs({}, params.inputs or [])
     limit = all_settings(db).ci_pipeline_schedules
     if 0 < limit <= count_schedules(db, project.id):
         raise Invalid(base=[f"Maximum number of pipeline schedules ({limit}) exceeded"])
@@ -62,6 +64,7 @@ def create_schedule(db: Connection, actor: Actor, project: Project, params: Crea
         owner_id=actor.user_id,
         created_at=db.now,
         updated_at=db.now,
+        sealed_inputs=sealed_inputs(db, inputs),
     )
     _set_next_run(db, schedule_id, following, planned=params.active)
     return find_schedule(db, project.id, schedule_id)
@@ -70,8 +73,11 @@ def create_schedule(db: Connection, actor: Actor, project: Project, params: Crea
 def edit_schedule(db: Connection, schedule: PipelineSchedule, params: EditSchedule) -> PipelineSchedule:
     """Update the fields that were sent and compute the next run anew."""
     columns = {name: getattr(schedule, name) for name in ("description", "ref", "cron", "cron_timezone", "active")}
-    columns |= given_fields(params)
+    columns |= given_fields(params, "inputs")
     following = next_run(db, columns)
+    if params.inputs:
+        inputs = changed_inputs(schedule_inputs(db, schedule), params.inputs)
+        columns["sealed_inputs"] = sealed_inputs(db, inputs)
     db.update(pipeline_schedules, schedule.id, **columns, updated_at=db.now)
     _set_next_run(db, schedule.id, following, planned=columns["active"])
     return find_schedule(db, schedule.project_id, schedule.id)

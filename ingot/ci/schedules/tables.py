@@ -22,6 +22,8 @@ pipeline_schedules = Table(
     reference("last_pipeline_id", "pipelines.id", ondelete="SET NULL", nullable=True, index=True),
     text("created_at"),
     text("updated_at"),
+    # Encrypted JSON object of the inputs by name; NULL if there are none.
+    binary("sealed_inputs", nullable=True),
     Index("ix_pipeline_schedules_project_id", "project_id", "id"),
     Index("ix_pipeline_schedules_next_run_at", "next_run_at", **index_where("next_run_at IS NOT NULL")),
     sqlite_autoincrement=True,
@@ -56,6 +58,7 @@ class PipelineSchedule(Record, frozen=True):
     last_pipeline_id: int | None
     created_at: Timestamp
     updated_at: Timestamp
+    sealed_inputs: bytes | None
 
 
 class ScheduleVariable(Record, frozen=True):

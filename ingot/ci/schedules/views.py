@@ -1,18 +1,20 @@
 """Response structs of pipeline schedules."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
 from ingot.ci.pipelines.tables import VariableType
+from ingot.ci.schedules.inputs import schedule_inputs
 from ingot.ci.schedules.queries import variables_of_schedule
 from ingot.ci.schedules.tables import PipelineSchedule, ScheduleVariable
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.repositories.pipelines.queries import pipelines_by_ids
-from ingot.repositories.pipelines.views import PipelineBrief, pipeline_brief
+from ingot.pipelines.queries import pipelines_by_ids
+from ingot.pipelines.views import PipelineBrief, pipeline_brief
 
 
 class ScheduleVariableView(View):
@@ -22,6 +24,13 @@ class ScheduleVariableView(View):
     variable_type: VariableType
     value: str
     raw: bool
+
+
+class ScheduleInputView(View):
+    """A value for an input of the configuration."""
+
+    name: str
+    value: Any
 
 
 class ScheduleView(View):
@@ -40,10 +49,11 @@ class ScheduleView(View):
 
 
 class ScheduleDetailView(ScheduleView):
-    """A schedule with its newest pipeline; only users who may change it see its variables."""
+    """A schedule with its newest pipeline; only users who may change it see its variables and inputs."""
 
     last_pipeline: PipelineBrief | None
     variables: list[ScheduleVariableView] | UnsetType = UNSET
+    inputs: list[ScheduleInputView] | UnsetType = UNSET
 
 
 class PlayedScheduleView(View):
@@ -69,6 +79,9 @@ def schedule_detail(
         *_fields(schedule, owners),
         last_pipeline=pipeline_brief(last, project_url) if last is not None else None,
         variables=[schedule_variable_view(db, variable) for variable in variables_of_schedule(db, schedule.id)]
+        if with_variables
+        else UNSET,
+        inputs=[ScheduleInputView(*each) for each in schedule_inputs(db, schedule).items()]
         if with_variables
         else UNSET,
     )

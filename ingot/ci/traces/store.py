@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from ingot.core.settings import Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.files import FileStorage
 from ingot.core.storage.transfers import move_file
-from ingot.settings import Settings
 
 RUNNER_NOTICE_BYTES = 64 * 1024
 """Space beyond the limit for the notice with which a runner ends a log that it has truncated at the same limit."""

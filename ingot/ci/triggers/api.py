@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ingot.ci.triggers import policy, queries, service, staged
+from ingot.ci.triggers import policy, queries, service, start
 from ingot.ci.triggers.params import CreateTrigger, EditTrigger, TriggerPipeline, TriggerPipelineOfRef
 from ingot.ci.triggers.tables import Trigger
 from ingot.ci.triggers.views import TriggerView, trigger_view
@@ -11,10 +11,10 @@ from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
+from ingot.pipelines.tables import Pipeline
+from ingot.pipelines.views import PipelineView, pipeline_view
 from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.tables import Pipeline
-from ingot.repositories.pipelines.views import PipelineView, pipeline_view
 
 routes = Routes("triggers")
 
@@ -29,7 +29,7 @@ def _view(call: Call, trigger: Trigger) -> TriggerView:
 
 def _trigger_pipeline(stage: StagedCall, params: TriggerPipeline) -> PipelineView:
     store = repository_store(stage.settings)
-    project, pipeline = staged.trigger_pipeline(stage.database, store, stage.path["id"], params)
+    project, pipeline = start.trigger_pipeline(stage.database, store, stage.path["id"], params)
     return stage.database.read(partial(_pipeline_view, stage, project, pipeline))
 
 

@@ -6,7 +6,7 @@ from ingot.accounts.users.tables import users
 from ingot.ci.triggers.tables import Trigger, triggers
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects.tables import Project
 
 _IN_PROJECT = (

@@ -9,7 +9,7 @@ from ingot.ci.triggers.queries import find_trigger
 from ingot.ci.triggers.tables import Trigger, triggers
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 from ingot.projects.projects.tables import Project
 
 MAX_LENGTH = 255

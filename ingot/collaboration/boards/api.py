@@ -19,7 +19,9 @@ routes = Routes("boards")
 
 def _board_views(call: Call, parent: ProjectOrGroup, boards: list[Board]) -> list[BoardView]:
     if isinstance(parent, Project):
-        return board_views(call.db, boards, simple_view(parent, instance_urls(call.origin, call.settings)), None)
+        return board_views(
+            call.db, boards, simple_view(parent, instance_urls(call.db, call.origin, call.settings)), None
+        )
     return board_views(call.db, boards, None, board_group_view(parent, call.origin.base))
 
 

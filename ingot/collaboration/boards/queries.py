@@ -11,7 +11,7 @@ from ingot.collaboration.labels.tables import Label, labels
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.projects.queries import member_source
 from ingot.projects.projects.tables import Project

@@ -14,7 +14,7 @@ from ingot.collaboration.boards.tables import Board, board_lists, boards
 from ingot.collaboration.labels.queries import label_or_none
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 from ingot.projects.members.queries import MemberSource
 
 DEFAULT_NAME = "Development"

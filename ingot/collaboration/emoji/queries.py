@@ -11,7 +11,7 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 
 _OF_SUBJECT = select(award_emoji).where(
     award_emoji.c.subject_kind == bindparam("kind"), award_emoji.c.subject_id == bindparam("subject")

@@ -12,9 +12,9 @@ from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
+from ingot.core.errors import NotFound
 from ingot.core.events.bus import emit
 from ingot.core.markup.emoji import canonical_name
-from ingot.errors import NotFound
 
 # Concurrent identical requests insert one row; no row is returned when it already exists.
 _INSERT = text(

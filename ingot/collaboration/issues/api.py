@@ -29,7 +29,7 @@ from ingot.core.api.routes import Call, PrepareContext, Routes
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_see_group
 from ingot.projects.namespaces.tables import Namespace
@@ -83,39 +83,47 @@ def _issues_as_views(
     )
 
 
-@routes.get("/issues", may=signed_in, returns=list[IssueView])
+@routes.get("/issues", may=signed_in, returns=list[IssueView], cached=True)
 def list_issues(call: Call, params: ListIssues, page: Page) -> Listing[IssueView]:
     """List issues, by default those that the caller created."""
     return _issues_as_views(call, queries.list_issues(call.db, call.actor, params, page), params)
 
 
-@routes.get("/groups/:id/issues", on=group_in_path, may=may_see_group, returns=list[IssueView])
+@routes.get("/groups/:id/issues", on=group_in_path, may=may_see_group, returns=list[IssueView], cached=True)
 def list_group_issues(call: Call, group: Namespace, params: ListIssues, page: Page) -> Listing[IssueView]:
     """List the issues of the projects in a group."""
     return _issues_as_views(call, queries.list_group_issues(call.db, call.actor, group.id, params, page), params)
 
 
-@routes.get("/projects/:id/issues", on=project_scope_in_path, may=may_read_issues_in, returns=list[IssueView])
+@routes.get(
+    "/projects/:id/issues", on=project_scope_in_path, may=may_read_issues_in, returns=list[IssueView], cached=True
+)
 def list_project_issues(call: Call, lookup: ProjectScope, params: ListIssues, page: Page) -> Listing[IssueView]:
     """List the issues of a project."""
     listing = queries.list_project_issues(call.db, call.actor, lookup.access, lookup.project, params, page)
     return _issues_as_views(call, listing, params, {lookup.project.id: lookup.project.full_path})
 
 
-@routes.get("/issues_statistics", may=signed_in, returns=IssueStatisticsView)
+@routes.get("/issues_statistics", may=signed_in, returns=IssueStatisticsView, cached=True)
 def get_statistics(call: Call, params: ListIssues) -> IssueStatisticsView:
     """Count issues by state, by default those that the caller created."""
     return statistics_view(queries.count_issues(call.db, call.actor, params))
 
 
-@routes.get("/groups/:id/issues_statistics", on=group_in_path, may=may_see_group, returns=IssueStatisticsView)
+@routes.get(
+    "/groups/:id/issues_statistics", on=group_in_path, may=may_see_group, returns=IssueStatisticsView, cached=True
+)
 def get_group_statistics(call: Call, group: Namespace, params: ListIssues) -> IssueStatisticsView:
     """Count the issues of the projects in a group by state."""
     return statistics_view(queries.count_group_issues(call.db, call.actor, group.id, params))
 
 
 @routes.get(
-    "/projects/:id/issues_statistics", on=project_scope_in_path, may=may_read_issues_in, returns=IssueStatisticsView
+    "/projects/:id/issues_statistics",
+    on=project_scope_in_path,
+    may=may_read_issues_in,
+    returns=IssueStatisticsView,
+    cached=True,
 )
 def get_project_statistics(call: Call, lookup: ProjectScope, params: ListIssues) -> IssueStatisticsView:
     """Count the issues of a project by state."""
@@ -129,7 +137,9 @@ def get_issue_by_id(call: Call) -> IssueView:
     return _issue_as_view(call, lookup.project, lookup.issue, lookup.assignees)
 
 
-@routes.get("/projects/:id/issues/:issue_iid", on=issue_in_path, may=policy.may_read_issue, returns=IssueView)
+@routes.get(
+    "/projects/:id/issues/:issue_iid", on=issue_in_path, may=policy.may_read_issue, returns=IssueView, cached=True
+)
 def get_issue(call: Call, lookup: IssueLookup) -> IssueView:
     """Get an issue."""
     return found_issue_view(call.db, call.actor, lookup, call.origin.base)

@@ -1,16 +1,15 @@
-"""Hierarchy of work items: issues contain tasks of their project."""
+"""Hierarchy of work items: issues contain tasks of their project; a task that is moved stays part of its issue."""
 
 from collections.abc import Collection
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import bindparam, delete, func, select, update
 
 from ingot.collaboration.issues.lists.statements import CONDITIONS
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues, work_item_parents
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.core.db.times import day_of
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.projects.projects.tables import Project, projects
 
 MAX_CHILDREN = 1000
@@ -26,6 +25,8 @@ _VISIBLE = {
 }
 _COUNT = select(func.count()).where(bindparam("issue") == _PARENT)
 _REMOVE = delete(work_item_parents).where(bindparam("issue") == _CHILD)
+_REPLACE_CHILD = update(work_item_parents).where(bindparam("old") == _CHILD).values(issue_id=bindparam("new"))
+_REPLACE_PARENT = update(work_item_parents).where(bindparam("old") == _PARENT).values(parent_id=bindparam("new"))
 _REMOVE_CHILDREN = delete(work_item_parents).where(bindparam("issue") == _PARENT)
 
 
@@ -47,7 +48,16 @@ def visible_issues(db: Connection, actor: Actor, issue_ids: Collection[int]) -> 
     if actor.admin:
         return db.all(Issue, _VISIBLE["with_feature"], issues=sorted(issue_ids))
     name = "visible_to_external" if actor.external else "visible"
-    return db.all(Issue, _VISIBLE[name], issues=sorted(issue_ids), actor=actor.user_id, today=day_of(db.now))
+    return db.all(Issue, _VISIBLE[name], issues=sorted(issue_ids), actor=actor.user_id, today=db.today)
+
+
+def relatives(db: Connection, actor: Actor, issue: Issue) -> tuple[Issue | None, list[Issue]]:
+    """Return the issue that contains a task and the tasks of an issue, as far as the caller may see them."""
+    parent_id = parents_of(db, [issue.id]).get(issue.id) if issue.issue_type == "task" else None
+    child_ids = children_of(db, [issue.id]).get(issue.id, []) if issue.issue_type == "issue" else []
+    ids = [*child_ids, *([parent_id] if parent_id is not None else [])]
+    visible = {each.id: each for each in visible_issues(db, actor, ids)} if ids else {}
+    return visible.get(parent_id or 0), [visible[child] for child in child_ids if child in visible]
 
 
 def find_parent(db: Connection, project: Project, parent_id: int) -> Issue:
@@ -78,6 +88,12 @@ def require_convertible(db: Connection, issue: Issue) -> None:
         raise Invalid(issue_type=["cannot be changed to issue when linked to a parent issue"])
     if db.value(_COUNT, issue=issue.id):
         raise Invalid(issue_type=["cannot be changed to task while the issue has tasks"])
+
+
+def replace_in_hierarchy(db: Connection, old_id: int, new_id: int) -> None:
+    """Give the parent and the tasks of an issue to its copy."""
+    db.run(_REPLACE_CHILD, old=old_id, new=new_id)
+    db.run(_REPLACE_PARENT, old=old_id, new=new_id)
 
 
 def remove_from_hierarchy(db: Connection, issue_id: int) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ingot.collaboration.emoji.copies import copy_awards
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.events import IssueMoved
+from ingot.collaboration.issues.hierarchy import relatives, replace_in_hierarchy
 from ingot.collaboration.issues.queries import assignees_of, issue_by_id
 from ingot.collaboration.issues.reference_rewrite import qualify_references
 from ingot.collaboration.issues.service import (
@@ -28,8 +29,8 @@ from ingot.collaboration.planning.timelogs.service import copy_timelogs
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Denied, Invalid
 from ingot.core.events.bus import emit
-from ingot.errors import Denied, Invalid
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.files import UploadFiles
@@ -97,6 +98,7 @@ def move_issue(
 ) -> Issue:
     """Copy an issue with its notes into ``target``, then close the original and set its reference to the copy.
 
+    Its tasks move with it. A task that moves alone stays part of its issue.
     ``links_stay`` is for moves without copied uploads: links then refer to the uploads of the source project.
     """
     # Without these locks, two moves in opposite directions would deadlock on the counts.
@@ -120,10 +122,19 @@ def move_issue(
     copy_notes(db, subject_of(original), subject_of(copy), reword)
     copy_awards(db, subject_of(original), subject_of(copy))
     copy_timelogs(db, subject_of(original), subject_of(copy))
+    _move_tasks(db, actor, lookup._replace(issue=original), target)
+    replace_in_hierarchy(db, original.id, copy.id)
     _close(db, actor, original, copy)
     emit_issue_changed(db, actor, copy, "opened", assignees=assignees, labels=labels)
     emit(db, IssueMoved(original.id, copy.id, actor.user_id))
     return issue_by_id(db, copy.id)
+
+
+def _move_tasks(db: Connection, actor: Actor, lookup: policy.IssueLookup, target: Project) -> None:
+    """Move the tasks of an issue that are in its project; their links refer to the uploads of the source project."""
+    for task in relatives(db, actor, lookup.issue)[1]:
+        if task.project_id == lookup.project.id and task.moved_to_id is None:
+            move_issue(db, actor, lookup._replace(issue=task), target, (), links_stay=True)
 
 
 def _relink_uploads(

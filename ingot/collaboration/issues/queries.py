@@ -19,8 +19,7 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page
-from ingot.core.db.times import day_of
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project, projects
 
@@ -149,7 +148,7 @@ def visible_issue_ids(db: Connection, actor: Actor, issue_ids: Sequence[int]) ->
     name = "with_feature"
     if not actor.admin:
         name = "visible_to_external" if actor.external else "visible"
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+        values |= {"actor": actor.user_id, "today": db.today}
     return {row[0] for row in db.rows(_VISIBLE_IDS[name], **values)}
 
 

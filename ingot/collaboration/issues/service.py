@@ -25,6 +25,7 @@ from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issue_assign
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.labels.service import set_labels, update_label_link_state
 from ingot.collaboration.labels.tables import Label
+from ingot.collaboration.planning.descriptions import description_columns
 from ingot.collaboration.planning.service import (
     assignable_users,
     drop_subject,
@@ -40,8 +41,8 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import NotFound
 from ingot.core.events.bus import emit
-from ingot.errors import NotFound
 from ingot.projects.projects.service import add_to_open_issues_count
 from ingot.projects.projects.tables import Project
 
@@ -49,6 +50,10 @@ MAX_ASSIGNEES = 1
 """The specification accepts a list of assignees but uses only the first."""
 # The row is locked until the transaction ends.
 _FOR_UPDATE = select(*ISSUE_COLUMNS).where(issues.c.id == bindparam("issue")).with_for_update()
+# The row of a deleted issue remains, so no cascade applies.
+_DELETE_PARTS = [
+    delete(table).where(table.c.issue_id == bindparam("issue")) for table in (issue_assignees, issue_origins)
+]
 _UNASSIGN = delete(issue_assignees).where(
     issue_assignees.c.issue_id == bindparam("issue"), issue_assignees.c.user_id == bindparam("user")
 )
@@ -134,8 +139,8 @@ def add_issue(db: Connection, project: Project, **columns: Any) -> Issue:
         "issue_type": "issue",
         **columns,
     }
-    keys = {"title_key": row["title"].casefold(), "description_key": (row["description"] or "").casefold()}
-    issue_id = db.insert(issues, **row, **keys)
+    row |= description_columns(row["description"])
+    issue_id = db.insert(issues, **row, title_key=row["title"].casefold())
     # All columns are known, so the row need not be read again.
     values: dict[str, Any] = {column.name: row.get(column.name) for column in ISSUE_COLUMNS[1:]}
     issue = Issue(id=issue_id, **values)
@@ -202,6 +207,8 @@ def remove_issue_relations(db: Connection, issue: Issue) -> None:
     """Remove an issue from the counts, and delete everything that belongs to it except its row."""
     _update_counts(db, issue, None)
     remove_from_hierarchy(db, issue.id)
+    for statement in _DELETE_PARTS:
+        db.run(statement, issue=issue.id)
     drop_subject(db, subject_of(issue))
 
 
@@ -220,7 +227,7 @@ def write_issue(db: Connection, issue: Issue, columns: dict[str, Any], now: Time
     if "title" in columns:
         columns["title_key"] = columns["title"].casefold()
     if "description" in columns:
-        columns["description_key"] = (columns["description"] or "").casefold()
+        columns |= description_columns(columns["description"])
     db.update(issues, issue.id, **columns, updated_at=now)
     if "state" in columns or "confidential" in columns:
         written = issue_by_id(db, issue.id)

@@ -35,6 +35,9 @@ issues = Table(
     # Deleted issues keep their row, so that their iid is never reused.
     text("deleted_at", nullable=True),
     text("issue_type", server_default="issue"),
+    # Numbers of tasks in the description; null in rows that a previous version has written.
+    number("task_count", nullable=True),
+    number("completed_task_count", nullable=True),
     # Case-folded copies for searches.
     text("title_key"),
     text("description_key"),
@@ -90,7 +93,7 @@ issue_counts = Table(
     sqlite_autoincrement=True,
 )
 
-# The issue that contains a task; both are in the same project.
+# The issue that contains a task; both are in the same project unless the task was moved.
 work_item_parents = Table(
     "work_item_parents",
     metadata,
@@ -143,3 +146,5 @@ class Issue(Record, frozen=True):
     updated_at: Timestamp
     deleted_at: Timestamp | None
     issue_type: str
+    task_count: int | None
+    completed_task_count: int | None

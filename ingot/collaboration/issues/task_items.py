@@ -10,8 +10,8 @@ from ingot.collaboration.issues.tables import Issue
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict
 from ingot.core.markup.tasks import tick_task
-from ingot.errors import Conflict
 
 
 def description_version(description: str | None) -> str:

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
+from ingot.collaboration.issues.hierarchy import relatives
 from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.queries import assignees_of, label_titles_of, visible_counts, visible_issue_ids
@@ -179,6 +180,13 @@ def found_issue_view(
     )
 
 
+def relative_views(db: Connection, actor: Actor, issue: Issue, base: str) -> tuple[IssueView | None, list[IssueView]]:
+    """Return the issue that contains a task, and the tasks of an issue."""
+    containing, tasks = relatives(db, actor, issue)
+    views = {view.id: view for view in issue_views(db, actor, [*tasks, *filter(None, [containing])], base)}
+    return views[containing.id] if containing else None, [views[task.id] for task in tasks]
+
+
 def statistics_view(counts: dict[str, int]) -> IssueStatisticsView:
     """Build the view of counts by state."""
     view = IssueCountsView(all=counts["opened"] + counts["closed"], closed=counts["closed"], opened=counts["opened"])
@@ -189,7 +197,7 @@ def _milestones(db: Connection, milestone_ids: Collection[int], base: str) -> di
     if not milestone_ids:
         return {}
     milestones = milestones_by_ids(db, sorted(milestone_ids))
-    return {milestone_id: milestone_view(milestone, db.now, base) for milestone_id, milestone in milestones.items()}
+    return {milestone_id: milestone_view(milestone, db.today, base) for milestone_id, milestone in milestones.items()}
 
 
 def _view(
@@ -235,7 +243,7 @@ def _view(
         time_stats_view(issue),
         moved_to_id,
         ReferencesView(short, short, f"{path}{short}"),
-        task_completion_view(issue.description),
+        task_completion_view(issue),
         merge_requests_count,
         IssueLinksView(url, f"{url}/notes", f"{url}/award_emoji", project_url),
     )

@@ -23,7 +23,7 @@ from ingot.core.access.rules import require
 from ingot.core.api.params import MissingParameter, given_fields
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Invalid, NotFound, Unchanged
+from ingot.core.errors import Invalid, NotFound, Unchanged
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_see_group
 from ingot.projects.groups.queries import find_group
@@ -82,7 +82,13 @@ def _set_subscription(call: Call, lookup: LabelProjectLookup | Namespace, *, fol
     return _label_as_view(call, lookup, label)
 
 
-@routes.get("/projects/:id/labels", on=label_project_in_path, may=policy.may_read_labels, returns=list[LabelView])
+@routes.get(
+    "/projects/:id/labels",
+    on=label_project_in_path,
+    may=policy.may_read_labels,
+    returns=list[LabelView],
+    cached=True,
+)
 def list_project_labels(call: Call, lookup: LabelProjectLookup, params: ListLabels, page: Page) -> Listing[LabelView]:
     """List the labels of a project and of its ancestor groups."""
     listing = queries.list_labels(call.db, call.actor, _source(lookup), params, page)
@@ -93,7 +99,7 @@ def list_project_labels(call: Call, lookup: LabelProjectLookup, params: ListLabe
     )
 
 
-@routes.get("/groups/:id/labels", on=group_in_path, may=may_see_group, returns=list[LabelView])
+@routes.get("/groups/:id/labels", on=group_in_path, may=may_see_group, returns=list[LabelView], cached=True)
 def list_group_labels(call: Call, group: Namespace, params: ListGroupLabels, page: Page) -> Listing[LabelView]:
     """List the labels of a group and of its ancestor groups."""
     listing = queries.list_labels(call.db, call.actor, _source(group), params, page)

@@ -15,9 +15,8 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern, one_of, without_index
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import day_of
 from ingot.core.db.totals import cached_rows, issues_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.namespaces.tables import namespace_tree, namespaces
@@ -246,7 +245,7 @@ def _bound(db: Connection, actor: Actor, source: MemberSource, shape: _ListShape
     if shape.ancestors:
         values["namespace"] = source.namespace_id
     if shape.depends_on_actor:
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+        values |= {"actor": actor.user_id, "today": db.today}
     return values
 
 
@@ -352,7 +351,7 @@ def label_counts_in_visible_projects(db: Connection, actor: Actor, label_ids: Se
     """Count the records with each label in all projects that the caller can see."""
     if actor.admin:
         return _sum_counts(db.rows(_of_all_projects(None), labels=list(label_ids)))
-    actor_values = {"actor": actor.user_id, "today": day_of(db.now)}
+    actor_values = {"actor": actor.user_id, "today": db.today}
     return _sum_counts(db.rows(_of_all_projects(actor.external), labels=list(label_ids), **actor_values))
 
 

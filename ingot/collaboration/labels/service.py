@@ -26,8 +26,8 @@ from ingot.collaboration.subscriptions.service import delete_subscriptions, tran
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
+from ingot.core.errors import Conflict, Invalid, too_long_message
 from ingot.core.events.bus import emit
-from ingot.errors import Conflict, Invalid, too_long_message
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.projects.tables import Project
 

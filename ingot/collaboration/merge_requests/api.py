@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.collaboration.merge_requests import policy, queries, staged
+from ingot.collaboration.merge_requests import create, policy, queries
 from ingot.collaboration.merge_requests.detail_views import merge_request_as_view
 from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.list_views import merge_requests_as_views
@@ -19,17 +19,18 @@ from ingot.core.access.rules import signed_in
 from ingot.core.api.routes import AlternateResponse, Call, Routes, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Conflict
+from ingot.core.errors import Conflict
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_see_group
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.tables import Project
+from ingot.repositories.context import repository_state
 
 routes = Routes("merge_requests")
 
 
-@routes.get("/merge_requests", may=signed_in, returns=list[MergeRequestView | SimpleMergeRequestView])
+@routes.get("/merge_requests", may=signed_in, returns=list[MergeRequestView | SimpleMergeRequestView], cached=True)
 def list_merge_requests(call: Call, params: ListMergeRequests, page: Page) -> Listing[Any]:
     """List merge requests, by default those that the caller created."""
     return merge_requests_as_views(call, queries.list_merge_requests(call.db, call.actor, params, page), params)
@@ -40,6 +41,7 @@ def list_merge_requests(call: Call, params: ListMergeRequests, page: Page) -> Li
     on=group_in_path,
     may=may_see_group,
     returns=list[MergeRequestView | SimpleMergeRequestView],
+    cached=True,
 )
 def list_group_merge_requests(call: Call, group: Namespace, params: ListMergeRequests, page: Page) -> Listing[Any]:
     """List the merge requests of the projects of a group."""
@@ -53,6 +55,7 @@ def list_group_merge_requests(call: Call, group: Namespace, params: ListMergeReq
     on=project_scope_in_path,
     may=policy.may_list_merge_requests,
     returns=list[MergeRequestView | SimpleMergeRequestView],
+    cached=repository_state,
 )
 def list_project_merge_requests(
     call: Call, lookup: ProjectScope, params: ListMergeRequests, page: Page
@@ -67,6 +70,7 @@ def list_project_merge_requests(
     on=merge_request_in_path,
     may=policy.may_read_merge_request,
     returns=MergeRequestDetailView,
+    cached=repository_state,
 )
 def get_merge_request(call: Call, lookup: MergeRequestLookup, params: GetMergeRequest) -> MergeRequestDetailView:
     """Get a merge request."""
@@ -97,8 +101,8 @@ def create_merge_request(
 
     store = repository_store(stage.settings)
     try:
-        return staged.create_merge_request(stage.database, store, stage.actor, lookup, params, show)
-    except staged.InvalidMergeRequest as error:
+        return create.create_merge_request(stage.database, store, stage.actor, lookup, params, show)
+    except create.InvalidMergeRequest as error:
         return AlternateResponse(422, {"message": [str(error)]})
     except Conflict as error:
         return AlternateResponse(409, {"message": [error.message]})

@@ -1,10 +1,11 @@
 """Approvals of merge requests."""
 
 from collections.abc import Collection
+from functools import partial
 
 from sqlalchemy import bindparam, delete, select, text
 
-from ingot.accounts.users.email_owners import user_ids_by_emails
+from ingot.accounts.users.commit_addresses import commit_user_ids
 from ingot.collaboration.merge_requests.approval_rules.state import approval_state
 from ingot.collaboration.merge_requests.approval_rules.views import ApprovalsView, approvals_view
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
@@ -14,7 +15,8 @@ from ingot.core.access.actor import Actor
 from ingot.core.api.routes import Call
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.errors import NotFound, Unauthenticated
+from ingot.core.errors import NotFound, Unauthenticated
+from ingot.core.offload import outside_transaction
 from ingot.git.history.commits import branch_tip, read_commits
 from ingot.git.history.log import commits_between
 from ingot.git.maintenance.store import RepositoryStore
@@ -57,18 +59,22 @@ def approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     state = approval_state(call.db, lookup.merge_request, lookup.project.options)
     may = may_approve(call.actor, lookup.access, lookup)
     may = may and not is_excluded_committer(call.db, repository_store(call.settings), call.actor, lookup)
-    return approvals_view(call.db, lookup.merge_request, state, call.actor.user_id, call.origin.base, may=may)
+    view = approvals_view(call.db, lookup.merge_request, state, call.actor.user_id, call.origin.base, may=may)
+    view.require_password_to_approve = lookup.approval_options.require_password_to_approve
+    return view
 
 
 def is_excluded_committer(db: Connection, store: RepositoryStore, actor: Actor, lookup: MergeRequestLookup) -> bool:
     """Return whether the actor committed to the merge request, and the project excludes committers from approvals."""
-    if not lookup.project.options.merge_requests_disable_committers_approval:
+    if not lookup.approval_options.merge_requests_disable_committers_approval:
         return False
     repository = store.open(lookup.project.repository_key)
     tip = branch_tip(repository, lookup.merge_request.target_branch)
-    oids = commits_between(repository, tip, lookup.merge_request.head_oid, MAX_CHECKED_COMMITS)
+    head = lookup.merge_request.head_oid
+    listed = partial(commits_between, repository, tip, head, MAX_CHECKED_COMMITS)
+    oids = outside_transaction((commits_between, tip, head), listed)
     commits = [commit for commit in read_commits(repository, oids) if len(commit.parents) < 2]
-    committers = user_ids_by_emails(db, {commit.committer.email for commit in commits})
+    committers = commit_user_ids(db, {commit.committer.email for commit in commits})
     return actor.user_id in committers.values()
 
 

@@ -17,6 +17,13 @@ _OURS = (merge_request_closings.c.merge_request_id == bindparam("merge_request")
 _STORED = select(merge_request_closings.c.issue_id).where(_OURS)
 _DELETE = delete(merge_request_closings).where(_OURS, merge_request_closings.c.issue_id == bindparam("issue"))
 
+_DELETE_OF_ISSUE = delete(merge_request_closings).where(merge_request_closings.c.issue_id == bindparam("issue"))
+
+
+def delete_closings_of_issue(db: Connection, issue_id: int) -> None:
+    """Remove a deleted issue from the merge requests that would close it."""
+    db.run(_DELETE_OF_ISSUE, issue=issue_id)
+
 
 def record_closing_issues(db: Connection, writer_id: int, merge_request: MergeRequest, base_url: str) -> None:
     """Store the issues that the text of a merge request closes, as far as its author may see them."""

@@ -1,6 +1,6 @@
 """Detailed views of single merge requests for the caller, with the mergeability, the pipeline and the permissions."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ingot.collaboration.merge_requests.contributions import is_first_contribution
 from ingot.collaboration.merge_requests.filters import KIND
@@ -19,12 +19,12 @@ from ingot.collaboration.participants.queries import is_subscribed
 from ingot.core.access.actor import Actor
 from ingot.core.api.routes import Call, StagedCall
 from ingot.core.db.connection import Connection
-from ingot.errors import Failure
+from ingot.core.errors import Failure
+from ingot.pipelines.policy import may_read_project_pipelines
+from ingot.pipelines.views import pipeline_brief
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
-from ingot.repositories.pipelines.policy import may_read_project_pipelines
-from ingot.repositories.pipelines.views import pipeline_brief
 from ingot.repositories.protection.queries import branch_rules
 
 
@@ -79,9 +79,10 @@ def _fill_merge_fields(
 ) -> None:
     """Fill the fields of the detailed view that concern merging."""
     pipeline = head_pipeline(db, lookup.merge_request)
-    source = visible_source_or_none(db, actor, lookup.merge_request) if pipeline is not None else None
-    if pipeline is not None and source is not None:
-        view.pipeline = view.head_pipeline = pipeline_brief(pipeline, f"{base}/{source.full_path}")
+    projects = {} if pipeline is None else pipeline_projects(db, actor, [pipeline.project_id])
+    if pipeline is not None and pipeline.project_id in projects:
+        url = f"{base}/{projects[pipeline.project_id].full_path}"
+        view.pipeline = view.head_pipeline = pipeline_brief(pipeline, url)
         view.latest_build_started_at = pipeline.started_at
         view.latest_build_finished_at = pipeline.finished_at
     view.first_contribution = is_first_contribution(db, lookup.project, lookup.merge_request)
@@ -89,10 +90,14 @@ def _fill_merge_fields(
     view.user = CallerPermissionsView(can_merge=may_merge(actor, lookup.access, candidate))
 
 
-def visible_source_or_none(db: Connection, actor: Actor, merge_request: MergeRequest) -> Project | None:
-    """Return the source project, or None if the caller may not see its pipelines; it may be a private fork."""
-    try:
-        access, source = find_project(db, actor, merge_request.source_project_id or 0)
-    except Failure:
-        return None
-    return source if may_read_project_pipelines(actor, access, source) else None
+def pipeline_projects(db: Connection, actor: Actor, project_ids: Collection[int | None]) -> dict[int, Project]:
+    """Return by id those projects whose pipelines the caller may see; a source project may be a private fork."""
+    visible = {}
+    for project_id in set(project_ids) - {None}:
+        try:
+            access, project = find_project(db, actor, project_id or 0)
+        except Failure:
+            continue
+        if may_read_project_pipelines(actor, access, project):
+            visible[project.id] = project
+    return visible

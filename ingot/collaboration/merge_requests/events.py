@@ -29,3 +29,5 @@ class MergeFailed(Event, frozen=True):
     project_id: int
     merge_user_id: int | None
     """The user who scheduled it."""
+    from_train: bool = False
+    """Whether the merge request has left a merge train by this."""

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, func, not_, selec
 
 from ingot.collaboration.labels.tables import label_links
 from ingot.collaboration.merge_requests.tables import MERGE_REQUEST_COLUMNS
-from ingot.collaboration.planning.conditions import IssuableTable
+from ingot.collaboration.planning.conditions import MAX_SHAPES, IssuableTable
 from ingot.core.db.expressions import in_list, packed_columns, without_index
 from ingot.core.db.paging import ListQuery, list_query
 from ingot.projects.projects.tables import projects
@@ -44,8 +44,8 @@ class ListStatementFactory:
         self._conditions = conditions
         self._orders = orders
         self._leads = selective
-        self.lists_of = lru_cache(512)(self._lists_of)
-        self.counts_of = lru_cache(512)(self._counts_of)
+        self.lists_of = lru_cache(MAX_SHAPES)(self._lists_of)
+        self.counts_of = lru_cache(MAX_SHAPES)(self._counts_of)
         of_label = select(func.count(label_links.c.subject_id.distinct())).where(
             label_links.c.subject_kind == table.kind,
             without_index(label_links.c.project_id) == bindparam("project"),

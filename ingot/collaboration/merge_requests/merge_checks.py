@@ -5,12 +5,14 @@ from typing import Literal, Protocol
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.mergeability import Mergeability
 from ingot.collaboration.merge_requests.tables import MergeRequest
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.tables import Status
+from ingot.repositories.push_rules.patterns import matches
 
 ACTIVE_STATUSES: tuple[Status, ...] = ("created", "pending", "running")
 MergeObstacle = Literal[
     "not_open",
     "draft_status",
+    "title_regex",
     "ci_must_pass",
     "ci_still_running",
     "discussions_not_resolved",
@@ -38,6 +40,10 @@ class MergeRequirements(Protocol):
         """The merge method; all methods but ``merge`` require that the source contains the target."""
 
     @property
+    def merge_request_title_regex(self) -> str | None:
+        """Expression that the title must match."""
+
+    @property
     def allow_merge_on_skipped_pipeline(self) -> bool:
         """Whether a skipped pipeline counts as successful."""
 
@@ -59,6 +65,8 @@ def obstacle_before_git(
         return "not_open"
     if is_draft(merge_request.title):
         return "draft_status"
+    if project.merge_request_title_regex and not matches(merge_request.title, project.merge_request_title_regex):
+        return "title_regex"
     if project.only_allow_merge_if_pipeline_succeeds and pipeline is not None and not _passes(project, pipeline):
         if pipeline not in ACTIVE_STATUSES:
             return "ci_must_pass"

@@ -7,13 +7,13 @@ from sqlalchemy import bindparam, update
 from ingot.collaboration.merge_requests.mergeability import Mergeability, cached_mergeability
 from ingot.collaboration.merge_requests.tables import MergeRequest, merge_requests
 from ingot.core.db.connection import Connection
+from ingot.core.log import log_failure
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip
 from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.merge_trees import can_merge
-from ingot.log import log_failure
 from ingot.projects.projects.queries import project_or_none
 
 # The condition on the head discards a result for a head that has been replaced meanwhile.
@@ -73,7 +73,7 @@ def check_mergeability_at(
     except (GitError, OSError) as error:  # An OSError where the disk has no space for temporary objects.
         log_failure("mergeability not determined", error, merge_request=merge_request.id)
         return None
-    db.deferred_writes.append(partial(store_mergeability, merge_request=merge_request, tip=tip, mergeability=computed))
+    db.after_read(partial(store_mergeability, merge_request=merge_request, tip=tip, mergeability=computed))
     return computed
 
 

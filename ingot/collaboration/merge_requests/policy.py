@@ -12,10 +12,11 @@ from ingot.core.access.levels import Access, Level
 from ingot.core.db.expressions import one_of
 from ingot.projects.projects import policy as projects_policy
 from ingot.projects.projects.feature_access import is_open_to_all, may_use_feature
+from ingot.projects.projects.options import ProjectOptions
 from ingot.projects.projects.policy import belongs_to_scanned_project, has_code, has_open_code, may_download_code
 from ingot.projects.projects.tables import Project, projects
-from ingot.repositories.protection.policy import matching_branch_rules, may_merge_into, may_push_to
 from ingot.repositories.protection.tables import ProtectedBranch
+from ingot.repositories.ref_changes.policy import branch_push_refusal
 
 
 class MergeRequestLookup(NamedTuple):
@@ -26,6 +27,13 @@ class MergeRequestLookup(NamedTuple):
     merge_request: MergeRequest
     assignees: tuple[int, ...]
     reviewers: tuple[int, ...] = ()
+    strict_options: ProjectOptions | None = None
+    """Options of the project with the stricter ones of the instance, if they were read."""
+
+    @property
+    def approval_options(self) -> ProjectOptions:
+        """Options of the project that apply to approvals."""
+        return self.strict_options or self.project.options
 
 
 class MergeCandidate(NamedTuple):
@@ -78,7 +86,7 @@ def may_take_part(actor: Actor, access: Access, lookup: MergeRequestLookup) -> b
 
 def may_approve(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
     """Developers, unless the project is archived; the author only where approvals of authors count."""
-    options = lookup.project.options
+    options = lookup.approval_options
     # Where no approvals are required, one of the author has no effect and is allowed, as in GitLab's free edition.
     author_excluded = not options.merge_requests_author_approval and (
         options.has_approval_rules or options.approvals_before_merge > 0
@@ -90,7 +98,7 @@ def may_approve(actor: Actor, access: Access, lookup: MergeRequestLookup) -> boo
 
 def may_change_approval_rules(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
     """Developers, unless the project is archived or does not allow approval rules of single merge requests."""
-    if lookup.project.options.disable_overriding_approvers_per_merge_request:
+    if lookup.approval_options.disable_overriding_approvers_per_merge_request:
         return False
     return actor.known and may_triage(actor, access, lookup.project)
 
@@ -103,10 +111,24 @@ def may_read_approval_rules(actor: Actor, access: Access, project: Project) -> b
 def may_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
     """Users who may push to or merge into the target branch, unless the project is archived."""
     project, branch = candidate.lookup.project, candidate.lookup.merge_request.target_branch
-    if not projects_policy.may_write_project(actor, access, project):
+    return branch_push_refusal(actor, access, project, candidate.rules, branch, merges=True) is None
+
+
+def may_read_merge_trains(actor: Actor, access: Access, project: Project) -> bool:
+    """Developers who may read merge requests, in projects with merge trains."""
+    if not project.options.has_merge_trains:
         return False
-    rules = matching_branch_rules(candidate.rules, branch)
-    return not rules or may_push_to(actor, access, rules) or may_merge_into(actor, access, rules)
+    return access.level >= Level.DEVELOPER and may_read_merge_requests(actor, access, project)
+
+
+def may_read_merge_train_car(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
+    """Developers who may read merge requests, in projects with merge trains."""
+    return may_read_merge_trains(actor, access, lookup.project)
+
+
+def may_add_to_merge_train(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
+    """Users who may merge, in projects with merge trains."""
+    return candidate.lookup.project.options.has_merge_trains and may_merge(actor, access, candidate)
 
 
 def may_cancel_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:

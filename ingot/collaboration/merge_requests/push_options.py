@@ -13,11 +13,12 @@ from msgspec import UNSET
 
 from ingot.accounts.users.actors import active_actor
 from ingot.accounts.users.queries import users_by_ids, users_by_usernames
-from ingot.collaboration.merge_requests import policy, staged
+from ingot.collaboration.merge_requests import create, policy
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix
 from ingot.collaboration.merge_requests.editing.service import edit_merge_request
+from ingot.collaboration.merge_requests.merge.context import MergeBlocked
 from ingot.collaboration.merge_requests.merge.merge_options import DEFAULT_MERGE_OPTIONS
-from ingot.collaboration.merge_requests.merge.staged import MergeBlocked, merge
+from ingot.collaboration.merge_requests.merge.perform import merge
 from ingot.collaboration.merge_requests.params import CreateMergeRequest, EditMergeRequest
 from ingot.collaboration.merge_requests.queries import (
     assignees_and_reviewers,
@@ -33,13 +34,13 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
+from ingot.core.errors import Denied, Failure, Invalid, NotFound
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import cancel_unique_job, enqueue
-from ingot.errors import Denied, Failure, Invalid, NotFound
+from ingot.core.log import log_failure
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.ref_updates import RefUpdate
-from ingot.log import log_failure
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules
@@ -220,7 +221,7 @@ class MergeRequestPushOptions:
         params.assignee_ids, params.milestone_id = database.read(
             lambda db: (_user_ids(db, options.assign) or UNSET, _milestone_id(db, target, options.milestone))
         )
-        return staged.create_merge_request(
+        return create.create_merge_request(
             database, self._store, actor, source, params, lambda _db, _project, created: created
         )
 

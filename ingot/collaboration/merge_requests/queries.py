@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, bindparam, exists, literal_column, select, union_all
 
 from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.approval_rules.limits import options_in_force
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.list_query import MergeRequestListQuery
 from ingot.collaboration.merge_requests.params import ListMergeRequests
@@ -30,7 +31,7 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.history.log import count_between
@@ -168,6 +169,11 @@ class TargetProjectSummary(NamedTuple):
         return own is not False
 
     @property
+    def merge_request_title_regex(self) -> str | None:
+        """Expression that the title must match."""
+        return self.options.merge_request_title_regex
+
+    @property
     def only_allow_merge_if_all_discussions_are_resolved(self) -> bool:
         """Whether the project or a group requires that all discussions are resolved."""
         return self.own_discussion_rule or self.group_discussion_rule
@@ -245,7 +251,8 @@ def merge_request_or_none(
     )
     if merge_request is None:
         return None
-    return policy.MergeRequestLookup(access, project, merge_request, *assignees_and_reviewers(db, merge_request.id))
+    involved = assignees_and_reviewers(db, merge_request.id)
+    return policy.MergeRequestLookup(access, project, merge_request, *involved, options_in_force(db, project.options))
 
 
 def _request_bytes(merge_request: MergeRequest) -> int:

@@ -24,6 +24,7 @@ from ingot.collaboration.merge_requests.tables import (
     merge_request_reviewers,
     merge_requests,
 )
+from ingot.collaboration.planning.descriptions import description_columns
 from ingot.collaboration.planning.service import (
     assignable_users,
     ensure_labels,
@@ -35,8 +36,8 @@ from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict, NotFound
 from ingot.core.events.bus import emit
-from ingot.errors import Conflict, NotFound
 from ingot.projects.projects.tables import Project
 
 MAX_ASSIGNEES = 100
@@ -137,7 +138,7 @@ def _add(db: Connection, **columns: Any) -> MergeRequest:
         "created_at": db.now,
         "updated_at": db.now,
         "title_key": columns["title"].casefold(),
-        "description_key": (columns["description"] or "").casefold(),
+        **description_columns(columns["description"]),
         **columns,
     }
     merge_request = merge_request_by_id(db, db.insert(merge_requests, **row))
@@ -161,7 +162,7 @@ def write_merge_request(db: Connection, merge_request: MergeRequest, columns: di
     if "title" in columns:
         columns["title_key"] = columns["title"].casefold()
     if "description" in columns:
-        columns["description_key"] = (columns["description"] or "").casefold()
+        columns |= description_columns(columns["description"])
     db.update(merge_requests, merge_request.id, **{"updated_at": db.now, **columns})
     written = merge_request_by_id(db, merge_request.id)
     if "state" in columns:

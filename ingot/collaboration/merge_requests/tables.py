@@ -1,10 +1,14 @@
 """Tables and records of merge requests."""
 
+from typing import Literal
+
 from sqlalchemy import Index, Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, flag, index_where, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
+Strategy = Literal["merge_when_checks_pass", "merge_train", "add_to_merge_train_when_checks_pass"]
+"""How a scheduled merge happens; GitLab's names of ``auto_merge_strategy``."""
 _OPEN = index_where("state = 'opened' AND deleted_at IS NULL")
 
 merge_requests = Table(
@@ -52,6 +56,9 @@ merge_requests = Table(
     text("updated_at"),
     # Deleted merge requests keep their row, so that their iid is never reused.
     text("deleted_at", nullable=True),
+    # Numbers of tasks in the description; null in rows that a previous version has written.
+    number("task_count", nullable=True),
+    number("completed_task_count", nullable=True),
     # Case-folded copies for searches.
     text("title_key"),
     text("description_key"),
@@ -196,7 +203,36 @@ merge_request_merges = Table(
     text("merge_commit_oid", nullable=True),
     text("squash_commit_oid", nullable=True),
     flag("remove_source_branch"),
+    # The commit for which the merge train takes the new tip, if the merge skips the train or follows one that did.
+    text("train_oid", nullable=True),
     text("created_at"),
+    sqlite_autoincrement=True,
+)
+
+# Merge requests in merge trains, in the order of their ids, and those that trains have merged.
+merge_train_cars = Table(
+    "merge_train_cars",
+    metadata,
+    row_id(),
+    reference("merge_request_id", "merge_requests.id"),
+    reference("project_id", "projects.id"),
+    text("target_branch"),
+    reference("user_id", "users.id", ondelete="SET NULL", nullable=True, index=True),
+    text("status"),
+    text("head_oid"),
+    # The tested commit: built on the commit of the car before it, or on the tip of the target branch.
+    text("base_oid", nullable=True),
+    text("commit_oid", nullable=True),
+    text("squash_oid", nullable=True),
+    # The tip after the merge, if the train takes it for the commit above: it has changes that skipped the train.
+    text("merged_oid", nullable=True),
+    reference("pipeline_id", "pipelines.id", ondelete="SET NULL", nullable=True, index=True),
+    text("created_at"),
+    text("updated_at"),
+    text("merged_at", nullable=True),
+    UniqueConstraint("merge_request_id"),
+    Index("ix_merge_train_cars_project_id", "project_id", "target_branch", "status", "id"),
+    Index("ix_merge_train_cars_merged_oid", "merged_oid"),
     sqlite_autoincrement=True,
 )
 
@@ -273,6 +309,8 @@ class MergeRequest(Record, frozen=True):
     created_at: Timestamp
     updated_at: Timestamp
     deleted_at: Timestamp | None
+    task_count: int | None
+    completed_task_count: int | None
 
 
 class DiffVersion(Record, frozen=True):
@@ -303,7 +341,37 @@ class PendingMerge(Record, frozen=True):
     merge_commit_oid: str | None
     squash_commit_oid: str | None
     remove_source_branch: bool
+    train_oid: str | None
     created_at: Timestamp
+
+
+CarStatus = Literal["idle", "fresh", "merged", "skip_merged"]
+"""``idle``: without a pipeline; ``fresh``: with one for the current state of the train."""
+
+
+class MergeTrainCar(Record, frozen=True):
+    """A merge request in a merge train, or merged by one."""
+
+    id: int
+    merge_request_id: int
+    project_id: int
+    target_branch: str
+    user_id: int | None
+    status: CarStatus
+    head_oid: str
+    base_oid: str | None
+    commit_oid: str | None
+    squash_oid: str | None
+    merged_oid: str | None
+    pipeline_id: int | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    merged_at: Timestamp | None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the merge request is merged."""
+        return self.status in ("merged", "skip_merged")
 
 
 class DraftNote(Record, frozen=True):

@@ -21,7 +21,7 @@ from ingot.collaboration.merge_requests.queries import (
     count_by_state,
     with_unresolved_discussions,
 )
-from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest
+from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest, Strategy
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
 from ingot.collaboration.planning.views import (
@@ -34,8 +34,8 @@ from ingot.collaboration.planning.views import (
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.repositories.pipelines.tables import Status
-from ingot.repositories.pipelines.views import PipelineBrief
+from ingot.pipelines.tables import Status
+from ingot.pipelines.views import PipelineBrief
 
 
 class SimpleMergeRequestView(View):
@@ -118,6 +118,12 @@ class DiffRefsView(View):
     start_sha: str | None
 
 
+class _Scheduled(msgspec.Struct):
+    """The part of the options of a scheduled merge that views show."""
+
+    strategy: Strategy = "merge_when_checks_pass"
+
+
 class CallerPermissionsView(View):
     """Permissions of the caller."""
 
@@ -146,6 +152,7 @@ class MergeRequestDetailView(MergeRequestView):
     diverged_commits_count: int | UnsetType = UNSET
     rebase_in_progress: bool | UnsetType = UNSET
     first_contribution: bool | UnsetType = UNSET
+    auto_merge_strategy: Strategy | None = None
 
 
 class MergeRequestViewData(NamedTuple):
@@ -196,6 +203,8 @@ def merge_request_detail_view(
     data = _gather(db, [merge_request], base, targets, mergeabilities, users_by_id=users_by_id)
     view = MergeRequestDetailView(*_fields(merge_request, data))
     view.merge_error = merge_request.merge_error
+    if merge_request.merge_when_pipeline_succeeds:
+        view.auto_merge_strategy = msgspec.json.decode(merge_request.merge_params or "{}", type=_Scheduled).strategy
     if version is not None:
         view.changes_count = version.files_count
         view.diff_refs = DiffRefsView(version.base_oid, version.head_oid, version.start_oid)
@@ -270,7 +279,7 @@ def _gather(
         assignees,
         reviewers,
         labels_by_id,
-        {row_id: milestone_view(milestone, db.now, base) for row_id, milestone in milestones.items()},
+        {row_id: milestone_view(milestone, db.today, base) for row_id, milestone in milestones.items()},
         targets,
         with_unresolved_discussions(db, ids),
         without_required_approvals(db, page, {row_id: target.options for row_id, target in targets.items()}),
@@ -337,7 +346,7 @@ def _fields(merge_request: MergeRequest, data: MergeRequestViewData) -> tuple[An
         merge_request.squash,
         merge_request.state == "opened" and mergeability == "conflict",
         resolved,
-        task_completion_view(merge_request.description),
+        task_completion_view(merge_request),
     )
 
 

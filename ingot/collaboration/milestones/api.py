@@ -8,7 +8,7 @@ from ingot.core.access.rules import require
 from ingot.core.api.params import MissingParameter, given_fields, path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_see_group
 from ingot.projects.groups.queries import find_group
@@ -27,7 +27,7 @@ def milestone_in_path(call: Call, source: MemberSource) -> Milestone:
 
 
 def _milestone_as_view(call: Call, milestone: Milestone) -> MilestoneView:
-    return milestone_view(milestone, call.db.now, call.origin.base)
+    return milestone_view(milestone, call.db.today, call.origin.base)
 
 
 def _list(call: Call, parent: ProjectOrGroup, params: ListMilestones, page: Page) -> Listing[MilestoneView]:
@@ -35,13 +35,19 @@ def _list(call: Call, parent: ProjectOrGroup, params: ListMilestones, page: Page
     return listing.of([_milestone_as_view(call, milestone) for milestone in listing.items])
 
 
-@routes.get("/projects/:id/milestones", on=project_in_path, may=policy.may_read_milestones, returns=list[MilestoneView])
+@routes.get(
+    "/projects/:id/milestones",
+    on=project_in_path,
+    may=policy.may_read_milestones,
+    returns=list[MilestoneView],
+    cached=True,
+)
 def list_project_milestones(call: Call, project: Project, params: ListMilestones, page: Page) -> Listing[MilestoneView]:
     """List the milestones of a project."""
     return _list(call, project, params, page)
 
 
-@routes.get("/groups/:id/milestones", on=group_in_path, may=may_see_group, returns=list[MilestoneView])
+@routes.get("/groups/:id/milestones", on=group_in_path, may=may_see_group, returns=list[MilestoneView], cached=True)
 def list_group_milestones(
     call: Call, group: Namespace, params: ListGroupMilestones, page: Page
 ) -> Listing[MilestoneView]:

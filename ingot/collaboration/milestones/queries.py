@@ -13,8 +13,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import day_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.namespaces.tables import namespace_tree, namespaces
@@ -220,7 +219,7 @@ def list_visible_milestones(
     filters = _requested_filters(params, values)
     external = None if actor.admin else actor.external
     if external is not None:
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+        values |= {"actor": actor.user_id, "today": db.today}
     return fetch_page(db, Milestone, _visible_list_query(external, filters, sort), page, **values)
 
 
@@ -236,7 +235,7 @@ def list_milestones(
     descendants = isinstance(params, ListGroupMilestones) and params.include_descendants
     external = actor.external if descendants and not actor.admin else None
     if external is not None:
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+        values |= {"actor": actor.user_id, "today": db.today}
     query = _list_query(source.kind, ancestors, descendants, external, filters)
     return fetch_page(db, Milestone, query, page, **values)
 

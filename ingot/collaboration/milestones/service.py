@@ -18,8 +18,8 @@ from ingot.collaboration.milestones.tables import Milestone, milestones
 from ingot.core.access.actor import Actor
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Invalid, too_long_message
 from ingot.core.events.bus import emit
-from ingot.errors import Invalid, too_long_message
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.projects.queries import member_source
 from ingot.projects.projects.tables import Project

@@ -2,7 +2,7 @@
 
 from ingot.collaboration.milestones.tables import Milestone
 from ingot.core.api.views import View
-from ingot.core.db.times import Date, Timestamp, day_of
+from ingot.core.db.times import Date, Timestamp
 
 
 class MilestoneView(View):
@@ -23,7 +23,7 @@ class MilestoneView(View):
     web_url: str
 
 
-def milestone_view(milestone: Milestone, now: Timestamp, base: str) -> MilestoneView:
+def milestone_view(milestone: Milestone, today: Date, base: str) -> MilestoneView:
     """Build the view of a milestone."""
     parent_path = milestone.full_path if milestone.group_id is None else f"groups/{milestone.full_path}/-"
     # Positional arguments halve the construction time, which matters in lists.
@@ -39,6 +39,6 @@ def milestone_view(milestone: Milestone, now: Timestamp, base: str) -> Milestone
         milestone.updated_at,
         milestone.due_date,
         milestone.start_date,
-        milestone.due_date is not None and milestone.due_date < day_of(now),
+        milestone.due_date is not None and milestone.due_date < today,
         f"{base}/{parent_path}/milestones/{milestone.iid}",
     )

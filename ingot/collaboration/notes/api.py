@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from ingot.collaboration.emoji.api import AwardHandlers, declare_award_routes
-from ingot.collaboration.notes import policy, queries, service, staged
+from ingot.collaboration.notes import policy, post, queries, service
 from ingot.collaboration.notes.params import EditNote, ListNotes, PostComment, WriteNote
 from ingot.collaboration.notes.tables import Note
 from ingot.collaboration.notes.views import (
@@ -58,7 +58,7 @@ def list_comments(call: Call, context: RepositoryContext, page: Page) -> Listing
 )
 def post_comment(stage: StagedCall, context: RepositoryContext, params: PostComment) -> CommentView:
     """Comment on a commit, or on a line that it changed."""
-    return staged.post_comment(stage.database, stage.actor, context, stage.path["sha"], params, stage.origin.base)
+    return post.post_comment(stage.database, stage.actor, context, stage.path["sha"], params, stage.origin.base)
 
 
 @routes.post(
@@ -74,7 +74,7 @@ def create_commit_discussion(stage: StagedCall, context: RepositoryContext, para
     subject_access = SubjectAccess(
         subject, may_participate=True, may_set_times=may_own_project(stage.actor, context.access, context.project)
     )
-    return staged.create_discussion(stage.database, stage.actor, context, subject_access, params, stage.origin.base)
+    return post.create_discussion(stage.database, stage.actor, context, subject_access, params, stage.origin.base)
 
 
 def commit_in_path(call: Call) -> tuple[Access, SubjectAccess]:
@@ -160,7 +160,7 @@ def note_routes(
     """Declare the notes on the subjects that ``finder`` finds, and the award emoji of those notes."""
     notes_path, note_path = paths.notes, paths.note
 
-    @routes.get(notes_path, on=finder, may=policy.may_read_notes, returns=list[NoteView])
+    @routes.get(notes_path, on=finder, may=policy.may_read_notes, returns=list[NoteView], cached=True)
     def list_notes(call: Call, subject_access: SubjectAccess, params: ListNotes, page: Page) -> Listing[NoteView]:
         """List the notes on a subject, newest first by default."""
         listing = queries.list_notes(call.db, call.actor, subject_access, params, page)
@@ -179,7 +179,7 @@ def note_routes(
 
         return _write_and_execute(call, note_commands, params, write)
 
-    @routes.get(note_path, on=finder, may=policy.may_read_notes, returns=NoteView)
+    @routes.get(note_path, on=finder, may=policy.may_read_notes, returns=NoteView, cached=True)
     def get_note(call: Call, subject_access: SubjectAccess) -> NoteView:
         """Get a note on a subject."""
         return _note_as_view(call, subject_access.subject, _note_in_path(call, subject_access))
@@ -226,7 +226,7 @@ def discussion_routes(
     """
     discussions_path, discussion_path, replies_path, reply_path = paths
 
-    @routes.get(discussions_path, on=finder, may=policy.may_read_notes, returns=list[DiscussionView])
+    @routes.get(discussions_path, on=finder, may=policy.may_read_notes, returns=list[DiscussionView], cached=True)
     def list_discussions(call: Call, subject_access: SubjectAccess, page: Page) -> Listing[DiscussionView]:
         """List the discussions on a subject, oldest first."""
         listing, notes_by_discussion = queries.list_discussions(call.db, call.actor, subject_access, page)
@@ -249,7 +249,7 @@ def discussion_routes(
         may, instead = policy.may_write_notes, _alternate_response(note_commands)
         routes.post(discussions_path, on=finder, may=may, returns=DiscussionView, instead=instead)(begin_discussion)
 
-    @routes.get(discussion_path, on=finder, may=policy.may_read_notes, returns=DiscussionView)
+    @routes.get(discussion_path, on=finder, may=policy.may_read_notes, returns=DiscussionView, cached=True)
     def get_discussion(call: Call, subject_access: SubjectAccess) -> DiscussionView:
         """Get a discussion on a subject."""
         return discussion_view(

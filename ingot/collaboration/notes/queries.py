@@ -15,8 +15,7 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern, without_index
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import day_of
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.projects.projects.feature_access import is_open_to_all
 from ingot.projects.projects.policy import readable_projects, visible_projects
 from ingot.projects.projects.tables import projects
@@ -279,7 +278,7 @@ def _visibility_filters(
         filters.add("seen_by_administrator")
     elif about == "row":
         filters.add("seen_by_external" if actor.external else "seen")
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+        values |= {"actor": actor.user_id, "today": db.today}
     return about, frozenset(filters), values
 
 

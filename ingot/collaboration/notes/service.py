@@ -19,8 +19,8 @@ from ingot.core.db.announcements import announce
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import one_of
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import Invalid, too_long_message
 from ingot.core.events.bus import emit
-from ingot.errors import Invalid, too_long_message
 from ingot.git.diffs.line_positions import Side
 
 MAX_BODY_LENGTH = 1_000_000
@@ -218,13 +218,14 @@ def delete_mentions(db: Connection, kind: str, source_id: int) -> None:
     db.run(_DELETE_FROM_SOURCE, kind=kind, source=source_id)
 
 
-def delete_notes(db: Connection, subject: Subject) -> None:
-    """Delete all notes on a subject that is being deleted, and its cross-references on other subjects."""
+def delete_notes(db: Connection, subject: Subject) -> list[int]:
+    """Delete all notes on a subject that is being deleted, and its cross-references on other subjects; return ids."""
     note_ids = [note_id for (note_id,) in db.rows(_IDS_ABOUT, kind=subject.kind, subject=subject.id)]
     delete_awards(db, "note", note_ids)
     db.run(_DELETE_ABOUT, kind=subject.kind, subject=subject.id)
     if subject.id is not None:
         delete_mentions(db, subject.kind, subject.id)
+    return note_ids
 
 
 def _insert(db: Connection, author_id: int, subject: Subject, body: str, **columns: Any) -> int:

@@ -29,6 +29,14 @@ class SubjectChanged(Event, frozen=True):
     """Whether it became visible to more users, together with its notes."""
 
 
+class SubjectDropped(Event, frozen=True):
+    """An issue or a merge request was deleted with everything that belongs to it; its row remains."""
+
+    subject: Subject
+    note_ids: tuple[int, ...]
+    """The ids of its deleted notes."""
+
+
 class UsersMentioned(Event, frozen=True):
     """Users who can see a subject were newly mentioned in its text or in a note."""
 

@@ -12,7 +12,6 @@ from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Page
-from ingot.core.db.times import day_of
 from ingot.core.markup.references import Reference, extract_references
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.members.params import ListMembers
@@ -73,7 +72,7 @@ def _user_ids_of(db: Connection, writer: User, project_id: int, names: list[str]
     yield from ((name, user_ids[name]) for name in usernames if name in user_ids)
     group_names = [name for name in names if name not in user_ids and name != _ALL]
     if group_names:
-        values = {"names": group_names, "most": MAX_MENTIONED, "today": day_of(db.now)}
+        values = {"names": group_names, "most": MAX_MENTIONED, "today": db.today}
         if writer.admin:
             yield from db.rows(_MEMBERS, **values)
         else:

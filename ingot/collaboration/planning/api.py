@@ -18,7 +18,7 @@ from ingot.core.access.levels import Access
 from ingot.core.api.routes import Call, Routes
 from ingot.core.api.views import View
 from ingot.core.db.paging import Listing, Page, slice_page
-from ingot.errors import Invalid, Unchanged
+from ingot.core.errors import Invalid, Unchanged
 
 F = TypeVar("F")
 Permission = Callable[[Actor, Access, Any], bool]

@@ -13,6 +13,8 @@ from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
 
 NEVER = "9999-99-99"
+MAX_SHAPES = 64
+"""Most combinations of filters and order whose statements are kept: those of one take 130 KB, and 5 ms to build."""
 _LAST = 2**62
 SUBGROUP_IDS = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
 SEARCHES = {

@@ -12,9 +12,8 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, like_pattern
 from ingot.core.db.search import is_indexed, search_term
-from ingot.core.db.times import day_of
+from ingot.core.errors import Invalid
 from ingot.core.markup.emoji import canonical_name
-from ingot.errors import Invalid
 
 _MAX_LABELS = 20
 _LABELS = select(labels.c.title, labels.c.id).where(in_list(labels.c.title, "titles"))
@@ -50,7 +49,7 @@ class IssuableFilter(Generic[W]):
             self.add("with_feature")
             return
         name = "visible_to_external" if self._actor.external else "visible"
-        self.add(name, actor=self._actor.user_id, today=day_of(self._db.now))
+        self.add(name, actor=self._actor.user_id, today=self._db.today)
 
     def _read(self, default_scope: str) -> None:
         params = self._params
@@ -103,7 +102,7 @@ class IssuableFilter(Generic[W]):
         elif word in ("any milestone", "any"):
             self.add("any_milestone")
         elif word in ("#upcoming", "upcoming", "#started", "started"):
-            self.add(f"{word.removeprefix('#')}_milestone", today=day_of(self._db.now))
+            self.add(f"{word.removeprefix('#')}_milestone", today=self._db.today)
         else:
             self.add("milestone", milestone=title)
 

@@ -9,7 +9,7 @@ from ingot.collaboration.quick_actions.command_context import CommandContext, Co
 from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 D = TypeVar("D", bound=CommandContext)
 T = TypeVar("T", bound=TimeTracked)

@@ -11,6 +11,7 @@ from ingot.collaboration.labels.service import delete_label_links, find_or_creat
 from ingot.collaboration.labels.tables import Label
 from ingot.collaboration.milestones.queries import usable_milestone
 from ingot.collaboration.notes.service import delete_notes
+from ingot.collaboration.participants.events import SubjectDropped
 from ingot.collaboration.participants.service import delete_mentioned_users
 from ingot.collaboration.planning.params import IssuableAttributes
 from ingot.collaboration.planning.timelogs.service import delete_timelogs
@@ -19,7 +20,8 @@ from ingot.collaboration.subjects import Subject
 from ingot.collaboration.subscriptions.service import delete_subscriptions
 from ingot.collaboration.todos.service import delete_todos
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
+from ingot.core.events.bus import emit
 from ingot.projects.projects.queries import user_access_or_none
 from ingot.projects.projects.tables import Project
 
@@ -103,9 +105,10 @@ def drop_subject(db: Connection, subject: Subject) -> None:
     subject_id = subject.id or 0
     delete_label_links(db, subject)
     delete_subscriptions(db, subject.kind, subject_id)
-    delete_notes(db, subject)
+    note_ids = delete_notes(db, subject)
     delete_awards(db, subject.kind, [subject_id])
     delete_resource_events(db, subject)
     delete_todos(db, subject)
     delete_timelogs(db, subject)
     delete_mentioned_users(db, subject)
+    emit(db, SubjectDropped(subject, tuple(note_ids)))

@@ -10,7 +10,7 @@ from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 
 MAX_SECONDS = 2**31 - 1
 EXCEEDS_TOTAL = "Time to subtract exceeds the total time spent"

@@ -1,9 +1,9 @@
 """Response structs that issues and merge requests share."""
 
+from ingot.collaboration.planning.descriptions import Described, task_counts
 from ingot.collaboration.planning.durations import format_duration
 from ingot.collaboration.planning.time_tracking import TimeTracked
 from ingot.core.api.views import View
-from ingot.core.markup.tasks import count_tasks
 
 
 class TimeStatsView(View):
@@ -34,10 +34,10 @@ _NO_TASKS = TaskCompletionView(0, 0)
 _NO_TIME = TimeStatsView(0, 0, None, None)
 
 
-def task_completion_view(description: str | None) -> TaskCompletionView:
-    """Count the tasks of a description."""
-    counts = count_tasks(description) if description else None
-    return TaskCompletionView(*counts) if counts and counts.total else _NO_TASKS
+def task_completion_view(described: Described) -> TaskCompletionView:
+    """Return the numbers of tasks of an issuable."""
+    counts = task_counts(described)
+    return TaskCompletionView(*counts) if counts.total else _NO_TASKS
 
 
 def time_stats_view(tracked: TimeTracked) -> TimeStatsView:

@@ -15,10 +15,10 @@ from ingot.collaboration.subscriptions.service import set_subscription
 from ingot.core.access.actor import Actor
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
+from ingot.core.errors import NotFound
 from ingot.core.events.bus import emit
 from ingot.core.markup.emoji import canonical_name
 from ingot.core.markup.references import extract_references
-from ingot.errors import NotFound
 
 MAX_TITLE_LENGTH = 255
 MAX_NAMES = 100

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ingot.collaboration.releases import queries, service, staged
+from ingot.collaboration.releases import create, queries, service
 from ingot.collaboration.releases.params import (
     CreateLink,
     CreateRelease,
@@ -33,7 +33,6 @@ from ingot.projects.groups.policy import may_see_group
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.ports import ReferenceLinks
-from ingot.projects.projects.views import instance_urls
 from ingot.repositories.context import RepositoryContext, project_url, repository_in_path
 from ingot.repositories.tags import service as tags
 from ingot.repositories.tags.policy import may_read_releases, may_write_releases
@@ -44,7 +43,7 @@ routes = Routes("releases")
 
 
 def _release_urls(call: Call | StagedCall, context: RepositoryContext) -> ReleaseUrls:
-    base = instance_urls(call.origin, call.settings).base
+    base = call.origin.base
     return ReleaseUrls(base, project_url(call, context.project))
 
 
@@ -95,7 +94,7 @@ def list_group_releases(
     listing = queries.list_group_releases(call.db, call.actor, group.id, params, page)
     if params.simple:
         return listing.of([simple_release_view(release, call.db.now) for release in listing.items])
-    store, base = repository_store(call.settings), instance_urls(call.origin, call.settings).base
+    store, base = repository_store(call.settings), call.origin.base
     return listing.of(group_release_views(call.db, store, listing.items, base))
 
 
@@ -146,7 +145,7 @@ def get_release(call: Call, context: RepositoryContext, params: GetRelease) -> R
 )
 def create_release(stage: StagedCall, context: RepositoryContext, params: CreateRelease) -> ReleaseView:
     """Create a release, and its tag if it does not exist."""
-    release = staged.create_release(stage.database, stage.actor, context, params)
+    release = create.create_release(stage.database, stage.actor, context, params)
     urls = _release_urls(stage, context)
     return stage.database.read(lambda db: release_views(db, context, [release], urls)[0])
 

@@ -15,8 +15,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.schema import Record
-from ingot.core.db.times import day_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import Project, projects
 from ingot.repositories.tags.policy import releases_enabled, visible_releases
@@ -94,7 +93,7 @@ def list_group_releases(
     if actor.admin:
         return fetch_page(db, Release, _group_query("all", params.order_by, params.sort), page, group=group_id)
     query = _group_query("external" if actor.external else "user", params.order_by, params.sort)
-    values = {"group": group_id, "actor": actor.user_id, "today": day_of(db.now)}
+    values = {"group": group_id, "actor": actor.user_id, "today": db.today}
     return fetch_page(db, Release, query, page, **values)
 
 

@@ -13,7 +13,7 @@ from ingot.collaboration.releases.queries import find_link, links_of_release, pr
 from ingot.collaboration.releases.tables import ReleaseLink, release_links, release_milestones
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, NotFound, too_long_message
+from ingot.core.errors import Invalid, NotFound, too_long_message
 from ingot.repositories.tags import service as tags
 from ingot.repositories.tags.tables import Release, releases
 

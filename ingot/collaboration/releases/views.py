@@ -14,7 +14,7 @@ from ingot.collaboration.releases.queries import ReleaseAuthor, authors_by_id, l
 from ingot.collaboration.releases.tables import LinkType, ReleaseLink
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Timestamp
+from ingot.core.db.times import Timestamp, day_of
 from ingot.git.core.errors import MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none, tag_tip
@@ -179,7 +179,7 @@ def _release_view(
         author=user_brief(author, urls.base) if author else None,
         commit=commit_view(commit, urls.project) if commit else None,
         milestones=[
-            milestone_view(milestone, now, urls.base)
+            milestone_view(milestone, day_of(now), urls.base)
             for milestone in parts.milestones.get(release.id, [])
             if milestones_enabled
         ],

@@ -68,7 +68,7 @@ def milestone_event_views(db: Connection, events: Sequence[ResourceEvent], base:
     """Build the views of a page of milestone events, with one statement for all milestones."""
     common = _common_fields(db, events, base)
     milestones = milestones_by_ids(db, sorted({event.milestone_id for event in events if event.milestone_id}))
-    views = {milestone_id: milestone_view(milestone, db.now, base) for milestone_id, milestone in milestones.items()}
+    views = {milestone_id: milestone_view(milestone, db.today, base) for milestone_id, milestone in milestones.items()}
     return [
         MilestoneEventView(**common[event.id], milestone=views.get(event.milestone_id or 0), action=event.action)
         for event in events

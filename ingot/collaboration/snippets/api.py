@@ -13,8 +13,8 @@ from ingot.core.access.rules import administrators, require, signed_in
 from ingot.core.api.params import MissingParameter, given_fields, path_number
 from ingot.core.api.routes import Call, RawResponse, Routes
 from ingot.core.db.paging import Listing, Page
+from ingot.core.errors import NotFound
 from ingot.core.http.content_headers import SANDBOX, content_disposition
-from ingot.errors import NotFound
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.tables import Project
 

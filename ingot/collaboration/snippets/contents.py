@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ingot.collaboration.snippets.params import SnippetFileChange
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 
 MAX_FILES = 10
-MAX_BYTES = 2**20
 MAX_PATH_LENGTH = 255
 # Matches "..", " " and ".git", also with trailing dots and spaces, which some file systems ignore.
 _FORBIDDEN_PARTS = re.compile(r"[ .]*(\.git[ .]*)?", re.IGNORECASE)
@@ -26,8 +25,8 @@ def default_path(number: int) -> str:
     return f"snippetfile{number}.txt"
 
 
-def check_files(files: Sequence[SnippetFileContent]) -> None:
-    """Raise Invalid if the files cannot form a snippet."""
+def check_files(files: Sequence[SnippetFileContent], max_bytes: int) -> None:
+    """Raise Invalid if the files cannot form a snippet, or one is larger than the limit."""
     if not files:
         raise Invalid(files=["can't be empty"])
     if len(files) > MAX_FILES:
@@ -35,17 +34,17 @@ def check_files(files: Sequence[SnippetFileContent]) -> None:
     if len({file.path for file in files}) < len(files):
         raise Invalid(files=["have the same path twice"])
     for file in files:
-        _check_file(file)
+        _check_file(file, max_bytes)
 
 
-def _check_file(file: SnippetFileContent) -> None:
+def _check_file(file: SnippetFileContent, max_bytes: int) -> None:
     error = path_error(file.path)
     if error is not None:
         raise Invalid(file_name=[error])
     if not file.content:
         raise Invalid(content=["can't be blank"])
-    if len(file.content.encode()) > MAX_BYTES:
-        raise Invalid(content=[too_long_message(MAX_BYTES, "bytes")])
+    if len(file.content.encode()) > max_bytes:
+        raise Invalid(content=[too_long_message(max_bytes, "bytes")])
 
 
 def path_error(path: str) -> str | None:
@@ -61,7 +60,9 @@ def path_error(path: str) -> str | None:
 def apply_changes(
     files: Sequence[SnippetFileContent], changes: Sequence[SnippetFileChange]
 ) -> list[SnippetFileContent]:
-    """Return the files after applying each change in order."""
+    """Return the files after applying each change in order; raise Invalid for more than replace all files."""
+    if len(changes) > 2 * MAX_FILES:
+        raise Invalid(files=[f"cannot have more than {2 * MAX_FILES} changes"])
     result = list(files)
     for change in changes:
         _apply_change(result, change)

@@ -18,8 +18,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains_ignoring_case, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.search import is_indexed, search_term_ignoring_case, text_search
-from ingot.core.db.times import day_of
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project, projects
 
@@ -218,7 +217,7 @@ def list_own_snippets(db: Connection, actor: Actor, params: ListSnippets, page: 
     values = {"author": actor.user_id, **_time_span(params)}
     if actor.admin:
         return fetch_page(db, Snippet, _OWN_OF_ADMINISTRATORS, page, **values)
-    actor_values = {"actor": actor.user_id, "today": day_of(db.now)}
+    actor_values = {"actor": actor.user_id, "today": db.today}
     return fetch_page(db, Snippet, _OWN[actor.external], page, **values, **actor_values)
 
 
@@ -240,7 +239,7 @@ def search_snippets(
     values: dict[str, Any] = {"pattern": like_pattern(text)} if short else {"needle": search_term_ignoring_case(text)}
     external = None if actor.admin else actor.external
     if external is not None:
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+        values |= {"actor": actor.user_id, "today": db.today}
     return fetch_page(db, Snippet, _search_query(where, short, external, sort), page, **values)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import UNSET
 from sqlalchemy import bindparam, delete, select
 
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.instance.settings import current_settings
 from ingot.collaboration.emoji.service import delete_awards
 from ingot.collaboration.notes.service import delete_notes
@@ -18,8 +19,8 @@ from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
 from ingot.core.api.params import MissingParameter
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Invalid, NotFound, too_long_message
 from ingot.core.events.bus import emit
-from ingot.errors import Invalid, NotFound, too_long_message
 from ingot.projects.projects.tables import Project
 
 MAX_TITLE_LENGTH = 255
@@ -47,7 +48,7 @@ def create_snippet(
     files = _new_files(params)
     _validate(params.title, params.description)
     _check_visibility_allowed(db, actor, visibility)
-    check_files(files)
+    check_files(files, cached_all_settings(db).snippet_size_limit)
     snippet_id = db.insert(
         snippets,
         project_id=project.id if project is not None else None,
@@ -130,7 +131,7 @@ def _edit_files(db: Connection, snippet: Snippet, params: EditSnippet) -> None:
             raise Invalid("400 (Bad request) several files are changed by the files parameter")
         path = before[0].path if params.file_name is UNSET else params.file_name or default_path(1)
         after = [SnippetFileContent(path, before[0].content if content is UNSET else content)]
-    check_files(after)
+    check_files(after, cached_all_settings(db).snippet_size_limit)
     if after != before:
         db.run(_DELETE_FILES, snippet=snippet.id)
         _store_files(db, snippet.id, after)

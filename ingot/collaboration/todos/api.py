@@ -10,13 +10,13 @@ from ingot.core.access.rules import signed_in
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Finder, Routes
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Unchanged
+from ingot.core.errors import Unchanged
 from ingot.projects.projects.api import repository_store
 
 routes = Routes("todos")
 
 
-@routes.get("/todos", may=signed_in, returns=list[TodoView])
+@routes.get("/todos", may=signed_in, returns=list[TodoView], cached=True)
 def list_todos(call: Call, params: ListTodos, page: Page) -> Listing[TodoView]:
     """List the caller's todos, newest first."""
     listing = queries.list_todos(call.db, call.actor, params, page)

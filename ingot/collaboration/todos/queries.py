@@ -14,8 +14,7 @@ from ingot.collaboration.todos.tables import Todo, todos
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import day_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
 
@@ -83,7 +82,7 @@ def count_todos(db: Connection, actor: Actor) -> int:
         return count
 
     # Memberships end with a day.
-    key = ("todos", actor.user_id, audience_of(actor), day_of(db.now))
+    key = ("todos", actor.user_id, audience_of(actor), db.today)
     return db.cached(key, read, lambda _: _COUNT_BYTES) or 0
 
 
@@ -101,4 +100,4 @@ def find_todo(db: Connection, actor: Actor, todo_id: int) -> Todo:
 
 
 def _actor_parameters(db: Connection, actor: Actor) -> dict[str, Any]:
-    return {"user": actor.user_id, "actor": actor.user_id, "today": day_of(db.now)}
+    return {"user": actor.user_id, "actor": actor.user_id, "today": db.today}

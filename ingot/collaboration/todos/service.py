@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, delete, select, text, update
 from ingot.collaboration.subjects import Subject
 from ingot.collaboration.todos.tables import Todo, todos
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 # A user has at most one pending todo per subject; no row is returned when one already exists.
 _ADD = text(

@@ -17,6 +17,8 @@ class Level(IntEnum):
     OWNER = 50
 
 
+ROLE_NAMES = {10: "Guest", 20: "Reporter", 30: "Developer", 40: "Maintainer", 50: "Owner"}
+"""Names of the levels that users see."""
 LevelNumber = Literal[10, 20, 30, 40, 50]
 """A level that a member can have, as a number in the API."""
 

@@ -1,11 +1,15 @@
-"""Password hashes. Hashing deliberately takes tens of milliseconds: never call it inline or within a transaction."""
+"""Password hashes and rules for new passwords.
+
+Hashing deliberately takes tens of milliseconds: never call it inline or within a transaction.
+"""
 
 from functools import cache
 
+import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from ingot.errors import too_long_message
+from ingot.core.errors import too_long_message
 
 MIN_LENGTH = 8
 MAX_LENGTH = 1024
@@ -40,10 +44,29 @@ def password_matches(hashed: str | None, password: str) -> bool:
     return matched and hashed is not None
 
 
-def password_error(password: str) -> str | None:
-    """Return why a password cannot be used, or None if it can."""
-    if len(password) < MIN_LENGTH:
-        return f"is too short (minimum is {MIN_LENGTH} characters)"
+class PasswordRules(msgspec.Struct, frozen=True):
+    """Rules that an instance has for new passwords."""
+
+    min_length: int = MIN_LENGTH
+    number: bool = False
+    symbol: bool = False
+    uppercase: bool = False
+    lowercase: bool = False
+
+
+def password_errors(password: str, rules: PasswordRules) -> list[str]:
+    """Return why a new password cannot be used; empty if it can."""
+    errors = []
+    if len(password) < rules.min_length:
+        errors.append(f"is too short (minimum is {rules.min_length} characters)")
     if len(password) > MAX_LENGTH:
-        return too_long_message(MAX_LENGTH)
-    return None
+        errors.append(too_long_message(MAX_LENGTH))
+    if rules.number and not any(character.isdigit() for character in password):
+        errors.append("must contain at least one number")
+    if rules.lowercase and not any(character.islower() for character in password):
+        errors.append("must contain at least one lowercase letter")
+    if rules.uppercase and not any(character.isupper() for character in password):
+        errors.append("must contain at least one uppercase letter")
+    if rules.symbol and all(character.isalnum() or character.isspace() for character in password):
+        errors.append("must contain at least one symbol")
+    return errors

@@ -6,7 +6,7 @@ checks them before it reads parameters or rows. ``ingot routes --access`` prints
 """
 
 from ingot.core.access.actor import Actor
-from ingot.errors import Denied
+from ingot.core.errors import Denied
 
 
 def anyone(actor: Actor) -> bool:  # noqa: ARG001 - The signature of a rule on the caller.

@@ -22,7 +22,10 @@ Scope = Literal[
     "sudo",
 ]
 SCOPES: tuple[str, ...] = get_args(Scope)
-SCOPES_WITHOUT_EFFECT = frozenset({"admin_mode", "k8s_proxy", "ai_features"})
+ADMIN_MODE = "admin_mode"
+ADMINISTRATOR_SCOPES = ("sudo", ADMIN_MODE)
+"""Scopes that have an effect for administrators only."""
+SCOPES_WITHOUT_EFFECT = frozenset({"k8s_proxy", "ai_features"})
 """Scopes that are accepted from clients only; pages do not offer them."""
 # OpenID Connect scopes: they give an application the user's identity, but no access to the API.
 IDENTITY_SCOPES = ("openid", "profile", "email")

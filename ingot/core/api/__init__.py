@@ -1,1 +1,4 @@
-"""API kernel: endpoint declarations, routing, parameters, paging and responses."""
+"""API kernel: endpoint declarations, routing, parameters, paging and responses.
+
+See docs/subsystems/requests.md.
+"""

@@ -5,11 +5,11 @@ import re
 from ingot.core.access.actor import ANONYMOUS
 from ingot.core.api.kernel import Kernel
 from ingot.core.api.responses import error_response
+from ingot.core.errors import TransfersBusy
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
 from ingot.core.http.transfer_slots import TransferSlots, caller_of
-from ingot.errors import TransfersBusy
 
 API_PREFIX = b"/api/v4"
 _DOCS = API_PREFIX + b"/docs"

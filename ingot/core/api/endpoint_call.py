@@ -1,6 +1,6 @@
 """One call of an endpoint, from HTTP or from a page: its state, and the steps that run it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from ingot.core.api.routes import Call, Endpoint, PartialLock, PrepareContext, S
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.request import Origin
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 SubjectCache = dict[Any, Any]
 """Subjects that finders have already returned, for several calls about one subject within one read."""
@@ -33,12 +33,16 @@ class EndpointCall(msgspec.Struct):
     undo: list[Callable[[], object]] = []
     """Undo of the preparation, called if the transaction fails."""
     known: SubjectCache | None = None
+    ignored: list[str] = []
+    """Names of sent parameters that have no meaning on this server."""
 
     def read_params(self) -> None:
         """Read the parameters of the request, if the endpoint has any."""
         reader = self.endpoint.reader_for(self.path)
         if reader is not None:
             self.params = reader.read(self.sent)
+            if reader.struct.absent:
+                self.ignored = reader.ignored(self.sent)
 
 
 class EndpointRunner:
@@ -82,6 +86,16 @@ class EndpointRunner:
         """Find the subject of the path and check the permission; return a list with it, empty without a subject."""
         return _authorized_subject(endpoint_call, self._call(endpoint_call, db))
 
+    def state(self, endpoint_call: EndpointCall, db: Connection) -> Hashable:
+        """Return the state of the repository that the result depends on; None if it depends on none."""
+        endpoint = endpoint_call.endpoint
+        if endpoint.state is None:
+            return None
+        if endpoint_call.known is None:
+            endpoint_call.known = {}  # The handler gets the same subject.
+        (subject,) = self.subject(endpoint_call, db)
+        return endpoint.state(self.settings, subject)
+
     def _call(self, endpoint_call: EndpointCall, db: Connection) -> Call:
         return Call(db, endpoint_call.actor, endpoint_call.path, endpoint_call.origin, self.settings)
 
@@ -109,6 +123,7 @@ def _authorized_subject(endpoint_call: EndpointCall, call: Call) -> list[Any]:
         if key not in known:
             known[key] = endpoint.on(call)
         access, subject = known[key]
+    call.access = access
     if not endpoint.checks_caller_only:
         require(endpoint.may(call.actor, access, subject))
     return [subject]

@@ -9,14 +9,18 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
+from ingot.core.api.cached_responses import cached_views
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner, SubjectCache, known_subject
+from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import Endpoint, Handler
+from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Denied, Failure, NotFound, StorageFull, Unauthenticated, Unavailable
 from ingot.core.http.request import Origin
-from ingot.errors import Denied, Failure, NotFound, StorageFull, Unauthenticated, Unavailable
-from ingot.offload import require_blocking_allowed
-from ingot.settings import Settings
+from ingot.core.http.transfer_slots import caller_of
+from ingot.core.offload import require_blocking_allowed
+from ingot.core.settings import Settings
 
 V = TypeVar("V")
 S = TypeVar("S")
@@ -91,8 +95,15 @@ class InternalClient:
     Credentials that an endpoint demands beyond its permission are not required: pages show public projects to everyone.
     """
 
-    def __init__(self, table: RouteTable[Endpoint], database: Database, settings: Settings) -> None:
+    def __init__(
+        self,
+        table: RouteTable[Endpoint],
+        database: Database,
+        settings: Settings,
+        limits: RateLimits | None = None,
+    ) -> None:
         self.table = table
+        self._limits = limits
         self._index = EndpointIndex(table)
         self._database = database
         self._runner = EndpointRunner(database, settings)
@@ -108,6 +119,10 @@ class InternalClient:
         call.read_params()
         if endpoint.heavy or endpoint.staged:
             require_blocking_allowed()
+        if endpoint.writes and self._limits is not None:
+            transfers = caller_of(caller.actor, caller.origin.ip)
+            limited = LimitedRequest(caller.actor, transfers, endpoint.path, target.path)
+            self._limits.take_inside(endpoint.method, endpoint.path, limited)
         response: V = self._run(call, caller)
         return response
 
@@ -141,7 +156,7 @@ class InternalClient:
             return self._runner.stage(endpoint_call)
         if not endpoint_call.endpoint.writes:
             endpoint_call.known = caller.known
-            return self._database.read(partial(self._runner.run, endpoint_call))
+            return self._database.read(partial(self._read, endpoint_call))
         self._runner.prepare(endpoint_call)
         try:
             return self._database.write(partial(self._runner.run, endpoint_call))
@@ -150,3 +165,9 @@ class InternalClient:
                 with suppress(Unavailable):
                     step()
             raise
+
+    def _read(self, endpoint_call: EndpointCall, db: Connection) -> Any:
+        read = partial(self._runner.run, endpoint_call, db)
+        if not endpoint_call.endpoint.cached:
+            return read()
+        return cached_views(db, endpoint_call, self._runner.state(endpoint_call, db), read)

@@ -1,20 +1,22 @@
 """Request handling in the specified order of checks: route, credentials, caller, parameters, subject, permission."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.access.rules import require
 from ingot.core.access.scopes import has_any_scope
+from ingot.core.api.cached_responses import cached_response
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner
 from ingot.core.api.paging import page_headers
 from ingot.core.api.ranges import content_response
+from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.api.request_credentials import (
     NO_CREDENTIALS,
     header_params,
@@ -27,6 +29,7 @@ from ingot.core.api.responses import (
     ApiResponse,
     Header,
     InsufficientScope,
+    conditional,
     encode,
     error_response,
     json_response,
@@ -44,15 +47,14 @@ from ingot.core.api.routes import (
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.paging import Listing
+from ingot.core.disk_errors import RETRY_PAUSES, is_storage_full
+from ingot.core.errors import Failure, NotFound, StorageFull, Unauthenticated, Unavailable
 from ingot.core.http.body_budget import ANONYMOUS_BODY_LIMIT, BodyBudget, BodyCharge
 from ingot.core.http.request import Request
-from ingot.errors import Failure, NotFound, StorageFull, Unauthenticated, Unavailable
-from ingot.git.core.errors import is_storage_full
-from ingot.git.core.library import reopen_repositories
-from ingot.git.core.shared_disks import RETRY_PAUSES, is_outdated
-from ingot.log import log_failure
-from ingot.offload import WouldBlock, forbid_blocking
-from ingot.settings import Settings
+from ingot.core.http.transfer_slots import caller_of
+from ingot.core.log import log_failure
+from ingot.core.offload import WouldBlock, forbid_blocking
+from ingot.core.settings import Settings
 
 T = TypeVar("T")
 Authenticate = Callable[[Connection, Credentials], Actor]
@@ -65,18 +67,8 @@ _SERVER_THREADS = 8, 8
 _EMPTY_TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 """Type of the empty body for an object that no longer exists, where the deleted object would be JSON."""
 PACKAGE_CHALLENGE: Header = (b"www-authenticate", b'Basic realm="GitLab Packages Registry"')
+_IGNORED = b"x-ingot-ignored"
 _JSON_ONLY: list[Header] = [(b"content-type", b"application/json")]
-
-
-class RateLimits(Protocol):
-    """Limits of the number of calls of a caller; off unless configured."""
-
-    @property
-    def active(self) -> bool:
-        """Return whether any limit is configured."""
-
-    def take(self, db: Connection, actor: Actor, ip: str) -> list[Header]:
-        """Count one call and return the headers of the remaining quota; raise ``Throttled`` beyond the limit."""
 
 
 class _RequestCall(EndpointCall, kw_only=True):
@@ -100,6 +92,7 @@ class Kernel:
         limits: RateLimits,
         settings: Settings,
         bodies: BodyBudget,
+        recover_read: Callable[[Exception], bool],
     ) -> None:
         self._table = table
         self._database = database
@@ -107,6 +100,7 @@ class Kernel:
         self._limits = limits
         self._runner = EndpointRunner(database, settings)
         self._bodies = bodies
+        self._recover_read = recover_read
         writers, others = _EMBEDDED_THREADS if database.embedded else _SERVER_THREADS
         self.writer = ThreadPoolExecutor(writers, "writer")
         self.pool = ThreadPoolExecutor(others, "pool")
@@ -129,7 +123,7 @@ class Kernel:
             refusals = (call.endpoint.denied, call.endpoint.conflict) if call else ()
             response = error_response(error, *refusals)
             if response is None:
-                response = self.indirect_response(call, error)
+                response = await self._run_in(self.pool, partial(self.indirect_response, call, error))
             if response is None:
                 raise
             if response.status == 401 and call is not None and call.endpoint.package_client:
@@ -145,6 +139,7 @@ class Kernel:
 
     def _deleted_response(self, call: EndpointCall, error: Exception) -> ApiResponse | None:
         """Return the 404 of a request whose subject was deleted while it ran; None if the subject still exists."""
+        call.known = None
         try:
             self._database.read(partial(self._runner.subject, call))
         except NotFound as not_found:
@@ -160,10 +155,9 @@ class Kernel:
             try:
                 return await self._handle(call)
             except Exception as error:
-                if not is_outdated(error, self._runner.settings.data / "repositories"):
+                if not self._recover_read(error):
                     raise
                 log_failure("read again", error, route=call.endpoint.path)
-                reopen_repositories()
             await asyncio.sleep(pause)
         return await self._handle(call)
 
@@ -175,19 +169,20 @@ class Kernel:
         if endpoint.header_params:
             call.sent = header_params(request.headers, endpoint.header_params) | call.sent
         call.credentials = self._credentials(call)
-        limited = endpoint.rate_limited and self._limits.active
-        if not (endpoint.writes or endpoint.heavy or endpoint.staged or limited):
+        limits: Sequence[Any] = ()
+        if endpoint.rate_limited:
+            limits = await self._limits.applying("api", endpoint.method, endpoint.path, self.pool)
+        if not (endpoint.writes or endpoint.heavy or endpoint.staged or limits):
             # The common case: one read without another thread.
             return await self._inline_if_short(partial(self._database.read, partial(self._read, call)))
         try:
             with self._bodies.charge(request.origin.ip) as charge:
-                return await self._handle_in_threads(call, charge)
+                return await self._handle_in_threads(call, charge, limits)
         finally:
             close_uploads(call.sent)
 
-    async def _handle_in_threads(self, call: _RequestCall, charge: BodyCharge) -> ApiResponse:
+    async def _handle_in_threads(self, call: _RequestCall, charge: BodyCharge, limits: Sequence[Any]) -> ApiResponse:
         quota: list[Header] = []
-        limited = call.endpoint.rate_limited and self._limits.active
         try:
             if call.endpoint.writes and call.endpoint.read_body is None:
                 await self._authorize_with_body(call, charge)
@@ -200,15 +195,18 @@ class Kernel:
             raise
         finally:
             # Refused calls count too, so that guesses of credentials are limited.
-            if limited:
-                take = partial(self._limits.take, actor=call.actor, ip=call.origin.ip)
-                quota = await self._run_in(self.writer, partial(self._database.write, take))
+            if limits:
+                caller = caller_of(call.actor, call.origin.ip)
+                limited = LimitedRequest(call.actor, caller, call.request.path.decode("latin-1"), call.path)
+                quota = await self._run_in(self.writer, partial(self._limits.take, limits, limited))
         call.read_params()
         if call.endpoint.read_body is not None:
             charge.anonymous = not call.actor.known
             call.prepared = (await call.endpoint.read_body(self._body_context(call, charge)),)
         response = await self._perform(call)
         response.headers.extend(quota)
+        if call.ignored:
+            response.headers.append((_IGNORED, ", ".join(call.ignored).encode()))
         return response
 
     async def _authorize_with_body(self, call: _RequestCall, charge: BodyCharge) -> None:
@@ -243,7 +241,7 @@ class Kernel:
             call.request.receive,
             charge,
             call.undo,
-            partial(self._run_in, self.pool),
+            self.pool,
             call.actor,
         )
 
@@ -273,7 +271,9 @@ class Kernel:
     async def _perform(self, call: _RequestCall) -> ApiResponse:
         endpoint = call.endpoint
         if endpoint.staged:
-            return _with_etag(await self._run_in(self.pool, partial(self._run_staged, call)), call)
+            return conditional(
+                with_etag(await self._run_in(self.pool, partial(self._run_staged, call))), call.request.headers
+            )
         if endpoint.prepare is not None:
             await self._run_in(self.pool, partial(self._runner.prepare, call))
         work = partial(self._run, call)
@@ -281,7 +281,7 @@ class Kernel:
             return await self._write(call, partial(self._database.write, work))
         reading = partial(self._database.read, work)
         response = await (self._run_in(self.pool, reading) if endpoint.heavy else self._inline_if_short(reading))
-        return _with_etag(response, call)
+        return conditional(with_etag(response), call.request.headers)
 
     async def _write(self, call: _RequestCall, writing: Callable[[], ApiResponse]) -> ApiResponse:
         try:
@@ -296,7 +296,15 @@ class Kernel:
     def _read(self, call: _RequestCall, db: Connection) -> ApiResponse:
         self._check_caller(call, db)
         call.read_params()
-        return _with_etag(self._run(call, db), call)
+        call.known = None  # An earlier attempt has found it in an older state.
+
+        def read() -> ApiResponse:
+            return with_etag(self._run(call, db))
+
+        if not call.endpoint.cached:
+            return conditional(read(), call.request.headers)
+        response = cached_response(db, call.request, call.actor, self._runner.state(call, db), read)
+        return conditional(response, call.request.headers)
 
     async def _inline_if_short(self, reading: Callable[[], ApiResponse]) -> ApiResponse:
         """Run a read on the event loop; if it would block, start it again in a thread."""
@@ -362,10 +370,6 @@ class Kernel:
         """Wait for running calls and accept no more."""
         self.writer.shutdown()
         self.pool.shutdown()
-
-
-def _with_etag(response: ApiResponse, call: _RequestCall) -> ApiResponse:
-    return with_etag(response, call.request.headers.get(b"if-none-match"))
 
 
 def _to_response(call: _RequestCall, result: Any) -> ApiResponse:

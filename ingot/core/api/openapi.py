@@ -77,6 +77,17 @@ def openapi_document(endpoints: Iterable[Endpoint], version: str) -> dict[str, A
     }
 
 
+def input_schema(endpoint: Endpoint) -> dict[str, Any]:
+    """Return the schemas of the parameters: ``path`` by name, other ``properties``, and which of these are required."""
+    schema = _params_schema(endpoint.params) if endpoint.params else {"properties": {}}
+    paging = {each["name"]: each["schema"] for each in _PAGING} if endpoint.paged else {}
+    return {
+        "path": {name: _path_schema(name) for name in _NAME.findall(endpoint.path)},
+        "properties": {**paging, **schema["properties"]},
+        "required": schema.get("required", []),
+    }
+
+
 def described_paths(endpoint: Endpoint) -> dict[str, str]:
     """Return the path of an endpoint, and one path for each value of its last parameter."""
     whole = _NAME.sub(r"{\1}", endpoint.path)
@@ -147,13 +158,19 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.writes:
         responses["507"] = _ERROR
     for status, kind in endpoint.instead.items():
-        content = {} if kind is None else {"content": {"application/json": {"schema": _response_schema(kind)}}}
+        content = {} if kind is None else {"content": {"application/json": {"schema": _alternate_schema(status, kind)}}}
         responses[str(status)] = {"description": "Alternate result.", **content}
     if endpoint.returns is ContentResponse:
         responses["206"] = {"description": "The requested range.", "content": _TEXT}
     if endpoint.method in ("GET", "POST", "DELETE"):
         responses["304"] = {"description": "Not modified."}
     return responses
+
+
+def _alternate_schema(status: int, kind: Any) -> dict[str, Any]:
+    """Return the schema of an alternate response; malformed parameters have the same status as one with 400."""
+    schema = _response_schema(kind)
+    return {"anyOf": [schema, {"$ref": "#/components/schemas/Error"}]} if status == 400 else schema
 
 
 def _without_none(kind: Any) -> Any:

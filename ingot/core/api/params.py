@@ -3,7 +3,7 @@
 import re
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, NewType, TypeVar, Union, get_args, get_origin
 
@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.core.db.times import Date, Timestamp, parse_date, parse_timestamp
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 
 INT64_MAX = 2**63 - 1
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
@@ -26,6 +26,12 @@ class Params(msgspec.Struct):
 
     refuses_unknown: typing.ClassVar[bool] = False
     """Raise an error if all given parameters are unknown, since the caller meant to change something."""
+    required: typing.ClassVar[str] = ""
+    """Error message of a request without any parameter of the endpoint; empty if that is allowed."""
+    fixed_values: typing.ClassVar[Mapping[str, Any]] = {}
+    """Parameters that may only be sent with the value that they always have."""
+    absent: typing.ClassVar[Collection[str]] = ()
+    """Parameters of GitLab for parts that this server does not have; they are ignored, and the response names them."""
 
 
 P = TypeVar("P", bound=Params)
@@ -296,11 +302,24 @@ class ParamsReader:
                 values[field.name] = field.convert(value)
             except InvalidValue as error:
                 errors[field.sent_as] = [str(error)]
+        for name in values.keys() & self.struct.fixed_values.keys():
+            if values[name] not in (self.struct.fixed_values[name], ""):
+                errors[name] = [f"cannot be changed to {_shown(values[name])}: not supported by this server"]
         if errors:
             raise Invalid(**errors)
-        if self.struct.refuses_unknown and not values:
-            self._refuse_unknown(sent)
+        if not values:
+            self._refuse_nothing(sent)
         return self.struct(**values)
+
+    def ignored(self, sent: dict[str, Any]) -> list[str]:
+        """Return the names of the sent parameters that have no meaning on this server."""
+        return [name for name in sent if name in self.struct.absent]
+
+    def _refuse_nothing(self, sent: dict[str, Any]) -> None:
+        if self.struct.refuses_unknown:
+            self._refuse_unknown(sent)
+        if self.struct.required and not self.ignored(sent):
+            raise Invalid(self.struct.required)
 
     def _refuse_unknown(self, sent: dict[str, Any]) -> None:
         unknown = sent.keys() - _CREDENTIAL_FIELDS - {field.sent_as for field in self.fields}
@@ -319,6 +338,11 @@ class ParamsReader:
         except Invalid as error:
             name, reasons = next(iter(error.errors.items()))
             raise InvalidValue(f"{name} {reasons[0]}") from error
+
+
+def _shown(value: Any) -> str:
+    """Return a short form of a value for an error message."""
+    return msgspec.json.encode(value).decode()[:_MAX_NAME_LENGTH]
 
 
 def given_fields(params: Params, *without: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """API responses: JSON, entity tags, and the error bodies of the specification."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha1
 from typing import Any, NamedTuple
 
@@ -10,7 +10,8 @@ import msgspec
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest
 from ingot.core.api.router import NoRoute, WrongMethod
-from ingot.errors import (
+from ingot.core.disk_errors import STORAGE_FULL
+from ingot.core.errors import (
     FULL_RETRY_AFTER_SECONDS,
     CommitUncertain,
     Conflict,
@@ -24,7 +25,6 @@ from ingot.errors import (
     Unavailable,
     Unchanged,
 )
-from ingot.git.core.errors import STORAGE_FULL
 
 Header = tuple[bytes, bytes]
 
@@ -50,6 +50,7 @@ class ApiResponse(NamedTuple):
     pieces: Iterator[bytes] | None = None
     final: bool = False
     """True if it already has an entity tag and the conditions of the request were checked."""
+    etag: bytes = b""
 
 
 def json_response(status: int, content: Any, headers: list[Header] | None = None) -> ApiResponse:
@@ -57,8 +58,8 @@ def json_response(status: int, content: Any, headers: list[Header] | None = None
     return ApiResponse(status, encode(content), [JSON_CONTENT_TYPE, *(headers or [])])
 
 
-def with_etag(response: ApiResponse, if_none_match: bytes | None) -> ApiResponse:
-    """Add an entity tag over body and totals; return 304 if the client has this version."""
+def with_etag(response: ApiResponse) -> ApiResponse:
+    """Add an entity tag over body and totals."""
     if response.pieces is not None or response.final:
         return response
     # Not used for security. Processors have instructions for SHA-1, which takes half the time of other digests.
@@ -67,9 +68,17 @@ def with_etag(response: ApiResponse, if_none_match: bytes | None) -> ApiResponse
         digest.update(value)
     tag = b'W/"' + digest.hexdigest().encode() + b'"'
     headers = [*response.headers, (b"etag", tag), (b"cache-control", b"max-age=0, private, must-revalidate")]
-    if if_none_match is not None and response.status == 200 and etag_matches(if_none_match, tag):
-        return ApiResponse(304, b"", [header for header in headers if header is not JSON_CONTENT_TYPE])
-    return ApiResponse(response.status, response.body, headers)
+    return ApiResponse(response.status, response.body, headers, etag=tag)
+
+
+def conditional(response: ApiResponse, headers: Mapping[bytes, bytes]) -> ApiResponse:
+    """Return the response, or 304 if the client has this version according to the headers of its request."""
+    if_none_match = headers.get(b"if-none-match")
+    if if_none_match is None or response.status != 200 or not response.etag:
+        return response
+    if not etag_matches(if_none_match, response.etag):
+        return response
+    return ApiResponse(304, b"", [header for header in response.headers if header is not JSON_CONTENT_TYPE])
 
 
 def etag_matches(if_none_match: bytes, tag: bytes) -> bool:
@@ -113,7 +122,8 @@ def error_response(error: Exception, denied: int = 403, conflict: int = 409) -> 
         case Conflict():
             return json_response(conflict, _message(error.errors or error.message))
         case Throttled():
-            return json_response(429, _message("429 Too Many Requests. Retry later"), _retry_after_headers(error))
+            text = error.text or "429 Too Many Requests. Retry later"
+            return json_response(429, _message(text), retry_after_headers(error))
         case StorageFull():
             retry = (b"retry-after", b"%d" % FULL_RETRY_AFTER_SECONDS)
             return json_response(507, _message(f"507 Insufficient Storage - {STORAGE_FULL}"), [retry])
@@ -143,7 +153,8 @@ def _scope_response(needed: frozenset[str]) -> ApiResponse:
     )
 
 
-def _retry_after_headers(error: Throttled) -> list[Header]:
+def retry_after_headers(error: Throttled) -> list[Header]:
+    """Return the headers that state when to try again and, where it is published, the limit."""
     headers = [(b"retry-after", b"%d" % error.retry_after)]
     if error.limit is not None:
         headers += quota_headers(error.limit, error.limit, 0, int(time.time()) + error.retry_after)

@@ -80,7 +80,7 @@ class RouteTable(Generic[D]):
         declared = {(each.method, each.path): each for each in self._declared_in(import_module(name))}
         routes = self._routes[name]
         if declared.keys() != routes.keys():
-            raise RuntimeError(f"The routes of {name} differ from ingot/module_index.txt: run `make index`")
+            raise RuntimeError(f"The routes of {name} differ from ingot/core/module_index.txt: run `make index`")
         for key, declaration in declared.items():
             routes[key].declaration = declaration
 

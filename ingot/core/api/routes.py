@@ -2,11 +2,13 @@
 
 import inspect
 import typing
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Required, TypeVar, Unpack
 
 from ingot.core.access.actor import Actor
+from ingot.core.access.levels import NO_ACCESS, Access
 from ingot.core.access.rules import CALLER_RULES, anyone
 from ingot.core.access.scopes import READ_SCOPES, WRITE_SCOPES
 from ingot.core.api.params import Params, ParamsReader
@@ -15,12 +17,13 @@ from ingot.core.db.database import Database
 from ingot.core.db.paging import Page
 from ingot.core.http.body_budget import BodyCharge
 from ingot.core.http.request import Origin, Receive
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
+T = TypeVar("T")
 BODY_LIMIT = 10 * 2**20
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True)
 class Call:
     """Context of one call of an endpoint; used only in ``api.py`` modules."""
 
@@ -29,6 +32,8 @@ class Call:
     path: dict[str, str]
     origin: Origin
     settings: Settings
+    access: Access = NO_ACCESS
+    """The caller's access to the subject in the path, as soon as it was found."""
 
 
 class PartialLock(typing.NamedTuple):
@@ -65,9 +70,12 @@ class BodyContext(typing.NamedTuple):
     """Anonymous unless the caller is a user; a function that identifies a runner or job by its token changes it."""
     undo: list[Callable[[], object]]
     """Steps that revert the effect of the read body if the transaction is refused."""
-    run: Callable[[Callable[[], Any]], Awaitable[Any]]
-    """Runs blocking work in a thread of the pool."""
+    pool: Executor
     actor: Actor
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` on a read-only connection, on the event loop if it need not wait there."""
+        return await self.database.read_async(work, self.pool)
 
 
 class StagedCall(typing.NamedTuple):
@@ -147,6 +155,8 @@ class Endpoint:
     conflict: int
     scopes: frozenset[str]
     open: bool
+    cached: bool
+    state: Callable[[Settings, Any], Hashable] | None
     heavy: bool
     staged: bool
     prepare: Callable[[PrepareContext, Any], Any] | None
@@ -187,6 +197,10 @@ class Endpoint:
             raise TypeError(f"{self.method} {self.path} takes {arguments}, which does not follow from its declaration")
         if self.locks and (self.staged or not self.writes):
             raise TypeError(f"{self.method} {self.path} has no transaction of its own to hold a lock")
+        if self.cached and (self.writes or self.heavy or self.staged or self.prepare):
+            raise TypeError(f"{self.method} {self.path} cannot be cached: it is not one short read")
+        if self.cached and (self.header_params or self.runner_call or self.package_client):
+            raise TypeError(f"{self.method} {self.path} cannot be cached: it depends on headers of the request")
         if self.read_body and (self.prepare or not self.writes):
             raise TypeError(f"{self.method} {self.path} cannot read a body: it is a GET or prepared")
 
@@ -224,6 +238,13 @@ class EndpointOptions(typing.TypedDict, total=False):
     """The token scopes of which the caller needs one; those for reading or for writing unless declared."""
     open: bool
     """Serve callers without credentials."""
+    cached: bool | Callable[[Settings, Any], Hashable]
+    """Cache the response until the next commit (see ``cached_responses``).
+
+    It must not depend on the address of the caller, on a header, on a file or on the state of a process. Whether it
+    depends on the time of day or on a repository is observed, and then it is not cached, unless this is a function
+    that returns the state of the subject's repository.
+    """
     heavy: bool
     """Run the handler in the pool because it may take long."""
     staged: bool
@@ -305,7 +326,7 @@ class Routes:
         return self._declare("DELETE", path, options)
 
     def _declare(self, method: str, path: str, options: EndpointOptions) -> Callable[[H], H]:
-        may, scopes = options["may"], options.get("scopes")
+        may, scopes, cached = options["may"], options.get("scopes"), options.get("cached", False)
 
         def declare(handler: H) -> H:
             self.endpoints.append(
@@ -321,6 +342,8 @@ class Routes:
                     conflict=options.get("conflict", 409),
                     scopes=frozenset(scopes) if scopes else (READ_SCOPES if method == "GET" else WRITE_SCOPES),
                     open=options.get("open", False) or may is anyone,
+                    cached=bool(cached),
+                    state=cached if callable(cached) else None,
                     heavy=options.get("heavy", False),
                     staged=options.get("staged", False),
                     prepare=options.get("prepare"),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 
 ANY_COMMIT = "*"
 """Subject of every commit, for results of which nothing else is known."""

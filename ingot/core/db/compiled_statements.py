@@ -1,6 +1,7 @@
 """Statements as the driver takes them, compiled once for each database."""
 
 import re
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Boolean, Table, bindparam, delete, insert, update
@@ -13,7 +14,9 @@ from ingot.core.db.schema import metadata
 if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
 
-_MAX_STATEMENTS = 4096
+GENERATION = 512
+"""Statements of a generation; most are constants, others are built for a combination of filters and take 20 KB."""
+_numbers = count(1)
 _LITERAL_WORD = re.compile("[a-z_]+")
 _BOUND_EMBEDDED, _BOUND_SERVER = re.compile(r"(?<!:):(\w+)"), re.compile(r"%\((\w+)\)s")
 
@@ -32,25 +35,32 @@ class CompiledStatement(NamedTuple):
     """True if SQLite returns all columns as one JSON array."""
     subjects: frozenset[str] = frozenset({ANY_COMMIT})
     """Tables that it reads (see ``cache``)."""
+    number: int = 0
+    """Number that no other statement has, for keys of caches; the statement itself would stay in memory with them."""
 
 
 class StatementCache:
-    """Cache of compiled statements for a dialect; the oldest are evicted."""
+    """Cache of compiled statements for a dialect, in two generations of limited size.
+
+    A statement of the older generation that is needed moves to the younger. When that is full, it becomes the older
+    one, and the statements that were not used since then are evicted.
+    """
 
     def __init__(self, dialect: "Dialect", *, embedded: bool) -> None:
         self._dialect = dialect
         self.embedded = embedded
         self._compiled: dict[Any, CompiledStatement] = {}
+        self._older: dict[Any, CompiledStatement] = {}
 
     def compiled(self, statement: ClauseElement) -> CompiledStatement:
         """Return the compiled statement."""
         cached = self._compiled.get(statement)
-        return cached or self._compile(statement, statement, None)
+        return cached or self._from_older(statement) or self._compile(statement, statement, None)
 
     def writing(self, verb: str, table: Table, columns: tuple[str, ...]) -> CompiledStatement:
         """Return the compiled insert, update or delete of one row, by the columns that it sets."""
         key = (verb, table.name, columns)
-        cached = self._compiled.get(key)
+        cached = self._compiled.get(key) or self._from_older(key)
         if cached is not None:
             return cached
         statement: ClauseElement
@@ -75,8 +85,6 @@ class StatementCache:
         bound = _BOUND_EMBEDDED if self.embedded else _BOUND_SERVER
         text = bound.sub(lambda match: f"'{literals[match[1]]}'" if match[1] in literals else match[0], str(compiled))
         carried = {name: value for name, value in carried.items() if name not in literals}
-        if len(self._compiled) >= _MAX_STATEMENTS:
-            self._compiled.pop(next(iter(self._compiled)))
         lists: tuple[str, ...] = ()
         flags: tuple[int, ...] = ()
         packed = False
@@ -87,8 +95,18 @@ class StatementCache:
             flags = tuple(index for index, column in enumerate(result_columns) if isinstance(column.type, Boolean))
             packed = any(isinstance(column, packed_columns) for column in getattr(statement, "selected_columns", ()))
         subjects = subjects_of_statement(text, metadata.tables)
-        self._compiled[key] = CompiledStatement(text, carried, lists, flags, packed, subjects)
-        return self._compiled[key]
+        return self._keep(key, CompiledStatement(text, carried, lists, flags, packed, subjects, next(_numbers)))
+
+    def _from_older(self, key: Any) -> CompiledStatement | None:
+        compiled = self._older.get(key)
+        return None if compiled is None else self._keep(key, compiled)
+
+    def _keep(self, key: Any, compiled: CompiledStatement) -> CompiledStatement:
+        # Threads that do this at the same time may evict a generation too early, which costs time only.
+        if len(self._compiled) >= GENERATION:
+            self._older, self._compiled = self._compiled, {}
+        self._compiled[key] = compiled
+        return compiled
 
 
 def _literal_words(compiled: Any) -> dict[str, str]:

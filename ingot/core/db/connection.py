@@ -15,8 +15,9 @@ from ingot.core.db.expressions import in_list
 from ingot.core.db.locks import LOCK, LOCK_SHARED, TRY_LOCK, lock_key
 from ingot.core.db.ports import Ports
 from ingot.core.db.schema import Record
-from ingot.core.db.times import Timestamp
+from ingot.core.db.times import Date, Timestamp, day_of
 from ingot.core.db.vault import Vault
+from ingot.core.other_sources import note_source
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -49,22 +50,23 @@ class Connection:
     __slots__ = (
         "_cache",
         "_locks",
+        "_now",
         "_partial_locks",
         "_raw",
         "_read_subjects",
         "_refreshed",
         "_statements",
-        "afterwards",
         "announced",
-        "before_end",
-        "deferred_writes",
         "follow_redirects",
-        "follow_ups",
-        "now",
+        "for_change",
         "ports",
         "subscribers",
         "vault",
         "wakes_watchers",
+        "work_after_commit",
+        "work_after_read",
+        "work_after_transaction",
+        "work_before_commit",
     )
 
     def __init__(
@@ -76,7 +78,7 @@ class Connection:
         subscribers: Subscribers,
         ports: Ports,
         *,
-        follow_redirects: bool = False,
+        for_change: bool = True,
         cache: ReadCache | None = None,
         refreshed: bool = False,
     ) -> None:
@@ -86,23 +88,39 @@ class Connection:
         self._read_subjects: set[str] | None = None
         """Subjects that were read for the result that is about to be cached."""
         self._statements = statements
-        self.now = now
+        self._now = now
         self.vault = vault
         self.subscribers = subscribers
         self.ports = ports
-        self.follow_redirects = follow_redirects
-        """Resolve paths from before a rename: for reads, but not for reads ahead of a change."""
-        self.before_end: dict[str, Callable[[Connection], object]] = {}
-        self.afterwards: list[Callable[[Connection], object]] = []
-        self.deferred_writes: list[Callable[[Connection], object]] = []
-        """Results of a read that are worth storing; they are written after the read ends."""
-        self.follow_ups: list[Callable[[Any], object]] = []
+        self.for_change = for_change
+        """Whether this is a transaction, or a read ahead of one that finds what will be changed."""
+        self.follow_redirects = not for_change
+        """Resolve paths from before a rename."""
+        self.work_before_commit: dict[str, Callable[[Connection], object]] = {}
+        self.work_after_commit: list[Callable[[Connection], object]] = []
+        self.work_after_transaction: list[Callable[[Any], object]] = []
+        self.work_after_read: list[Callable[[Connection], object]] = []
         self.announced: set[str] = set()
         """Topics that are announced with the commit."""
         self.wakes_watchers = False
         """Whether the transaction has work for a process that waits on a ``Watch``."""
         self._locks: set[str] = set()
         self._partial_locks: set[str] = set()
+
+    @property
+    def now(self) -> Timestamp:
+        """Return the time of the read or transaction."""
+        note_source("time of day")
+        return self._now
+
+    @property
+    def today(self) -> Date:
+        """Return the date of the read or transaction; results that depend on it only can be cached."""
+        return day_of(self._now)
+
+    def begin_at(self, now: Timestamp) -> None:
+        """Set the time of the transaction."""
+        self._now = now
 
     def cached(
         self,
@@ -201,7 +219,7 @@ class Connection:
         For rows that many transactions change, so that their locks are held for the commit only and are never waited
         for in different orders.
         """
-        self.before_end[name] = work
+        self.work_before_commit[name] = work
 
     def after_commit(self, work: Callable[["Connection"], object]) -> None:
         """Call ``work`` when the transaction has committed, before the response is sent.
@@ -209,11 +227,18 @@ class Connection:
         A crash may come first, so work that must be done is a job as well. A failure is logged and does not reach the
         caller.
         """
-        self.afterwards.append(work)
+        self.work_after_commit.append(work)
 
-    def follow_up(self, work: Callable[[Any], object]) -> None:
-        """Call ``work`` with the database after the commit, for work that needs its own transactions."""
-        self.follow_ups.append(work)
+    def after_transaction(self, work: Callable[[Any], object]) -> None:
+        """Call ``work`` with the database after the commit, for work that needs its own transactions.
+
+        As after ``after_commit``, a crash may come first, and a failure is logged.
+        """
+        self.work_after_transaction.append(work)
+
+    def after_read(self, work: Callable[["Connection"], object]) -> None:
+        """Call ``work`` in a transaction after a read, to store a result that is worth it; a failure is logged."""
+        self.work_after_read.append(work)
 
     def _execute(self, compiled: CompiledStatement, values: dict[str, Any]) -> Any:
         text, carried, lists, *_ = compiled
@@ -239,6 +264,10 @@ class Connection:
         """Run the statements that wait for the next one; a commit does this too."""
         if not self._statements.embedded:
             self._raw.flush()
+
+    def statement_number(self, statement: Executable) -> int:
+        """Return a number that names a statement in the keys of caches."""
+        return self._compiled(statement).number
 
     def _compiled(self, statement: Executable) -> CompiledStatement:
         return self._statements.compiled(statement)  # type: ignore[arg-type] # Executables are clauses.

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from ingot.core.db.cache import ReadCache
 from ingot.core.db.engines import Engine
 from ingot.core.db.log_positions import LogPosition
-from ingot.errors import Unavailable
+from ingot.core.errors import Unavailable
 
 
 class CaughtUp(NamedTuple):

@@ -18,11 +18,13 @@ from ingot.core.db.ports import Ports
 from ingot.core.db.replicas import ReadReplicas
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
-from ingot.errors import CommitUncertain, Conflict, StorageFull, Unavailable
-from ingot.log import log_failure
+from ingot.core.errors import CommitUncertain, Conflict, StorageFull, Unavailable
+from ingot.core.log import log_failure
+from ingot.core.offload import TransactionInterrupted, WouldBlock, forbid_blocking, forbid_long_work, forget_results
 
 T = TypeVar("T")
 _MAX_ATTEMPTS = 3
+_MAX_INTERRUPTIONS = 100
 
 
 class _ThreadState(threading.local):
@@ -68,10 +70,14 @@ class Database:
         return self.engine.is_remote or (self.replicas is not None and self.replicas.is_remote)
 
     async def read_async(self, work: Callable[[Connection], T], executor: Executor) -> T:
-        """Run ``work`` as ``read`` does: on the event loop, or in a thread if the server is far away."""
-        if self.is_remote:
-            return await get_running_loop().run_in_executor(executor, self.read, work)
-        return self.read(work)
+        """Run ``work`` as ``read`` does: on the event loop, or in a thread if the server is far away or slow."""
+        if not self.is_remote:
+            try:
+                with forbid_blocking():
+                    return self.read(work)
+            except WouldBlock:
+                pass
+        return await get_running_loop().run_in_executor(executor, self.read, work)
 
     def read(self, work: Callable[[Connection], T], *, ahead_of_change: bool = False) -> T:
         """Run ``work`` on a read-only connection; a lost connection is replaced once."""
@@ -80,12 +86,12 @@ class Database:
             return work(outer)
 
         def run(reader: PooledConnection) -> tuple[Connection, T]:
-            db = self._connection(reader, follow_redirects=not ahead_of_change)
+            db = self._connection(reader, for_change=ahead_of_change)
             return db, work(db) if ahead_of_change else self._read_nested(db, work)
 
         db, result = self._read_replica(run) or self._read_primary(run)
-        if db.deferred_writes:
-            self._run_deferred_writes(db)
+        if db.work_after_read:
+            self._run_after_read(db)
         return result
 
     def _read_replica(self, work: Callable[[PooledConnection], T]) -> T | None:
@@ -119,24 +125,36 @@ class Database:
         finally:
             self._local.reading = None
 
-    def _run_deferred_writes(self, db: Connection) -> None:
-        for deferred in db.deferred_writes:
+    def _run_after_read(self, db: Connection) -> None:
+        for work in db.work_after_read:
             try:
-                self.write(deferred)
+                self.write(work)
             except (Unavailable, Conflict) as error:  # The result of the read is valid without being stored.
-                log_failure("deferred write failed", error)
+                log_failure("write after a read failed", error)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in a transaction, and again if a concurrent transaction conflicts.
 
         A check that passed in two concurrent transactions breaks a constraint in the slower one; in the next attempt
         the same check finds the row and responds accordingly. Work whose commit may have succeeded is never repeated.
+        Work that interrupts the transaction, such as an import, is done while none runs; then it begins again.
         """
+        try:
+            for _ in range(_MAX_INTERRUPTIONS):
+                try:
+                    return self._write(work)
+                except TransactionInterrupted as interruption:
+                    interruption.work()
+            raise RuntimeError("A transaction was interrupted for the same work again and again")
+        finally:
+            forget_results()
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
         for attempt in range(1, _MAX_ATTEMPTS + 1):
             writer = self._take(self._writers)
             try:
                 db, result = self._transact(writer, work)
-                succeeded = [self._run_after_commit(partial(_run_step, step, db)) for step in db.afterwards]
+                succeeded = [self._run_after_commit(partial(_run_step, step, db)) for step in db.work_after_commit]
                 if not all(succeeded):
                     self._discard_statements(writer)
             except self.engine.errors as error:
@@ -164,12 +182,13 @@ class Database:
         db = self._connection(writer)
         raw, self._local.reading = writer.raw, None  # Nested reads must not use the old snapshot.
         transaction = self.engine.begin(raw)
-        db.now = self.clock()
+        db.begin_at(self.clock())
         try:
             try:
-                result = work(db)
-                for last_step in db.before_end.values():
-                    last_step(db)
+                with forbid_long_work():
+                    result = work(db)
+                    for last_step in db.work_before_commit.values():
+                        last_step(db)
             except BaseException:
                 self._roll_back(raw)
                 raise
@@ -211,14 +230,15 @@ class Database:
         except Unavailable as error:  # The work after the commit fails, and is left to its job.
             log_failure("no connection after a commit", error)
             return db
-        fresh.afterwards, fresh.follow_ups, fresh.announced = db.afterwards, db.follow_ups, db.announced
+        fresh.work_after_commit, fresh.work_after_transaction = db.work_after_commit, db.work_after_transaction
+        fresh.announced = db.announced
         return fresh
 
     def _after_commit(self, db: Connection) -> None:
         """Run the work that follows a commit on connections of its own."""
-        for work in db.follow_ups:
+        for work in db.work_after_transaction:
             self._run_after_commit(partial(work, self))
-        # Last, because follow-ups do the work of some jobs and withdraw these.
+        # Last, because the work above is that of some jobs, which it withdraws.
         if db.wakes_watchers:
             self._run_after_commit(self.engine.wake_watchers)
         if db.announced:
@@ -250,9 +270,11 @@ class Database:
         if kind is DatabaseErrorKind.FULL:
             raise StorageFull("The disk of the database is full") from error
         if kind is DatabaseErrorKind.LOST:
+            alone = self.engine.was_interrupted(connection.raw)
             close_connection(connection)
-            self._readers.discard_idle()
-            self._writers.discard_idle()
+            if not alone:
+                self._readers.discard_idle()
+                self._writers.discard_idle()
         if kind is DatabaseErrorKind.BUSY or not may_retry:
             if kind is DatabaseErrorKind.CLASH:
                 raise Conflict("409 Conflict") from error
@@ -267,7 +289,7 @@ class Database:
         if not self._embedded:
             self.engine.limit_waiting(pooled.raw)
 
-    def _connection(self, pooled: PooledConnection, *, follow_redirects: bool = False) -> Connection:
+    def _connection(self, pooled: PooledConnection, *, for_change: bool = True) -> Connection:
         return Connection(
             pooled.raw,
             self.statements,
@@ -275,7 +297,7 @@ class Database:
             self.vault,
             self.subscribers,
             self.ports,
-            follow_redirects=follow_redirects,
+            for_change=for_change,
             cache=pooled.cache,
             refreshed=pooled.caught_up is not None,
         )

@@ -22,7 +22,7 @@ from ingot.core.db.clocks import wall_clock
 from ingot.core.db.times import Timestamp
 from ingot.core.db.wakeups import WakeupPipe, wake_all
 from ingot.core.db.write_queue import WriteQueue
-from ingot.errors import Unavailable
+from ingot.core.errors import Unavailable
 
 LOCK_WAIT_SECONDS = 5.0
 POLL_SECONDS = 1.0
@@ -32,6 +32,8 @@ MAX_CHANGES = 1_000
 """Most changes of rows that a cache reads at once; after more of them it is emptied."""
 _LAST_CHANGE = "SELECT coalesce(max(id), 0) FROM row_changes"
 _CHANGES = "SELECT id, subject FROM row_changes WHERE id > ? ORDER BY id LIMIT ?"
+PREPARED_STATEMENTS = 256
+"""Most statements that a connection to SQLite keeps prepared, about 10 KB each."""
 NOTIFY_CHANNEL = "ingot_work"
 """Channel of the notifications of a PostgreSQL server."""
 
@@ -104,6 +106,9 @@ class Engine(Protocol):
     def require_responsive(self) -> None:
         """Raise ``Unavailable``, or ``WouldBlock`` on an event loop, while the server does not answer."""
 
+    def was_interrupted(self, raw: Any) -> bool:
+        """Return whether this process lost a connection by ending a slow statement, and only this connection."""
+
     def limit_waiting(self, raw: Any) -> None:
         """Limit the time of the next statements of a connection if they delay an event loop."""
 
@@ -173,12 +178,13 @@ class SqliteEngine:
             # Costs 11 µs for the columns of a project, because the driver looks up every column's type at every
             # execution.
             detect_types=sqlite3.PARSE_DECLTYPES if typed else 0,
-            cached_statements=1024,
+            cached_statements=PREPARED_STATEMENTS,
         )
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
-        # A list reads hundreds of rows across a table, more than the default cache of 2 MB holds.
+        # A list reads hundreds of rows across a table, more than the default cache of 2 MB holds: with half of this
+        # size, a list of issues by label takes 1.4 times the processor time.
         connection.execute("PRAGMA cache_size = -8000")
         if read_only:
             connection.execute("PRAGMA query_only = ON")
@@ -218,6 +224,9 @@ class SqliteEngine:
 
     def require_responsive(self) -> None:
         pass
+
+    def was_interrupted(self, raw: sqlite3.Connection) -> bool:  # noqa: ARG002 - Interface of the engines.
+        return False
 
     def limit_waiting(self, raw: sqlite3.Connection) -> None:
         pass

@@ -10,7 +10,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType
 
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 # SQLite accepts patterns of up to 50,000 bytes, and case folding can turn one character into six bytes.
 MAX_SEARCH_LENGTH = 8_000

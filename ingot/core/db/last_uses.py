@@ -10,8 +10,8 @@ from sqlalchemy import Column, bindparam, update
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.expressions import in_list
-from ingot.errors import Unavailable
-from ingot.log import log_failure
+from ingot.core.errors import Unavailable
+from ingot.core.log import log_failure
 
 WRITE_INTERVAL_SECONDS = 600.0
 MAX_TRACKED_ROWS = 100_000

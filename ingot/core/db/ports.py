@@ -1,8 +1,11 @@
-"""Ports: typed queries that a package declares and a higher package implements; ``app.py`` fills them."""
+"""Ports: typed queries that a package declares and a higher one implements; ``server/composition.py`` fills them.
+
+See docs/subsystems/ports.md.
+"""
 
 from typing import Any, TypeVar
 
-from ingot.late_imports import Deferred
+from ingot.core.late_imports import Deferred
 
 P = TypeVar("P")
 
@@ -25,7 +28,7 @@ class Ports:
         self._deferred |= {port.reference: port for port in deferred}
 
     def __getitem__(self, port: type[P]) -> P:
-        """Return the port as ``app.py`` filled it."""
+        """Return the port as ``server/composition.py`` filled it."""
         filled: P | None = self._filled.get(port)
         if filled is None:
             filled = self._filled[port] = self._deferred[f"{port.__module__}:{port.__qualname__}"].value

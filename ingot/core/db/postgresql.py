@@ -18,9 +18,9 @@ from ingot.core.db.engines import DatabaseErrorKind
 from ingot.core.db.postgresql_notifications import PostgresqlAnnouncement, PostgresqlListener, PostgresqlWatch
 from ingot.core.db.stalls import MonitoredConnection, StallMonitor, on_event_loop
 from ingot.core.db.times import Timestamp
-from ingot.errors import Unavailable
-from ingot.log import log_failure
-from ingot.offload import require_blocking_allowed
+from ingot.core.errors import Unavailable
+from ingot.core.log import log_failure
+from ingot.core.offload import require_blocking_allowed
 
 CONNECT_SECONDS = 3
 """Limit in a thread. A request may wait for a statement on the event loop first, and must be answered within 5 s."""
@@ -212,6 +212,9 @@ class PostgresqlEngine:
 
     def require_responsive(self) -> None:
         self._monitor.require_responsive()
+
+    def was_interrupted(self, raw: Any) -> bool:
+        return raw is not None and bool(raw.interrupted)
 
     def limit_waiting(self, raw: Any) -> None:
         raw.mark_inline(on_event_loop())

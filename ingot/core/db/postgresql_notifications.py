@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingot.core.db.announcements import CHANNEL, EVERYTHING, decode_topics
 from ingot.core.db.engines import NOTIFY_CHANNEL, POLL_SECONDS
-from ingot.errors import Unavailable
+from ingot.core.errors import Unavailable
 
 if TYPE_CHECKING:
     from ingot.core.db.postgresql import PostgresqlEngine

@@ -21,9 +21,9 @@ from ingot.core.db.engines import DatabaseErrorKind
 from ingot.core.db.log_positions import REPLAYED, LogPosition, Replayed, log_origin
 from ingot.core.db.postgresql import PostgresqlEngine
 from ingot.core.db.stalls import on_event_loop
-from ingot.errors import Unavailable
-from ingot.log import log_failure
-from ingot.offload import require_blocking_allowed
+from ingot.core.errors import Unavailable
+from ingot.core.log import log_failure
+from ingot.core.offload import require_blocking_allowed
 
 T = TypeVar("T")
 MAX_STATEMENT_SECONDS = 2.0

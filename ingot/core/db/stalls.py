@@ -16,11 +16,13 @@ from math import inf
 from time import monotonic
 from typing import Any
 
-from ingot.errors import Unavailable
-from ingot.offload import require_blocking_allowed
+from ingot.core.errors import Unavailable
+from ingot.core.offload import require_blocking_allowed
 
-INLINE_SECONDS = 1.0
-"""Limit of a statement on an event loop."""
+INLINE_SECONDS = 0.25
+"""Limit of a statement on an event loop, for which every other request waits, also that for liveness."""
+ENDED_SECONDS = 1.0
+"""Time after which a statement of a stalled server is ended."""
 SLOW_SECONDS = 1.5
 """Time after which a statement makes the monitor probe the server."""
 PROBE_SECONDS = 1.0
@@ -29,8 +31,8 @@ STALLED_PROBE_SECONDS = 0.2
 """Pause between two probes of a stalled server, each of which waits for seconds."""
 LONG_SECONDS = 10.0
 """Time after which a probe of a stalled server waits longer, so that few are left to be answered when it continues."""
-_TICK_SECONDS = 0.2
-_IDLE_TICKS = 25
+_TICK_SECONDS = 0.1
+_IDLE_TICKS = 50
 _SILENT = "The database does not answer"
 _MAX_WAITING = 500
 """Statements that may wait for the next one; more would only take memory."""
@@ -60,6 +62,8 @@ class MonitoredConnection:
         """Time at which the running statement was sent; 0 if none is running."""
         self.inline = False
         """Whether the statement delays an event loop."""
+        self.interrupted = False
+        """Whether the connection was ended because a statement took too long, by a server that may be well."""
         self._waiting: list[tuple[str, Any, ResultHandler | None]] = []
         """Statements that are sent together with the next one."""
         monitor.add(self)
@@ -113,8 +117,9 @@ class MonitoredConnection:
         """Set whether the next statements run on an event loop."""
         self.inline = inline
 
-    def end(self) -> None:
+    def end(self, *, interrupted: bool = False) -> None:
         """End the running statement; its thread gets the error of a lost connection."""
+        self.interrupted = interrupted
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -140,6 +145,7 @@ class StallMonitor:
         self._lock = threading.Lock()
         self._connections: set[MonitoredConnection] = set()
         self._thread: threading.Thread | None = None
+        self._probe: threading.Thread | None = None
         self._parked = False
         self._awake = threading.Event()
         self._suspected = False
@@ -191,8 +197,9 @@ class StallMonitor:
         with self._lock:
             thread, self._thread = self._thread, None
         self._awake.set()
-        if thread is not None:
-            thread.join()
+        for running in (thread, self._probe):
+            if running is not None:
+                running.join()
         self._awake.clear()
         # The next connection, perhaps of a process that is forked now, determines the state anew.
         self._parked = self._suspected = self._stalled = False
@@ -224,13 +231,18 @@ class StallMonitor:
         for connection, seconds in running:
             if seconds > (INLINE_SECONDS if connection.inline else connection.max_seconds):
                 self._suspected, self._probed_at = True, 0.0
-                connection.end()
+                connection.end(interrupted=True)
         doubtful = not self.responsive or any(seconds > SLOW_SECONDS for _, seconds in running)
-        if doubtful and now - self._probed_at > (STALLED_PROBE_SECONDS if self._stalled else PROBE_SECONDS):
-            self._check()
+        pause = STALLED_PROBE_SECONDS if self._stalled else PROBE_SECONDS
+        probing = self._probe is not None and self._probe.is_alive()
+        if doubtful and not probing and now - self._probed_at > pause:
+            # In another thread, because a probe waits for seconds, in which an event loop may begin to wait too.
+            self._probe = threading.Thread(target=self._check, name="probe", daemon=True)
+            self._probe.start()
         return doubtful or bool(running)
 
     def _check(self) -> None:
+        """Find out whether the server answers, and end all waiting statements if it does not."""
         if self._answers(late=self._stalled and monotonic() - self._stalled_at > LONG_SECONDS):
             self._stalled = self._suspected = False
         else:
@@ -240,7 +252,7 @@ class StallMonitor:
             self._stalled = True
             for connection in self._all():
                 started = connection.started
-                if started and monotonic() - started > INLINE_SECONDS:
+                if started and monotonic() - started > ENDED_SECONDS:
                     connection.end()
         self._probed_at = monotonic()
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Select
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.core.db.connection import Connection
 
 USERS = "users"
@@ -35,14 +35,15 @@ def issues_of(project_id: int) -> str:
 
 def cached_total(db: Connection, statement: Select[Any], values: dict[str, Any], depends_on: Sequence[str]) -> int:
     """Return the result of a counting statement, from the cache if none of the versions has changed."""
-    return cached_count(db, (statement, msgspec.json.encode(values)), depends_on, lambda: db.value(statement, **values))
+    key = (db.statement_number(statement), msgspec.json.encode(values))
+    return cached_count(db, key, depends_on, lambda: db.value(statement, **values))
 
 
 def known_total(
     db: Connection, statement: Select[Any], values: dict[str, Any], depends_on: Sequence[str]
 ) -> int | None:
     """Return the result of a counting statement if it is cached."""
-    return known_count(db, (statement, msgspec.json.encode(values)), depends_on)
+    return known_count(db, (db.statement_number(statement), msgspec.json.encode(values)), depends_on)
 
 
 def known_count(db: Connection, key: tuple[object, ...], depends_on: Sequence[str]) -> int | None:
@@ -71,7 +72,7 @@ def cached_rows(
     versions = db.row_versions(depends_on)
     if versions is None:
         return db.rows(statement, **values)
-    key = (db.identity, versions, statement, msgspec.json.encode(values))
+    key = (db.identity, versions, db.statement_number(statement), msgspec.json.encode(values))
     rows = _counts.get(key)
     if rows is None:
         rows = db.rows(statement, **values)

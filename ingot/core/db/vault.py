@@ -6,6 +6,8 @@ import secrets
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ingot.core.late_imports import require_modules
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -24,6 +26,7 @@ class Vault:
     @cached_property
     def _cipher(self) -> "AESGCM":
         # Imported on first use: most processes never encrypt, and the library takes megabytes.
+        require_modules("cryptography.hazmat.primitives.ciphers.aead")
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         return AESGCM(self._sealing_key)
@@ -46,3 +49,12 @@ class Vault:
     def unseal(self, sealed: bytes) -> str:
         """Decrypt the result of ``seal``."""
         return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], None).decode()
+
+    def seal_file(self, content: bytes, key: str) -> bytes:
+        """Encrypt the content of a file; only a file with the same storage key can be decrypted."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, content, key.encode())
+
+    def unseal_file(self, sealed: bytes, key: str) -> bytes:
+        """Decrypt the result of ``seal_file``."""
+        return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], key.encode())

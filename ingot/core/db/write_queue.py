@@ -12,7 +12,7 @@ import time
 from collections import deque
 from pathlib import Path
 
-from ingot.log import log_failure
+from ingot.core.log import log_failure
 
 _FIRST_PAUSE_SECONDS = 0.0002
 _MAX_PAUSE_SECONDS = 0.005

@@ -1,4 +1,4 @@
-"""``emit`` and ``Subscriptions``; ``app.py`` lists the subscriptions of all packages in the order in which they run."""
+"""``emit`` and ``Subscriptions``; ``server/composition.py`` lists the subscriptions of all packages in their order."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from ingot.core.db.connection import Connection, Subscribers
-from ingot.late_imports import Deferred
+from ingot.core.late_imports import Deferred
+from ingot.core.offload import require_no_transaction
 
 Subscriber = Callable[[Connection, Any], None]
 
@@ -63,6 +64,7 @@ class DeferredSubscribers(Mapping[type, Sequence[Subscriber]]):
         """Return the subscribers of an event; import their modules if necessary."""
         subscribers = self._subscribers.get(event)
         if subscribers is None:
+            require_no_transaction(lambda: self[event])
             subscribers = self._subscribers[event] = self._subscribers_of(event)
         return subscribers
 

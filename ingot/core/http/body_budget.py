@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ingot.core.errors import Unavailable
 from ingot.core.http.client_networks import client_network
-from ingot.errors import Unavailable
 
 TOTAL_BYTES = 192 * 2**20
 ADDRESS_BYTES = TOTAL_BYTES // 2

@@ -3,11 +3,12 @@
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ingot.core.db.clocks import wall_clock
+from ingot.core.errors import Invalid
 from ingot.core.http.metrics import METHODS, UNMATCHED, Metrics
 from ingot.core.http.request import (
     Component,
@@ -22,24 +23,22 @@ from ingot.core.http.request import (
     request_id,
 )
 from ingot.core.http.scrape_access import ScrapeAccess
-from ingot.errors import FULL_RETRY_AFTER_SECONDS, Invalid
-from ingot.git.core.disk_errors import NOT_WRITABLE, is_disk_failure
-from ingot.git.core.errors import (
-    GIT_LIMIT_REACHED,
-    STORAGE_FULL,
-    UNREADABLE_ERRORS,
-    GitLimitReached,
-    is_descriptor_shortage,
-    is_storage_full,
-    is_unreadable_error,
-)
-from ingot.log import Log
-from ingot.settings import Settings
+from ingot.core.log import Log
+from ingot.core.settings import Settings
 
 _ALLOWED_METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _RETRY_SECONDS = 5
 _PLAIN_TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 _HEALTH_PATHS = ("/-/health", "/-/liveness", "/-/readiness")
+
+
+class UnhandledError(NamedTuple):
+    """Log event, status, message and seconds until a retry for an error that no component has handled."""
+
+    event: str
+    status: int
+    message: str
+    retry_seconds: int
 
 
 async def send_response(send: Send, trace: Trace, status: int, headers: list[Header], body: bytes) -> None:
@@ -63,6 +62,7 @@ class HttpFrontend:
         health: Callable[[], Awaitable[dict[str, str]]],
         metrics: Metrics,
         log: Log,
+        classify_error: Callable[[Exception], UnhandledError],
     ) -> None:
         self._origins = OriginResolver(settings)
         self._scrapes = ScrapeAccess(settings, self._origins)
@@ -70,6 +70,7 @@ class HttpFrontend:
         self._health = health
         self._metrics = metrics
         self._log = log
+        self._classify_error = classify_error
         self._draining = False
 
     def drain(self) -> None:
@@ -101,7 +102,7 @@ class HttpFrontend:
             return
         # Without the message: database drivers include the values of the statement in it.
         where = "".join(traceback.format_tb(error.__traceback__))
-        event, status, message, retry_seconds = _classify_error(error)
+        event, status, message, retry_seconds = self._classify_error(error)
         self._log(event, request_id=trace.request_id, error=type(error).__name__, where=where)
         trace.status = status
         if not trace.answered:
@@ -175,22 +176,6 @@ def _closing(send: Send) -> Send:
         await send(message)
 
     return send_and_close
-
-
-def _classify_error(error: Exception) -> tuple[str, int, str, int]:
-    """Return the log event, status, message and seconds until a retry for an error that no component has handled."""
-    if is_descriptor_shortage(error):
-        # The same request may succeed when others have finished.
-        return "fault", 503, "503 Service Unavailable", _RETRY_SECONDS
-    if is_storage_full(error):
-        return "disk full", 507, f"507 Insufficient Storage - {STORAGE_FULL}", FULL_RETRY_AFTER_SECONDS
-    if is_disk_failure(error):
-        return "disk failure", 503, f"503 Service Unavailable - {NOT_WRITABLE}", FULL_RETRY_AFTER_SECONDS
-    if isinstance(error, GitLimitReached):
-        return "git limit reached", 503, f"503 Service Unavailable - {GIT_LIMIT_REACHED}", FULL_RETRY_AFTER_SECONDS
-    if is_unreadable_error(error):
-        return "repository unreadable", 503, UNREADABLE_ERRORS, FULL_RETRY_AFTER_SECONDS
-    return "fault", 500, "500 Internal Server Error", 0
 
 
 def _health_body(state: dict[str, str], healthy: bool) -> bytes:

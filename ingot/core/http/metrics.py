@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ingot.cache import CacheRegistry, CacheStats
+from ingot.core.cache import CacheRegistry, CacheStats
 from ingot.core.disk_space import DiskSpace
+from ingot.core.errors import Unavailable
 from ingot.core.jobs.statistics import QueueStats
 from ingot.core.nodes.queries import Node
-from ingot.errors import Unavailable
 
 BUCKET_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 WRITE_SECONDS = 1.0

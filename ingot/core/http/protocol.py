@@ -10,6 +10,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from ingot.core.http.joined_writes import JoinedWrites
 from ingot.core.http.transfer_rate import MIN_BYTES_PER_SECOND, READ_WINDOW_SECONDS, unsent_bytes
 
 HEADER_TIMEOUT_SECONDS = 30.0
@@ -43,7 +44,7 @@ class HeadLimitProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # As uvicorn has it.
         """Start the timeout of the first request."""
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type] # It acts like one.
         self._idle_since = self.loop.time()
         self.url = b""
         self._received_bytes = 0

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

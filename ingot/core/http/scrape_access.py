@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from urllib.parse import parse_qs
 
 from ingot.core.http.request import Message, OriginResolver
-from ingot.settings import Settings, is_loopback
+from ingot.core.settings import Settings, is_loopback
 
 _FORWARDING_HEADERS = frozenset(
     {b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"true-client-ip", b"cf-connecting-ip"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 
 from ingot.core.http.request import Header, Receive, Request, Send, Trace
-from ingot.offload import Cancelled, cancellable
+from ingot.core.offload import Cancelled, cancellable
 
 
 async def stream_response(

@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from ingot.core.access.actor import Actor
+from ingot.core.errors import TransfersBusy
 from ingot.core.http.client_networks import client_network
-from ingot.errors import TransfersBusy
 
 WAIT_SECONDS = 20.0
 WAITING_PER_SLOT = 8

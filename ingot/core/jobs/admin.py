@@ -3,12 +3,12 @@
 from sqlalchemy import bindparam, func, select
 
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict, NotFound
 from ingot.core.events.bus import emit
 from ingot.core.jobs.events import JobDeleted
 from ingot.core.jobs.leases import requeue_job
 from ingot.core.jobs.queue import wake_workers
 from ingot.core.jobs.tables import Job, JobState, jobs
-from ingot.errors import Conflict, NotFound
 
 _ALL = select(jobs).order_by(jobs.c.id).limit(bindparam("most"))
 _IN_STATE = _ALL.where(jobs.c.state == bindparam("state"))

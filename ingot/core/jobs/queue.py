@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import and_, bindparam, delete, or_, select, update
 from sqlalchemy import text as sql
 
 from ingot.core.db.connection import Connection
@@ -25,6 +25,14 @@ _ENQUEUE = sql(
 _NOTIFY = select(notify_watchers())
 _CANCEL = delete(jobs).where(jobs.c.id == bindparam("job"), jobs.c.state == "waiting")
 _CANCEL_UNIQUE = delete(jobs).where(jobs.c.unique_key == bindparam("key"), jobs.c.state == "waiting")
+_POSTPONE_UNIQUE = (
+    update(jobs)
+    .where(
+        jobs.c.unique_key == bindparam("key"),
+        or_(jobs.c.state == "waiting", and_(jobs.c.state == "running", jobs.c.leased_until <= bindparam("now"))),
+    )
+    .values(state="waiting", lease=None, leased_until=None, run_at=bindparam("moment"))
+)
 _RESTART_ATTEMPTS = (
     update(jobs).where(jobs.c.unique_key == bindparam("key"), jobs.c.state == "running").values(attempts=1)
 )
@@ -56,6 +64,11 @@ def cancel_job(db: Connection, job_id: int) -> None:
 def cancel_unique_job(db: Connection, unique_key: str) -> None:
     """Delete the job that waits under a key, whose work was done in another way."""
     db.run(_CANCEL_UNIQUE, key=unique_key)
+
+
+def postpone_unique_job(db: Connection, unique_key: str, run_at: Timestamp) -> bool:
+    """Let the job under a key run later, while the caller does its work; return False if a worker runs it."""
+    return db.run_counted(_POSTPONE_UNIQUE, key=unique_key, moment=run_at, now=db.now) > 0
 
 
 def restart_attempts(db: Connection, unique_key: str) -> None:

@@ -61,7 +61,8 @@ class Schedule:
         slots = db.all(RecurringSlot, _SLOTS, names=list(self._recurring))
         if len(slots) < len(self._recurring):
             return db.now
-        return min(db.now if self._is_due(db, slot) else slot.next_run_at for slot in slots)
+        furthest = self._furthest(db.now)
+        return min(db.now if self._is_due(db, slot, furthest) else slot.next_run_at for slot in slots)
 
     def enqueue_due(self, db: Connection) -> int:
         """Enqueue the due jobs and return their number.
@@ -69,27 +70,34 @@ class Schedule:
         The slots advance in the same transaction, so that other workers do not enqueue them again.
         """
         slots = {slot.name: slot for slot in db.all(RecurringSlot, _SLOTS, names=list(self._recurring))}
+        furthest = self._furthest(db.now)
         count = 0
         for name, entry in self._recurring.items():
             next_run_at = add_duration(db.now, seconds=entry.every_seconds)
             if name not in slots:
                 db.insert(recurring_jobs, name=name, next_run_at=next_run_at)
-            elif self._is_due(db, slots[name]) and self._is_free(db, slots[name]):
+            elif self._is_due(db, slots[name], furthest) and self._is_free(db, slots[name], furthest):
                 db.update(recurring_jobs, slots[name].id, next_run_at=next_run_at)
                 enqueue(db, PREFIX + name, None, unique_key=PREFIX + name)
                 count += 1
         return count
 
-    def _is_free(self, db: Connection, slot: RecurringSlot) -> bool:
+    def _is_free(self, db: Connection, slot: RecurringSlot, furthest: Mapping[int, Timestamp]) -> bool:
         """Lock the slot; return False if another worker holds the lock or has already advanced the slot."""
         locked_slot = db.first(RecurringSlot, _FREE_SLOT, slot=slot.id)
-        return locked_slot is not None and self._is_due(db, locked_slot)
+        return locked_slot is not None and self._is_due(db, locked_slot, furthest)
 
-    def _is_due(self, db: Connection, slot: RecurringSlot) -> bool:
-        # A slot further ahead than its interval was set by a clock that has been set back since. The tolerance covers
-        # slots advanced by a transaction that started later than this one, or on another machine.
-        furthest = add_duration(db.now, seconds=self._recurring[slot.name].every_seconds + SKEW_SECONDS)
-        return slot.next_run_at <= db.now or slot.next_run_at > furthest
+    def _is_due(self, db: Connection, slot: RecurringSlot, furthest: Mapping[int, Timestamp]) -> bool:
+        return slot.next_run_at <= db.now or slot.next_run_at > furthest[self._recurring[slot.name].every_seconds]
+
+    def _furthest(self, now: Timestamp) -> dict[int, Timestamp]:
+        """Return by interval how far ahead a slot may be; workers ask for this after each commit of a job.
+
+        A slot further ahead was set by a clock that has been set back since. The tolerance covers slots advanced by a
+        transaction that started later than this one, or on another machine.
+        """
+        intervals = {entry.every_seconds for entry in self._recurring.values()}
+        return {seconds: add_duration(now, seconds=seconds + SKEW_SECONDS) for seconds in intervals}
 
 
 def postpone_recurring(db: Connection, entry: RecurringJob, now: Timestamp) -> None:

@@ -15,6 +15,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.engines import Watch
 from ingot.core.db.times import to_datetime
+from ingot.core.errors import Conflict, Unavailable
 from ingot.core.jobs.clock_skew import ClockJumpDetector, has_clock_skew, repair_clock_skew
 from ingot.core.jobs.handlers import JobHandler, RetryLater, describe_error
 from ingot.core.jobs.job_processes import JobProcesses, JobProcessFailure
@@ -31,7 +32,6 @@ from ingot.core.jobs.leases import (
 from ingot.core.jobs.schedule import RecurringJob, Schedule
 from ingot.core.jobs.tables import Job
 from ingot.core.jobs.thread_pool import WorkerThreads
-from ingot.errors import Conflict, Unavailable
 
 ROLE = "jobs"
 THREADS = 4

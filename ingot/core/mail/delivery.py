@@ -5,6 +5,7 @@ import ssl
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -13,8 +14,9 @@ import msgspec
 from ingot.core.db.database import Database
 from ingot.core.db.times import to_datetime
 from ingot.core.mail.plain_headers import mail_policy
+from ingot.core.mail.ports import MailFrame, MailFrames
 from ingot.core.mail.queue import EXTERNAL_URL_PLACEHOLDER, QueuedMail
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 TIMEOUT_SECONDS = 20
 
@@ -47,12 +49,12 @@ class MailSender:
             if name != "Message-ID":
                 message[name] = value
         message["Date"] = format_datetime(to_datetime(database.clock()))
-        message.set_content(
-            database.vault.unseal(mail.sealed_text).replace(EXTERNAL_URL_PLACEHOLDER, self._settings.base_url)
-        )
+        frame = database.read(lambda db: db.ports[MailFrames].current(db))
+        text = database.vault.unseal(mail.sealed_text).replace(EXTERNAL_URL_PLACEHOLDER, self._settings.base_url)
+        message.set_content(_framed_text(text, frame))
         if mail.sealed_html is not None:
             html = database.vault.unseal(mail.sealed_html).replace(EXTERNAL_URL_PLACEHOLDER, self._settings.base_url)
-            message.add_alternative(html, subtype="html")
+            message.add_alternative(_framed_html(html, frame), subtype="html")
         if self._settings.smtp_url:
             self._send(message)
         else:
@@ -94,3 +96,18 @@ class MailSender:
         file = folder / f"{name}.eml"
         file.touch(mode=0o600)
         file.write_bytes(bytes(message))
+
+
+def _framed_text(text: str, frame: MailFrame) -> str:
+    header = f"{frame.header}\n\n" if frame.header else ""
+    return f"{header}{text}" + (f"\n{frame.footer}\n" if frame.footer else "")
+
+
+def _framed_html(html: str, frame: MailFrame) -> str:
+    """Add the texts at the start and the end of the body."""
+    if frame.header:
+        html = html.replace("<body>", f"<body><p>{escape(frame.header)}</p>", 1)
+    if frame.footer:
+        start, end, rest = html.rpartition("</body>")
+        html = f"{start}<p>{escape(frame.footer)}</p>{end}{rest}"
+    return html

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ingot.core.markup.highlighting import highlight_blocks
 from ingot.core.markup.links import LinkContext, ReferenceResolver
 from ingot.core.markup.render_budget import RenderBudget
-from ingot.core.markup.render_messages import CodeBlock, MarkdownTask
+from ingot.core.markup.render_messages import CodeBlock, MarkdownTask, RestructuredTextTask
 from ingot.core.markup.render_pool import POOL, RendererUnavailable, RenderLimitExceeded
 from ingot.core.markup.renderer import MAX_LENGTH, preformatted, render_text
 
@@ -15,6 +15,11 @@ MAX_LOCAL_LENGTH = 4_000
 _CPU_SECONDS = 0.5
 _CPU_SECONDS_PER_CHARACTER = 10e-6
 """More than the usual effort, up to 8 µs per character for tables of links."""
+_RST_CPU_SECONDS = 3.0
+"""Includes the import of docutils by a process that renders its first text."""
+_RST_CPU_SECONDS_PER_CHARACTER = 50e-6
+MAX_RESTRUCTURED_LENGTH = 200_000
+"""Longer files are shown as source."""
 _FENCES = ("```", "~~~")
 
 
@@ -52,6 +57,17 @@ def render_markdown(
         return highlighted.html
 
     return RenderedMarkdown(render_text(text, link_context, resolve, highlight), lasting)
+
+
+def render_restructured_text(text: str, link_context: LinkContext) -> RenderedMarkdown | None:
+    """Render a file in reStructuredText as HTML; None if it cannot be rendered within its limits."""
+    if len(text) > MAX_RESTRUCTURED_LENGTH:
+        return None
+    task = RestructuredTextTask(_RST_CPU_SECONDS + _RST_CPU_SECONDS_PER_CHARACTER * len(text), text, link_context)
+    try:
+        return RenderedMarkdown(POOL.render(task, None), lasting=True)
+    except (RenderLimitExceeded, RendererUnavailable):  # The pool has logged it; the source is shown.
+        return None
 
 
 def _render_long_text(

@@ -8,7 +8,10 @@ from collections.abc import MutableMapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ingot.core.markup.blocks import enable_blocks
 from ingot.core.markup.emoji import replace_shortcodes
+from ingot.core.markup.headings import find_contents
+from ingot.core.markup.inlines import enable_wiki_links, find_changed_words
 from ingot.core.markup.math import enable_formulas
 from ingot.core.markup.references import (
     MAX_REFERENCES,
@@ -48,9 +51,12 @@ class TooMuchWork(Exception):
 class WorkBudget:
     """The remaining work of a text, its number of references and the parsing options."""
 
-    def __init__(self, base_url: str | None, gfm: bool) -> None:
+    def __init__(self, base_url: str | None, gfm: bool, *, document: bool = False, wiki: bool = False) -> None:
         self.base_url = base_url
         self.gfm = gfm
+        self.document = document
+        """Whether the text is a file or a wiki page, which may begin with front matter."""
+        self.wiki = wiki
         self.references = 0
         self._left = MAX_STEPS
 
@@ -79,17 +85,22 @@ def parse(text: str, budget: WorkBudget) -> "list[Token]":
 def parser() -> "MarkdownIt":
     """Return the parser of this process."""
     from markdown_it import MarkdownIt
+    from mdit_py_plugins.deflist import deflist_plugin
     from mdit_py_plugins.footnote import footnote_plugin
 
     markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
     footnote_plugin(markdown, inline=False)
+    deflist_plugin(markdown)
     enable_formulas(markdown)
+    enable_wiki_links(markdown)
     markdown.inline.ruler.before("text", "budget", _count_inline)
     markdown.inline.ruler.after("text", "address", _address)
     markdown.block.ruler.before(
         "table", "budget", _count_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
     )
     markdown.block.ruler.before("budget", "deep_text", _deep_text)
+    enable_blocks(markdown)
+    markdown.core.ruler.before("inline", "contents", find_contents)
     markdown.core.ruler.at("inline", _inline)
     markdown.core.ruler.before("text_join", "tasks", _tasks)
     markdown.core.ruler.before("text_join", "references", _references)
@@ -202,7 +213,7 @@ def _with_references(children: "list[Token]", budget: WorkBudget) -> "list[Token
         closed = child.type == "link_close" or (child.type == "html_inline" and child.content[:3].lower() == "</a")
         link_depth += opened - closed
         if child.type == "text" and link_depth <= 0:
-            tokens.extend(_pieces(child.content, budget))
+            tokens.extend(_changes_and_pieces(child.content, budget))
         elif child.type == "link_close" and child.markup == "autolink":
             tokens.append(child)
             _replace_autolink(tokens, budget)
@@ -222,6 +233,19 @@ def _replace_autolink(tokens: "list[Token]", budget: WorkBudget) -> None:
     if reference is not None and budget.references < MAX_REFERENCES:
         budget.references += 1
         tokens[-3:] = [_token("reference", href, reference)]
+
+
+def _changes_and_pieces(text: str, budget: WorkBudget) -> "list[Token]":
+    """Split a text into added and deleted words and the text between them, and each of these into pieces."""
+    tokens: list[Token] = []
+    position = 0
+    for change in find_changed_words(text):
+        tokens.extend(_pieces(text[position : change.start], budget))
+        tokens.append(_token("change_open", change.kind))
+        tokens.extend(_pieces(text[change.start + 2 : change.end], budget))
+        tokens.append(_token("change_close", ""))
+        position = change.end + 2
+    return tokens + _pieces(text[position:], budget)
 
 
 def _pieces(text: str, budget: WorkBudget) -> "list[Token]":

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from ingot.core.markup.literal_spans import mask_non_prose
+from ingot.core.markup.text_scans import text_scan
 
 MAX_COMMANDS = 100
 """Limit of executed commands per text; further commands are removed from the text and ignored."""
@@ -31,6 +32,7 @@ class ExtractedCommands(NamedTuple):
     commands: tuple[Command, ...]
 
 
+@text_scan
 def extract_commands(text: str, names: Collection[str]) -> ExtractedCommands:
     """Extract the commands with these names from a text; code, quotes and unknown commands are kept."""
     lines = [line for line in _LINE.finditer(text) if line[1].lower() in names or line[1].lower() in PHRASES]

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from ingot.core.markup.literal_spans import mask_non_prose
+from ingot.core.markup.text_scans import text_scan
 
 MAX_REFERENCES = 1000
 """Limit of references per text; the rest is treated as prose."""
@@ -98,6 +99,7 @@ _BETWEEN = re.compile(r",[ \t]*+(?:(?:and|or)[ \t]++)?+|[ \t]++(?:(?:and|or)[ \t
 _SUBJECTS = re.compile(r"[#!][0-9]|/(?:issues|merge_requests)/[0-9]")
 
 
+@text_scan
 def can_mention_subjects(text: str) -> bool:
     """Return quickly whether a text may contain references to issues or merge requests."""
     return _SUBJECTS.search(text) is not None
@@ -108,6 +110,7 @@ def can_mention_issues(text: str) -> bool:
     return "#" in text or "/issues/" in text
 
 
+@text_scan
 def extract_references(text: str, base_url: str | None = None) -> list[Reference]:
     """List the first references of a markdown text; ``base_url`` is the external URL of this server."""
     return _first_references(mask_non_prose(text), base_url)
@@ -123,6 +126,7 @@ def _first_references(prose: str, base_url: str | None) -> list[Reference]:
     return references
 
 
+@text_scan
 def closing_references(text: str, base_url: str | None = None, *, external: bool = False) -> list[Reference]:
     """List the issues that a text closes, each once, in order.
 

@@ -38,6 +38,14 @@ class MarkdownTask(msgspec.Struct, tag="markdown"):
     highlights: bool
 
 
+class RestructuredTextTask(msgspec.Struct, tag="rst"):
+    """File in reStructuredText to render."""
+
+    cpu_seconds: float
+    text: str
+    link_context: LinkContext
+
+
 class FoundReferences(msgspec.Struct, tag="references"):
     """References of the text, in order; the answer is ``ResolvedLinks``."""
 
@@ -63,7 +71,7 @@ class RenderingFailed(msgspec.Struct, tag="failed"):
     """Type of the exception."""
 
 
-RenderTask = HighlightTask | MarkdownTask
+RenderTask = HighlightTask | MarkdownTask | RestructuredTextTask
 RenderReply = FoundReferences | RenderedBlocks | RenderingFailed
 _tasks: msgspec.msgpack.Decoder[RenderTask] = msgspec.msgpack.Decoder(RenderTask)
 _replies: msgspec.msgpack.Decoder[RenderReply] = msgspec.msgpack.Decoder(RenderReply)

@@ -13,7 +13,8 @@ from time import monotonic
 
 import msgspec
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.log import log_failure
 from ingot.core.markup.links import ReferenceResolver
 from ingot.core.markup.render_messages import (
     READY,
@@ -24,11 +25,11 @@ from ingot.core.markup.render_messages import (
     RenderingFailed,
     RenderTask,
     ResolvedLinks,
+    RestructuredTextTask,
     receive_reply,
     send_message,
 )
-from ingot.log import log_failure
-from ingot.offload import require_blocking_allowed
+from ingot.core.offload import require_blocking_allowed
 
 MAX_PROCESSES = 2
 """Limit of tasks that run at once for one process; others wait."""
@@ -90,8 +91,8 @@ class RenderPool:
             with self._lock:
                 del self._running[key]
 
-    def render(self, task: MarkdownTask, resolve: ReferenceResolver | None) -> str:
-        """Return the HTML of a Markdown text."""
+    def render(self, task: MarkdownTask | RestructuredTextTask, resolve: ReferenceResolver | None) -> str:
+        """Return the HTML of a text."""
         key = _key(task)
         require_blocking_allowed()
         return self._run(key, task, resolve, len(task.text))[0]

@@ -22,11 +22,13 @@ from ingot.core.markup.render_messages import (
     RenderingFailed,
     RenderReply,
     RenderTask,
+    RestructuredTextTask,
     receive_links,
     receive_task,
     send_message,
 )
 from ingot.core.markup.renderer import render_text
+from ingot.core.markup.restructured_text import render_restructured_text
 
 IDLE_SECONDS = 60.0
 """An idle process ends after this time; the pool stops using it earlier."""
@@ -69,6 +71,8 @@ def _perform(connection: socket.socket, task: RenderTask) -> RenderReply:
     try:
         if isinstance(task, MarkdownTask):
             return RenderedBlocks([_render_markdown(connection, task)])
+        if isinstance(task, RestructuredTextTask):
+            return RenderedBlocks([render_restructured_text(task.text, task.link_context)])
         return RenderedBlocks(
             [highlight_code(block.code, block.lexer, all_classes=task.all_classes) for block in task.blocks]
         )

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ingot.core.markup.headings import HeadingIds, contents_list
+from ingot.core.markup.inlines import color_or_none
 from ingot.core.markup.lexers import lexer_for
 from ingot.core.markup.links import DATA, OWN_IDS, Link, LinkContext, ReferenceResolver
 from ingot.core.markup.parser import TooMuchWork, WorkBudget, parse, parser
@@ -24,13 +26,12 @@ MAX_CODE_LENGTH = 200_000
 """After this much code in one text, the rest is not highlighted."""
 _BLOCK_COST = 1_000
 """Additional characters counted for each block, because creating a lexer takes time."""
-_MAX_ID_LENGTH = 100
-_NOT_IN_ID = re.compile(r"[^\w\s-]")
 _ALIGNMENT = re.compile(r"text-align:(left|right|center)")
 _CLASS = '<span class="'
 _FIRST_TAG = re.compile(r"\A<[a-z0-9]+")
 _WITHOUT_POSITION = ("inline", "html_block")
 _DIRECTED = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
 
 RenderRule = Callable[["_Renderer", "Sequence[Token]", int], str]
@@ -45,7 +46,8 @@ def render_text(
     highlight: BlockHighlighter | None,
 ) -> str:
     """Render a text as HTML; without ``resolve``, references are not linked; without ``highlight``, code is plain."""
-    budget = WorkBudget(link_context.base_url, gfm=resolve is not None)
+    document = link_context.wiki or link_context.ref is not None
+    budget = WorkBudget(link_context.base_url, resolve is not None, document=document, wiki=link_context.wiki)
     try:
         if len(text) > MAX_LENGTH:
             raise TooMuchWork
@@ -55,7 +57,9 @@ def render_text(
     if resolve is not None:
         _resolve(tokens, resolve)
     lines = text.splitlines() if link_context.positions else None
-    renderer = _Renderer(_highlighted_blocks(tokens, highlight) if highlight is not None else {}, lines)
+    highlighted = _highlighted_blocks(tokens, highlight) if highlight is not None else {}
+    directed = lines is not None or (not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None)
+    renderer = _Renderer(highlighted, lines, directed=directed)
     return sanitize_html(renderer.render(tokens), link_context, renderer.marker)
 
 
@@ -95,11 +99,16 @@ def _resolve(tokens: "list[Token]", resolve: ReferenceResolver) -> None:
 class _Renderer:
     """The renderer of one text."""
 
-    def __init__(self, highlighted_blocks: Mapping[CodeBlock, str], lines: Sequence[str] | None) -> None:
+    def __init__(
+        self, highlighted_blocks: Mapping[CodeBlock, str], lines: Sequence[str] | None, *, directed: bool
+    ) -> None:
         # Prefix of attribute values that only this renderer may set; the sanitizer removes the prefix, and removes
         # those attributes whose values lack it.
         self.marker = secrets.token_hex(16)
-        self._ids: dict[str, int] = {}
+        self._headings: Sequence[tuple[int, str, str]] = ()
+        """Level, id and text of each heading."""
+        self._heading_ids: dict[int, str] = {}
+        self._directed = directed
         self._highlighted_blocks = highlighted_blocks
         self._lines = lines
         self._escapes_html = False
@@ -107,6 +116,7 @@ class _Renderer:
     def render(self, tokens: "list[Token]") -> str:
         tags = sum(token.content.count("<") for token in _flat(tokens) if token.type in ("html_inline", "html_block"))
         self._escapes_html = tags > MAX_TAGS
+        self._name_headings(tokens)
         return self._rendered(tokens)
 
     def _rendered(self, tokens: "Sequence[Token]") -> str:
@@ -122,20 +132,33 @@ class _Renderer:
                 piece = self._rendered(token.children or ())
             else:
                 piece = plain.renderToken(tokens, index, parser().options, {})
-            if self._lines is not None and token.map is not None and token.type not in _WITHOUT_POSITION:
-                piece = _FIRST_TAG.sub(rf"\g<0>{self._position(token, self._lines)}", piece, count=1)
+            if self._directed and token.map is not None and token.type not in _WITHOUT_POSITION:
+                piece = _FIRST_TAG.sub(rf"\g<0>{self._position(token)}", piece, count=1)
             pieces.append(piece)
         return "".join(pieces)
 
-    def _position(self, token: "Token", lines: Sequence[str]) -> str:
-        """Return the attributes with the lines and columns of a block; columns count bytes."""
+    def _name_headings(self, tokens: "list[Token]") -> None:
+        """Give each heading an id, before a table of contents links to it."""
+        ids, headings = HeadingIds(), []
+        for index, token in enumerate(tokens):
+            if token.type == "heading_open":
+                text = _readable_text(tokens[index + 1].children or ())
+                slug = self._heading_ids[id(token)] = ids.add(text)
+                headings.append((int(token.tag[1]), slug, text))
+        self._headings = headings
+
+    def _position(self, token: "Token") -> str:
+        """Return the attributes of a block with its direction and, if requested, its lines and columns in bytes."""
+        lines = self._lines
+        direction = ' dir="auto"' if token.tag in _DIRECTED and (token.level == 0 or lines is None) else ""
+        if lines is None:
+            return direction
         first, end = token.map or (0, 0)
-        last = end - 1
+        last = max(first, end - 1)  # The map of the term of a description list ends where it begins.
         while last > first and not lines[last].strip():
             last -= 1
         indent = len(lines[first]) - len(lines[first].lstrip())
         position = f"{first + 1}:{indent + 1}-{last + 1}:{len(lines[last].encode())}"
-        direction = ' dir="auto"' if token.level == 0 and token.tag in _DIRECTED else ""
         return self.own_attributes(**{"data-sourcepos": position}) + direction
 
     def own_attributes(self, **attributes: str) -> str:
@@ -150,7 +173,15 @@ class _Renderer:
         return escape(content, quote=False) if self._escapes_html else escape_inputs(content)
 
     def inline_code(self, tokens: "Sequence[Token]", index: int) -> str:
-        return f"<code>{escape(tokens[index].content, quote=False)}</code>"
+        """Render code, with a sample of the color that it names."""
+        code = tokens[index].content
+        color = color_or_none(code)
+        return f"<code>{escape(code, quote=False)}{self._color_chip(color) if color else ''}</code>"
+
+    def _color_chip(self, color: str) -> str:
+        # The policy of pages forbids inline styles, but not this attribute.
+        own = self.own_attributes(**{"class": "gfm-color_chip", "color": color})
+        return f'<font{own} aria-hidden="true"></font>'
 
     def formula(self, tokens: "Sequence[Token]", index: int) -> str:
         """Render a formula as code, which the browser draws."""
@@ -174,14 +205,29 @@ class _Renderer:
 
     def heading(self, tokens: "Sequence[Token]", index: int) -> str:
         """Render a heading with an anchor derived from its text."""
-        text = _readable_text(tokens[index + 1].children or ())
-        slug = _NOT_IN_ID.sub("", text[: 4 * _MAX_ID_LENGTH].lower()).strip()
-        slug = "-".join(slug.split())[:_MAX_ID_LENGTH] or "heading"
-        count = self._ids[slug] = self._ids.get(slug, -1) + 1
-        slug = f"{slug}-{count}" if count else slug
+        slug = self._heading_ids[id(tokens[index])]
         own = self.own_attributes(**{"class": "anchor"})
         anchor = f'<a{own} href="#{escape(slug)}" aria-label="Link to this heading"></a>'
         return f"<{tokens[index].tag}{self.own_attributes(id=OWN_IDS + slug)}>{anchor}"
+
+    def contents(self, tokens: "Sequence[Token]", index: int) -> str:  # noqa: ARG002 - The signature of a rule.
+        """Render the table of contents."""
+        return contents_list(self._headings, self.own_attributes(**{"class": "section-nav"}))
+
+    def alert(self, tokens: "Sequence[Token]", index: int) -> str:
+        """Render the start of an alert, or of its title."""
+        token = tokens[index]
+        if token.type == "alert_title_open":
+            return f"<p{self.own_attributes(**{'class': 'markdown-alert-title'})}>"
+        own = self.own_attributes(**{"class": f"markdown-alert markdown-alert-{token.meta['kind']}"})
+        return f"<div{own}>\n"
+
+    def change(self, tokens: "Sequence[Token]", index: int) -> str:
+        """Render the start or the end of added or deleted words."""
+        token = tokens[index]
+        if token.type == "change_close":
+            return "</span>"
+        return f"<span{self.own_attributes(**{'class': f'idiff left right {token.content}'})}>"
 
     def listing(self, tokens: "Sequence[Token]", index: int) -> str:
         """Render a list or list item, which may be of tasks."""
@@ -259,6 +305,11 @@ _RULES: dict[str, RenderRule] = {
     "ordered_list_open": _Renderer.listing,
     "list_item_open": _Renderer.listing,
     "task_box": _Renderer.box,
+    "contents": _Renderer.contents,
+    "alert_open": _Renderer.alert,
+    "alert_title_open": _Renderer.alert,
+    "change_open": _Renderer.change,
+    "change_close": _Renderer.change,
     "th_open": _Renderer.cell,
     "td_open": _Renderer.cell,
     "image": _Renderer.image,

@@ -9,18 +9,19 @@ MAX_TAGS = 5_000
 
 _TAGS = set(
     """
-    a abbr b blockquote br code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins
-    kbd li mark ol p pre q rp rt ruby s samp section small span strike strong sub summary sup table tbody td tfoot th
-    thead tr tt u ul var
+    a abbr b blockquote br code dd del details dfn div dl dt em figcaption figure font h1 h2 h3 h4 h5 h6 hr i img input
+    ins kbd li mark ol p pre q rp rt ruby s samp section small span strike strong sub summary sup table tbody td tfoot
+    th thead tr tt u ul var
     """.split()  # noqa: SIM905 - A list of sixty words is more readable as text.
 )
 _ALIGNED = ("div", "h1", "h2", "h3", "h4", "h5", "h6", "img", "p", "table", "td", "th", "tr")
-_OWN = {"class", "id", *(f"data-{name}" for name in DATA), "data-reference-type", "data-sourcepos"}
+_OWN = {"class", "id", *(f"data-{name}" for name in DATA), "data-reference-type", "data-sourcepos", "color"}
 _ATTRIBUTES: dict[str, set[str]] = {
     "*": {*_OWN, "title", "lang", "dir", "aria-hidden", "aria-label"},
     **{tag: {"align"} for tag in _ALIGNED},
     "a": {"href"},
     "details": {"open"},
+    "font": {"color"},
     "img": {"src", "alt", "width", "height", "align"},
     "input": {"checked"},
     "li": {"value"},

@@ -10,7 +10,7 @@ from sqlalchemy import create_engine
 from ingot.core.db.schema import all_tables, metadata
 from ingot.core.migrations.run import SCRIPTS, migrate
 from ingot.core.migrations.upgrade import alembic_config
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 
 def main() -> None:

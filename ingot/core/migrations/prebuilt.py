@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 
 from ingot.core.migrations.run import NEWEST_SCHEMA_FILE, migrate
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 
 def create_database(settings: Settings) -> None:

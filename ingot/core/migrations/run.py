@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ingot.core.migrations.compatibility import read_oldest
 from ingot.core.migrations.errors import SchemaError
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 SCRIPTS = Path(__file__).parent / "versions"
 NEWEST_SCHEMA_FILE = Path(__file__).parent / "newest.sql"

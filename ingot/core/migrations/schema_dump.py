@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingot.core.migrations.run import NEWEST_SCHEMA_FILE, SCRIPTS, newest_revision
 from ingot.core.migrations.upgrade import upgrade
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 # The shadow tables of a search index are created with it.
 _ALL = """

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
 
 from ingot.core.migrations.errors import SchemaError
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 
 
 def alembic_config(scripts: Path) -> Config:

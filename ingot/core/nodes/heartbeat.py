@@ -4,7 +4,6 @@ import os
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import version
 from typing import Self
 
 from sqlalchemy import bindparam, delete, select
@@ -13,10 +12,11 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import Timestamp, add_duration
+from ingot.core.errors import Conflict, Unavailable
+from ingot.core.log import Log
 from ingot.core.nodes.tables import NodeRole, nodes
-from ingot.errors import Conflict, Unavailable
-from ingot.log import Log
-from ingot.settings import Settings
+from ingot.core.settings import Settings
+from ingot.core.version import product_version
 
 SERVER_SECONDS = 15.0
 EMBEDDED_SECONDS = 600.0
@@ -25,8 +25,6 @@ _MISSED_REPORTS = 3
 FORGET_DAYS = 7
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")  # noqa: S104 - Compared only.
 MAX_CLOCK_OFFSET_SECONDS = 5.0
-_VERSION = version("ingot")
-"""Read when the module is loaded, because the parser of the metadata takes memory in each process that uses it."""
 _OF_NODE = select(nodes).where(nodes.c.name == bindparam("node"), in_list(nodes.c.role, "roles"))
 _DELETE = delete(nodes).where(nodes.c.name == bindparam("node"), in_list(nodes.c.role, "roles"))
 _DELETE_OLD = delete(nodes).where(nodes.c.last_seen_at < bindparam("cutoff"))
@@ -40,6 +38,7 @@ class Heartbeat:
         self._database = database
         self._roles = list(roles)
         self._log = log
+        self._version = product_version()
         self._seconds = EMBEDDED_SECONDS if database.embedded else SERVER_SECONDS
         self._started_at: Timestamp | None = None
         self._stopped = threading.Event()
@@ -87,7 +86,7 @@ class Heartbeat:
         for role in self._roles:
             values = {
                 "address": self._address() if role == "web" else "",
-                "version": _VERSION,
+                "version": self._version,
                 "clock_offset_ms": clock_offset_ms,
                 "started_at": self._started_at,
                 "last_seen_at": db.now,

@@ -42,16 +42,17 @@ def is_public(address: Address) -> bool:
     """Return whether the address is reachable from the whole internet."""
     if isinstance(address, IPv6Address) and address not in _PUBLIC_IPV6:
         return False
-    return not _is_in_networks(address, _NOT_PUBLIC)
+    return not is_in_networks(address, _NOT_PUBLIC)
 
 
 def is_permitted(address: Address, *, allow_local: bool, allowed: Sequence[Network]) -> bool:
     """Return whether requests to the address are permitted."""
-    if _is_in_networks(address, allowed) or is_public(address):
+    if is_in_networks(address, allowed) or is_public(address):
         return True
     embedded = getattr(address, "ipv4_mapped", None) or address
-    return allow_local and not _is_in_networks(embedded, _NEVER_LOCAL)
+    return allow_local and not is_in_networks(embedded, _NEVER_LOCAL)
 
 
-def _is_in_networks(address: Address, networks: Sequence[Network]) -> bool:
+def is_in_networks(address: Address, networks: Sequence[Network]) -> bool:
+    """Return whether the address is in one of the networks."""
     return any(address.version == network.version and address in network for network in networks)

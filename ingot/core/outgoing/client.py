@@ -14,8 +14,8 @@ import httpcore
 
 from ingot.core.outgoing.errors import ConnectionLost, RequestFailed, ServerUnreachable
 from ingot.core.outgoing.guard import PinnedUrl
+from ingot.core.version import product_version
 
-USER_AGENT = "ingot"
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 16 * 1024
 _HTTP_VERSIONS = (b"HTTP/1.0", b"HTTP/1.1")
@@ -116,7 +116,7 @@ class PinnedConnection:
     def _request(
         self, method: str, headers: Headers, body: bytes | BodyStream | None, target: str | None
     ) -> httpcore.Request:
-        own = [("Host", self._host), ("User-Agent", USER_AGENT), ("Accept-Encoding", "identity")]
+        own = [("Host", self._host), ("User-Agent", f"ingot/{product_version()}"), ("Accept-Encoding", "identity")]
         if not any(name.lower() == "accept" for name, _ in headers):
             own.append(("Accept", "*/*"))
         content: bytes | AsyncIterator[bytes] | None = None

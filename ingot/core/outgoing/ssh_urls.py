@@ -39,7 +39,7 @@ def check_ssh_url(guard: SsrfGuard, url: str) -> tuple[str, int]:
     if not 1 <= port <= 65535:
         raise RequestRefused("The URL's port is not valid")
     host = match["host"].lower()
-    guard.check_host(host)
+    guard.check_host(host, port)
     return host, port
 
 

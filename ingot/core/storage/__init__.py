@@ -1,1 +1,4 @@
-"""Storage of files on the disk or in an S3-compatible bucket."""
+"""Storage of files on the disk or in an S3-compatible bucket.
+
+See docs/subsystems/storage.md.
+"""

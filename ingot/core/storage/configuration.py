@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
+from ingot.core.settings import BUCKET_KINDS, Settings
 from ingot.core.storage.files import FileStorage
 from ingot.core.storage.s3 import BucketAddress, BucketDriver, StoreClient
-from ingot.settings import BUCKET_KINDS, Settings
 
 
 def file_storage(settings: Settings, kind: str) -> FileStorage:

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from ingot.core.storage.drivers import CHUNK_BYTES, INCOMING_FOLDER, StoredObject
-from ingot.git.core.layout import sync_folder
+from ingot.core.storage.folders import sync_folder
 
 _PARTIAL_SUFFIX = ".partial"
 

@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from ingot.core.errors import Unavailable
+from ingot.core.log import log_failure
+from ingot.core.offload import require_blocking_allowed
 from ingot.core.storage.drivers import INCOMING_FOLDER, StoredObject
-from ingot.errors import Unavailable
-from ingot.log import log_failure
-from ingot.offload import require_blocking_allowed
 
 if TYPE_CHECKING:
     from obstore.store import S3Store

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from ingot.core.offload import raise_if_cancelled, require_blocking_allowed
 from ingot.git.core.errors import (
     GitError,
     GitMemoryExceeded,
@@ -22,7 +23,6 @@ from ingot.git.core.errors import (
     noticing_removal,
 )
 from ingot.git.core.shared_disks import repeated_when_replaced
-from ingot.offload import raise_if_cancelled, require_blocking_allowed
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 MAX_MEMORY = 2 * 2**30

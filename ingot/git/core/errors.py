@@ -1,23 +1,17 @@
 """Errors of repositories and of git commands."""
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ingot.errors import Invalid
+from ingot.core.disk_errors import CommandFailed, says_storage_full
+from ingot.core.errors import Invalid
 
-STORAGE_FULL = "The server has no free disk space. Nothing was stored. Ask the administrator to free some, then retry."
 UNREADABLE_ERRORS = "The repository of this project cannot be read. Ask the administrator of this server to check it."
 GIT_LIMIT_REACHED = "Reading the repository takes too much time or memory."
 
-_STORAGE_FULL_CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_STORAGE_FULL_TEXTS = tuple(os.strerror(code) for code in _STORAGE_FULL_CODES)
-_STALE_TEXTS = (os.strerror(errno.ESTALE),)
 _FULL_BELOW_BYTES = 64 * 1024
-_EXHAUSTED_CODES = (errno.EMFILE, errno.ENFILE)
-_EXHAUSTED_TEXTS = tuple(os.strerror(code) for code in _EXHAUSTED_CODES)
 
 
 class MissingRepository(Exception):
@@ -28,10 +22,10 @@ class DamagedRepository(Exception):
     """The files of a repository contain something that git would not write."""
 
 
-class GitError(Exception):
-    """A git command failed; ``stderr`` is the end of its standard error.
+class GitError(CommandFailed):
+    """A git command failed.
 
-    The standard error may quote a remote server, so log it at most and never send it to a caller.
+    Its standard error may quote a remote server, so log it at most and never send it to a caller.
     """
 
     def __init__(self, verb: str, status: int, stderr: str) -> None:
@@ -42,6 +36,8 @@ class GitError(Exception):
 
 class GitStorageFull(GitError):
     """A git command could not write because the disk is full."""
+
+    disk_full = True
 
 
 class TreesTooDeep(GitError, Invalid):
@@ -92,40 +88,6 @@ def lacks_space(repository: Path, size: int = 0) -> bool:
     except OSError:  # The repository was removed.
         return False
     return space.f_bavail * space.f_frsize < size + _FULL_BELOW_BYTES
-
-
-def is_storage_full(error: BaseException) -> bool:
-    """Return whether an error was caused by a full disk or an exhausted quota, also within git or libgit2."""
-    return isinstance(error, GitStorageFull) or _has_cause(error, _STORAGE_FULL_CODES, _STORAGE_FULL_TEXTS)
-
-
-def is_descriptor_shortage(error: BaseException) -> bool:
-    """Return whether an error was caused by too many open files, also within git or libgit2."""
-    return _has_cause(error, _EXHAUSTED_CODES, _EXHAUSTED_TEXTS)
-
-
-def is_stale(error: BaseException) -> bool:
-    """Return whether an error means that another machine has replaced a file, also within git or libgit2."""
-    return _has_cause(error, (errno.ESTALE,), _STALE_TEXTS)
-
-
-def says_storage_full(stderr: str) -> bool:
-    """Return whether git has reported a full disk."""
-    return any(text in stderr for text in _STORAGE_FULL_TEXTS)
-
-
-def _has_cause(error: BaseException | None, codes: tuple[int, ...], texts: tuple[str, ...]) -> bool:
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in codes:
-            return True
-        if isinstance(error, GitError):
-            message = error.stderr
-        else:
-            message = str(error) if "pygit2" in type(error).__module__ or isinstance(error, OSError) else ""
-        if any(text in message for text in texts):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def is_unreadable_error(error: BaseException) -> bool:

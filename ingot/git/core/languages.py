@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.library import open_repository
 
 if TYPE_CHECKING:
@@ -106,11 +108,23 @@ _VENDORED = frozenset(
     externals deps dist build .yarn .bundle .venv venv site-packages Pods Carthage Godeps __pycache__ _vendor
     """.split()  # noqa: SIM905 - A list of words is easier to read this way.
 )
+_share_cache: BoundedCache[tuple[str, str], dict[str, float]] = declare_cache("languages", share=1)
+_SHARES_BYTES = 2_000
 _GENERATED = (".min.js", ".min.css", ".bundle.js", ".pb.go", "_pb2.py", ".designer.cs")
 
 
 def language_shares(path: Path, tip: str) -> dict[str, float]:
-    """Return the languages of a commit in percent of their bytes, largest first, of at most ``MAX_FILES`` files."""
+    """Return the languages of a commit in percent of their bytes, largest first, of at most ``MAX_FILES`` files.
+
+    Callers must not modify the result.
+    """
+    key = str(path), tip
+    cached = _share_cache.get(key)
+    return _share_cache.put(key, _compute_shares(path, tip), _SHARES_BYTES) if cached is None else cached
+
+
+def _compute_shares(path: Path, tip: str) -> dict[str, float]:
+    require_blocking_allowed()
     repository = open_repository(path)
     odb = repository.odb
     sizes: dict[str, int] = {}

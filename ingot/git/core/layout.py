@@ -63,12 +63,3 @@ def write_durably(file: Path, content: bytes) -> None:
         handle.write(content)
         handle.flush()
         os.fsync(handle.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync the entries of a folder to disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

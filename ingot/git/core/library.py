@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingot.core.offload import require_no_transaction
 from ingot.git.core.errors import MissingRepository
-from ingot.git.core.shared_disks import look_again, on_shared_disk, repeated_when_stale
+from ingot.git.core.shared_disks import is_outdated, look_again, on_shared_disk, repeated_when_stale
 
 if TYPE_CHECKING:
     import pygit2
@@ -28,6 +29,21 @@ class _OpenRepositories(threading.local):
         self.by_path: OrderedDict[str, tuple[int, pygit2.Repository]] = OrderedDict()
         self.generation = 0
 
+    def close(self, path: str) -> None:
+        """Close the files of a repository, if it is open; objects that were read from it stay valid.
+
+        Python frees the handle later, because it is part of a reference cycle, and a garbage collection may come only
+        after hundreds of repacks, each of which leaves deleted files open.
+        """
+        _, handle = self.by_path.pop(path, (0, None))
+        if handle is not None:
+            handle.free()
+
+    def close_all(self) -> None:
+        """Close the files of all repositories."""
+        for path in list(self.by_path):
+            self.close(path)
+
 
 _opened = _OpenRepositories()
 _generation = 0
@@ -36,6 +52,7 @@ _generation = 0
 @cache
 def pygit2_module() -> Any:
     """Import and configure pygit2 on first use: it takes 20 MB and 0.1 s, and most processes do not need it."""
+    require_no_transaction(pygit2_module)
     with _without_root_certificates():
         import pygit2
     from pygit2.enums import ConfigLevel, ObjectType, Option
@@ -86,7 +103,7 @@ def open_repository(path: Path) -> "pygit2.Repository":
     """
     key = str(path)
     if _opened.generation != _generation:
-        _opened.by_path.clear()
+        _opened.close_all()
         _opened.generation = _generation
     if on_shared_disk(path):
         look_again(f"{key}/objects/pack")
@@ -100,12 +117,20 @@ def open_repository(path: Path) -> "pygit2.Repository":
     if cached is not None and cached[0] == packs:
         _opened.by_path.move_to_end(key)
         return cached[1]
+    _opened.close(key)
     handle: pygit2.Repository = pygit2_module().Repository(key, pygit2_module().enums.RepositoryOpenFlag.NO_SEARCH)
     _opened.by_path[key] = packs, handle
-    _opened.by_path.move_to_end(key)
     if len(_opened.by_path) > _MAX_OPEN:
-        _opened.by_path.popitem(last=False)
+        _opened.close(next(iter(_opened.by_path)))
     return handle
+
+
+def recover_read(root: Path, error: Exception) -> bool:
+    """Return whether a read of repositories below a folder may be repeated, because a file was replaced meanwhile."""
+    outdated = is_outdated(error, root)
+    if outdated:
+        reopen_repositories()
+    return outdated
 
 
 def reopen_repositories() -> None:
@@ -116,9 +141,9 @@ def reopen_repositories() -> None:
 
 def close_repositories() -> None:
     """Close all handles of this thread, before a process is forked."""
-    _opened.by_path.clear()
+    _opened.close_all()
 
 
 def close_repository(path: Path) -> None:
     """Close this thread's handle of a repository, so that the disk space of deleted files is freed."""
-    _opened.by_path.pop(str(path), None)
+    _opened.close(str(path))

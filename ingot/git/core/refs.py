@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ingot.core.disk_errors import RETRY_PAUSES
 from ingot.git.core.errors import DamagedRepository, MissingRepository
 from ingot.git.core.names import is_well_formed_ref
-from ingot.git.core.shared_disks import RETRY_PAUSES, on_shared_disk, read_current, repeated_when_stale
+from ingot.git.core.shared_disks import on_shared_disk, read_current, repeated_when_stale
 
 HEADS = b"refs/heads/"
 TAGS = b"refs/tags/"
+NOTES = b"refs/notes/"
 _OID = re.compile(rb"[0-9a-f]{40}")
 _OID_LENGTH, _NAME_START = 40, 41
 _PACKED_LINE = re.compile(rb"^([0-9a-f]{40}) (refs/.+)\n(?:\^([0-9a-f]{40})\n)?", re.MULTILINE)
@@ -65,6 +67,15 @@ def has_refs(path: Path, under: tuple[bytes, ...]) -> bool:
         return True
     packed = _read_packed_text(path)
     return any(b" " + folder in packed for folder in under)
+
+
+@repeated_when_stale
+def has_more_refs_than(path: Path, under: tuple[bytes, ...], limit: int) -> bool:
+    """Return whether there are more refs below the folders than a limit; most repositories are only counted."""
+    packed = _read_packed_text(path)
+    at_most = sum(packed.count(b" " + folder) + sum(1 for _ in _loose_values(path, folder)) for folder in under)
+    # A ref that is both loose and packed has been counted twice.
+    return at_most > limit and len(read_refs(path, under)) > limit
 
 
 @repeated_when_stale

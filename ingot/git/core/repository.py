@@ -4,28 +4,33 @@ import os
 import secrets
 from pathlib import Path
 
-from ingot.git.core.command import run_git
+from ingot.core.other_sources import note_source
+from ingot.core.storage.folders import sync_folder
+from ingot.git.core.history_counts import count_history
 from ingot.git.core.languages import language_shares
-from ingot.git.core.layout import sync_folder, write_durably
+from ingot.git.core.layout import write_durably
 from ingot.git.core.names import ref_name_error
-from ingot.git.core.refs import HEADS, TAGS, has_refs, read_head, read_refs, read_tip_or_none
+from ingot.git.core.refs import HEADS, NOTES, TAGS, has_more_refs_than, has_refs, read_head, read_refs, read_tip_or_none
 
 
 class Repository:
     """A bare repository. Holds nothing open, so it never shows a stale state."""
 
-    __slots__ = ("hidden", "key", "path")
+    __slots__ = ("hidden", "key", "max_refs", "path")
 
-    def __init__(self, path: Path, hidden: tuple[str, ...] = (), key: str = "") -> None:
+    def __init__(self, path: Path, hidden: tuple[str, ...] = (), key: str = "", max_refs: int = 0) -> None:
+        note_source("repository")
         self.path = path
         self.key = key
         """Its key if it can be moved to another storage; empty where there is only one."""
         self.hidden = hidden
         """Prefixes of hidden refs: their objects cannot be read by id unless a branch or tag also reaches them."""
+        self.max_refs = max_refs
+        """Maximum number of branches, tags and notes; 0 means no limit."""
 
     def without(self, *hidden: str) -> "Repository":
         """Return this repository as seen by a caller who must not see the refs with these prefixes."""
-        return Repository(self.path, hidden, self.key)
+        return Repository(self.path, hidden, self.key, self.max_refs)
 
     def is_empty(self) -> bool:
         """Return whether it has neither branches nor tags."""
@@ -57,6 +62,13 @@ class Repository:
         """Return all refs, including internal ones, by full name and sorted."""
         return read_refs(self.path)
 
+    def ref_limit_error(self, added: int = 0) -> str | None:
+        """Return the reason why it must not have so many refs besides its current ones, or None."""
+        allowed = self.max_refs - added
+        if not self.max_refs or (allowed >= 0 and not has_more_refs_than(self.path, (HEADS, TAGS, NOTES), allowed)):
+            return None
+        return f"A repository may have {self.max_refs:,} branches and tags at most."
+
     def tip(self, ref: str | bytes) -> str | None:
         """Return the object that a ref points at, by its full name, or None."""
         try:
@@ -81,8 +93,7 @@ class Repository:
         tip = read_tip_or_none(self.path, read_head(self.path))
         if tip is None:
             return 0
-        result = run_git(["rev-list", "--count", "--use-bitmap-index", tip, "--"], self.path)
-        return int(result.out)
+        return count_history(self.path, tip)
 
     def languages(self) -> dict[str, float]:
         """Return the programming languages of the default branch in percent of their bytes, largest first."""

@@ -15,7 +15,8 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from ingot.git.core.errors import DamagedRepository, GitError, MissingRepository, is_stale, is_unreadable_error
+from ingot.core.disk_errors import RETRY_PAUSES, is_stale
+from ingot.git.core.errors import DamagedRepository, GitError, MissingRepository, is_unreadable_error
 
 
 class FinishedCommand(Protocol):
@@ -31,8 +32,6 @@ T = TypeVar("T")
 R = TypeVar("R", bound=FinishedCommand)
 
 MAX_ATTEMPTS = 4
-RETRY_PAUSES = (0.0, 0.02, 0.1, 0.4, 0.8)
-"""Seconds before each further attempt of a read; clients of file systems remember names and sizes for a second."""
 _CHUNK_BYTES = 2**20
 _REPEATED_COMMANDS = frozenset(
     ("blame", "bundle", "cat-file", "diff-tree", "log", "ls-tree", "merge-base", "merge-tree", "pack-refs", "rev-list")

@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from ingot.core.offload import raise_if_cancelled, require_blocking_allowed
 from ingot.git.core.command import (
     MAX_MEMORY,
     Config,
@@ -19,7 +20,6 @@ from ingot.git.core.command import (
     limit_memory,
 )
 from ingot.git.core.errors import GitError, GitTimeout, TreesTooDeep, noticing_removal
-from ingot.offload import raise_if_cancelled, require_blocking_allowed
 
 CHUNK_BYTES = 64 * 1024
 MAX_SECONDS = 3600.0

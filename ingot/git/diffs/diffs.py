@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.log import log_failure
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitLimitReached
 from ingot.git.core.library import open_repository
@@ -13,8 +15,6 @@ from ingot.git.core.repository import Repository
 from ingot.git.diffs.stats import MAX_TEXT_BYTES
 from ingot.git.diffs.tree_changes import EMPTY_TREE, EntryChange, has_too_many_changes, list_first_changes
 from ingot.git.history.commits import decode_text
-from ingot.log import log_failure
-from ingot.offload import require_blocking_allowed
 
 _MAX_TEXT_BYTES = 32 * 2**20
 _MAX_SCANNED_BYTES = 256 * 2**20
@@ -71,7 +71,7 @@ class Diff(msgspec.Struct, frozen=True):
     """Approximate size in memory in bytes."""
 
 
-_diff_cache: BoundedCache[tuple[str, str | None, str, DiffLimits], Diff] = declare_cache("diffs", share=6)
+_diff_cache: BoundedCache[tuple[str, str | None, str, DiffLimits], Diff] = declare_cache("diffs", share=7)
 
 
 def diff_between(repository: Repository, old: str | None, new: str, limits: DiffLimits = DEFAULT_LIMITS) -> Diff:

@@ -4,8 +4,8 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Literal, NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
-from ingot.errors import Invalid
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.errors import Invalid
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitLimitReached, GitOutputTooLarge, TreeTooLarge
 from ingot.git.core.repository import Repository

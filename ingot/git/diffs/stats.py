@@ -6,13 +6,14 @@ from functools import partial
 
 import msgspec
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.log import log_failure
 from ingot.git.core.command import MAX_OUTPUT_BYTES, run_git
 from ingot.git.core.errors import GitLimitReached, GitOutputTooLarge
 from ingot.git.core.repository import Repository
+from ingot.git.diffs.small_changes import small_change_stats
 from ingot.git.diffs.tree_changes import has_too_many_changes
 from ingot.git.history.commits import Commit
-from ingot.log import log_failure
 
 MAX_TEXT_BYTES = ("core.bigFileThreshold", "32m")
 """Larger files are treated as binary: comparing them by line would take a multiple of their size in memory."""
@@ -33,7 +34,7 @@ class CommitStats(msgspec.Struct, frozen=True):
         return self.additions + self.deletions
 
 
-_stats_cache: BoundedCache[tuple[str, str], CommitStats] = declare_cache("commit-stats", share=3)
+_stats_cache: BoundedCache[tuple[str, str], CommitStats] = declare_cache("commit-stats", share=2.5)
 _STATS_BYTES = 250
 
 
@@ -57,7 +58,10 @@ def _compute(repository: Repository, commits: Sequence[Commit]) -> dict[str, Com
     # With one parent given, git compares a merge with that parent only.
     lines: dict[str, str] = {}
     for commit in commits:
-        if has_too_many_changes(repository, commit.parents[0] if commit.parents else None, commit.oid):
+        parent = commit.parents[0] if commit.parents else None
+        if len(commits) == 1 and (small := small_change_stats(repository, parent, commit.oid)) is not None:
+            stats[commit.oid] = CommitStats(*small)
+        elif has_too_many_changes(repository, parent, commit.oid):
             stats[commit.oid] = CommitStats()
         else:
             lines[commit.oid] = " ".join([commit.oid, *commit.parents[:1]])

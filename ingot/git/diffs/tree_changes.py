@@ -5,12 +5,13 @@ describe, would exhaust its memory. Each distinct pair of folders is compared on
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from ingot.core.offload import raise_if_cancelled, require_blocking_allowed
 from ingot.git.core.library import open_repository, pygit2_module
 from ingot.git.core.repository import Repository
 from ingot.git.trees.entries import FOLDER, TreeEntry, read_tree, tree_id
-from ingot.offload import raise_if_cancelled, require_blocking_allowed
 
 if TYPE_CHECKING:
     import pygit2
@@ -19,6 +20,7 @@ MAX_CHANGES = 200_000
 """Maximum number of changed files and folders that git is asked to compare; the first version of Linux has 90,000."""
 _MAX_COUNTED_FOLDERS = 50_000
 _MAX_LISTED_FOLDERS = 10_000
+_MAX_FEW_FOLDERS = 100
 _MAX_TREE_BYTES = 64 * 2**20
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """git provides it in every repository."""
@@ -73,6 +75,17 @@ def list_first_changes(repository: Repository, old: str | None, new: str, limit:
     except _WorkExceeded:
         pass
     return changes
+
+
+def few_changes_or_none(repository: Repository, old: str | None, new: str, limit: int) -> list[EntryChange] | None:
+    """List all changed files between two commits, without renames; None if there are more than ``limit``."""
+    require_blocking_allowed()
+    comparison = _TreeComparison(open_repository(repository.path), _MAX_FEW_FOLDERS)
+    try:
+        changes = list(islice(comparison.walk(*comparison.roots(old, new)), limit + 1))
+    except _WorkExceeded:
+        return None
+    return changes if len(changes) <= limit else None
 
 
 class _TreeComparison:

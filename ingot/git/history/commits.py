@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.errors import DamagedRepository
 from ingot.git.core.library import open_repository
 from ingot.git.core.names import is_well_formed_ref
@@ -14,7 +15,6 @@ from ingot.git.core.refs import HEADS, TAGS, read_tip_or_none
 from ingot.git.core.repository import Repository
 from ingot.git.core.shared_disks import on_shared_disk
 from ingot.git.history.hidden_objects import hidden_objects_among
-from ingot.offload import require_blocking_allowed
 
 if TYPE_CHECKING:
     import pygit2

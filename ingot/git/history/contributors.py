@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import decode_text

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from time import monotonic
 from typing import NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitTimeout
 from ingot.git.core.repository import Repository

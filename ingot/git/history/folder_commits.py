@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.log import log_failure
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.errors import GitError
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.history.path_log import log_last_commit
 from ingot.git.history.tree_commits import cached_tree_commits, record_slow_lookup
-from ingot.log import log_failure
-from ingot.offload import require_blocking_allowed
 
 if TYPE_CHECKING:
     import pygit2

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Collection, Sequence
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.layout import INTERNAL_REFS, MERGE_REQUEST_REFS
 from ingot.git.core.refs import has_refs

@@ -3,12 +3,12 @@
 from time import monotonic
 from typing import Any
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.history.path_log import log_last_commit
 from ingot.git.history.tree_commits import cached_last_commit, read_entry, record_slow_lookup
-from ingot.offload import require_blocking_allowed
 
 _INLINE_COMMITS = 32
 _INLINE_SECONDS = 0.002

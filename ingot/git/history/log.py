@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.command import run_git
 from ingot.git.core.refs import HEADS, TAGS, read_refs
 from ingot.git.core.repository import Repository
 from ingot.git.core.sorted_refs import refs_fingerprint
-from ingot.offload import require_blocking_allowed
 
 BUFFERED_OUTPUT = {"GIT_FLUSH": "0"}
 """Without this git flushes every line into the pipe, which takes longer than finding the commits."""

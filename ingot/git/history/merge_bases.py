@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError
 from ingot.git.core.repository import Repository

@@ -1,8 +1,10 @@
 """Cache of the branches that are merged into a target, computed for many branches at once."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.offload import outside_transaction
 from ingot.git.core.command import run_git
 from ingot.git.core.refs import HEADS
 from ingot.git.core.repository import Repository
@@ -23,7 +25,8 @@ def merged_branches(repository: Repository, branches: Sequence[NamedRef], target
     merged = {target, *(oid for (oid, _), contained in cached.items() if contained)}
     uncached = [branch for branch in branches if branch.oid != target and (branch.oid, target) not in cached]
     if uncached:
-        merged |= _read_merged(repository, uncached, target)
+        read = partial(_read_merged, repository, uncached, target)
+        merged |= outside_transaction((_read_merged, *((branch.oid, target) for branch in uncached)), read)
     return merged
 
 

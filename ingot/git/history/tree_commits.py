@@ -10,13 +10,13 @@ from contextlib import closing
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.log import log_failure
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.core.streaming import stream_git
-from ingot.log import log_failure
 
 _SLOW_LOOKUPS_BEFORE_WALK = 8
 """This many slow lookups of paths in a repository start a walk of the whole tree."""

@@ -8,7 +8,8 @@ from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError, GitTimeout
 from ingot.git.core.layout import MERGE_REQUEST_REFS
 from ingot.git.core.refs import HEADS, TAGS, read_head, read_refs
-from ingot.git.maintenance.fetch import MAX_MEMORY, point_head, remove_ambiguous_refs
+from ingot.git.maintenance.fetch import MAX_MEMORY, empty_repository, point_head, remove_ambiguous_refs
+from ingot.git.maintenance.object_limits import largest_objects, size_error
 
 KEPT_REFS = "refs/keep/*"
 """Refs of commits that no branch contains any more, such as earlier versions of merge requests."""
@@ -64,6 +65,10 @@ def fetch_bundle(
         if re.search(r"fsck error|error in object", error.stderr):
             return "The repository holds objects that git's checks refuse"
         return "The bundle of the repository cannot be read"
+    too_large = size_error(largest_objects(repository))
+    if too_large is not None:
+        empty_repository(repository)
+        return too_large
     remove_ambiguous_refs(repository)
     point_head(repository, _head_branch(repository, listing))
     return None

@@ -20,6 +20,7 @@ from ingot.git.core.errors import GitError, GitOutputTooLarge, GitTimeout
 from ingot.git.core.names import ref_name_error
 from ingot.git.core.refs import HEADS, TAGS, read_head, read_refs
 from ingot.git.core.repository import Repository
+from ingot.git.maintenance.object_limits import largest_objects, size_error
 
 MAX_MEMORY = 2 * 1024**3
 """Limit of git's own allocations: a server can send ref names without end."""
@@ -111,7 +112,8 @@ def fetch_into(
         head = remote.head(on_tick) if into_empty else None
         transfer = TransferMonitor(path, max_bytes, on_progress, on_tick)
         remote.fetch(refspecs, transfer.tick, transfer.report)
-        if into_empty:
+        reason = size_error(largest_objects(path)) if into_empty else None
+        if into_empty and reason is None:
             remove_ambiguous_refs(path)
             point_head(path, head)
     except ImportTooLarge:
@@ -128,9 +130,7 @@ def fetch_into(
         if into_empty:
             empty_repository(path)
         raise
-    else:
-        return None
-    if into_empty:
+    if into_empty and reason is not None:
         empty_repository(path)
     return reason
 

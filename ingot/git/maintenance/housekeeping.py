@@ -10,10 +10,10 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ingot.core.log import log_failure
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError, GitLimitReached, GitTimeout
 from ingot.git.core.shared_disks import file_lock, now_on_disk
-from ingot.log import log_failure
 
 STALE_SECONDS = 6 * 3600
 """Longer than any transfer may take."""

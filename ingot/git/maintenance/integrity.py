@@ -8,9 +8,10 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from ingot.core.storage.folders import sync_folder
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import DamagedRepository, GitError
-from ingot.git.core.layout import CONFIG, sync_folder, write_durably
+from ingot.git.core.layout import CONFIG, write_durably
 from ingot.git.core.refs import read_head, read_refs
 
 CONNECTIVITY_SECONDS = 4 * 3600.0

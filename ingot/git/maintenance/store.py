@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
-from ingot.errors import Unavailable
+from ingot.core.errors import Unavailable
+from ingot.core.storage.folders import sync_folder
 from ingot.git.core.errors import MissingRepository
-from ingot.git.core.layout import make_bare_repository, sync_folder
+from ingot.git.core.layout import make_bare_repository
 from ingot.git.core.names import ref_name_error
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.fork import fill_fork
@@ -51,8 +52,9 @@ class RepositoryStore:
     The key of a repository in another storage than the default one begins with the name of that storage and a colon.
     """
 
-    def __init__(self, root: Path, others: Mapping[str, Path] | None = None) -> None:
+    def __init__(self, root: Path, others: Mapping[str, Path] | None = None, max_refs: int = 0) -> None:
         self.root = root
+        self.max_refs = max_refs
         self.roots = {DEFAULT_STORAGE: root, **(others or {})}
         """Directories of all storages, by name."""
         # Building a path takes longer than most of the reads that follow.
@@ -86,7 +88,7 @@ class RepositoryStore:
         path = self.path_of(key)
         if not os.path.isdir(str(path)):  # noqa: PTH112 - Ten times as fast as the method of Path, and called for every request.
             return self._find(key)
-        return Repository(path, key=key if self.has_several else "")
+        return Repository(path, key=key if self.has_several else "", max_refs=self.max_refs)
 
     def _find(self, key: str) -> Repository:
         """Return a repository that was moved after its key was read; raise ``MissingRepository`` or ``Unavailable``."""
@@ -96,7 +98,7 @@ class RepositoryStore:
             for storage in self.roots:
                 moved = key_in(storage, key)
                 if self.path_of(moved).is_dir():
-                    return Repository(self.path_of(moved), key=moved)
+                    return Repository(self.path_of(moved), key=moved, max_refs=self.max_refs)
         raise MissingRepository(f"There is no repository {key}")
 
     def is_available(self, storage: str) -> bool:

@@ -5,12 +5,12 @@ from collections.abc import Generator
 from hashlib import sha256
 from typing import NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.library import open_repository, pygit2_module
 from ingot.git.core.repository import Repository
 from ingot.git.core.streaming import slice_stream, stream_git
 from ingot.git.history.hidden_objects import hidden_objects_among
-from ingot.offload import require_blocking_allowed
 
 MAX_IN_MEMORY_BYTES = 2**20
 """Maximum size of a blob that may be read as a whole."""

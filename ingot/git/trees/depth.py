@@ -1,10 +1,10 @@
 """Depth of trees, checked before operations that would overflow the stack of git or libgit2."""
 
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.errors import TreesTooDeep
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.trees.entries import read_tree, tree_id
-from ingot.offload import require_blocking_allowed
 
 MAX_DEPTH = 2048
 """Limit of git itself in its newer versions; paths of this depth cannot be checked out on any system."""

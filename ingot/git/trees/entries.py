@@ -6,10 +6,10 @@ from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
-from ingot.offload import require_blocking_allowed
 
 if TYPE_CHECKING:
     import pygit2

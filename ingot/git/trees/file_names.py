@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.command import run_git
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import decode_text
-from ingot.offload import require_blocking_allowed
 
 MAX_FILES = 100_000
 _MAX_BYTES = 8 * 2**20

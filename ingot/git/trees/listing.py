@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.trees.entries import FOLDER, ParsedTree, TreeEntry, entry_or_none, read_tree, tree_id
 from ingot.git.trees.totals import SubtreeTotals, subtree_totals
-from ingot.offload import require_blocking_allowed
 
 if TYPE_CHECKING:
     import pygit2

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError, GitLimitReached, TreeTooLarge
 from ingot.git.core.repository import Repository

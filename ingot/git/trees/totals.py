@@ -6,12 +6,12 @@ Counting them this way is as fast as reading the objects once.
 
 from typing import TYPE_CHECKING
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.offload import raise_if_cancelled, require_blocking_allowed
 from ingot.git.core.errors import TreeTooLarge
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.trees.entries import ParsedTree, read_tree, tree_id
-from ingot.offload import raise_if_cancelled, require_blocking_allowed
 
 if TYPE_CHECKING:
     import pygit2

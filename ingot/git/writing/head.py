@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from ingot.core.log import log_failure
 from ingot.git.core.errors import DamagedRepository
 from ingot.git.core.repository import Repository
 from ingot.git.core.shared_disks import file_lock
-from ingot.log import log_failure
 
 
 def head_or_none(repository: Repository) -> str | None:

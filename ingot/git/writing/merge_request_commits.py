@@ -60,6 +60,11 @@ def merge_request_merge_ref(iid: int) -> str:
     return f"{MERGE_REQUEST_REFS}/{iid}/merge"
 
 
+def merge_request_train_ref(iid: int) -> str:
+    """Return the ref of the commit that a merge train tests."""
+    return f"{MERGE_REQUEST_REFS}/{iid}/train"
+
+
 def update_head_ref(repository: Repository, iid: int, read_head: Callable[[], str | None]) -> None:
     """Move the head ref of a merge request to the commit that ``read_head`` returns.
 
@@ -79,8 +84,9 @@ def update_head_ref(repository: Repository, iid: int, read_head: Callable[[], st
 
 
 def delete_head_ref(repository: Repository, iid: int) -> None:
-    """Delete the head and merge refs of a merge request, so that it can no longer be fetched."""
-    tips = ((ref, repository.tip(ref)) for ref in (merge_request_head_ref(iid), merge_request_merge_ref(iid)))
+    """Delete the refs of a merge request, so that it can no longer be fetched."""
+    refs = merge_request_head_ref(iid), merge_request_merge_ref(iid), merge_request_train_ref(iid)
+    tips = ((ref, repository.tip(ref)) for ref in refs)
     deletions = [RefUpdate(ref, tip, NO_OID) for ref, tip in tips if tip is not None]
     if deletions:
         update_refs(repository, deletions)

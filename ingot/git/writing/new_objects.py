@@ -8,9 +8,9 @@ import struct
 import zlib
 from typing import Literal
 
+from ingot.core.storage.folders import sync_folder
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError, GitStorageFull, lacks_space, noticing_removal
-from ingot.git.core.layout import sync_folder
 from ingot.git.core.library import open_repository, pygit2_module
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Signature

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Self
 
+from ingot.core.storage.folders import sync_folder
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import noticing_removal
-from ingot.git.core.layout import sync_folder, write_durably
+from ingot.git.core.layout import write_durably
 from ingot.git.core.names import is_well_formed_ref
 from ingot.git.core.refs import HEADS, PackedRef, format_packed_refs, read_packed_refs, read_refs
 from ingot.git.core.repository import Repository

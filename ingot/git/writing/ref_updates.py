@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from ingot.core.storage.folders import sync_folder
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError
-from ingot.git.core.layout import sync_folder
 from ingot.git.core.names import is_well_formed_ref
 from ingot.git.core.refs import await_refs, read_refs
 from ingot.git.core.repository import Repository

@@ -14,7 +14,7 @@ from ingot.graphql.global_ids import number_of, to_global_id
 from ingot.graphql.loaders import load_projects
 from ingot.graphql.locators import job_project
 from ingot.graphql.resolvers import Arguments, Resolvers
-from ingot.repositories.pipelines.views import PipelineBrief, PipelineView
+from ingot.pipelines.views import PipelineBrief, PipelineView
 
 resolvers = Resolvers()
 PIPELINE_MODELS = ("Ci::Pipeline",)
@@ -86,6 +86,7 @@ for _field, _attribute in {
     "detailedStatus": "detailed_status",
     "duration": "duration",
     "finishedAt": "finished_at",
+    "mergeRequestEventType": "merge_request_event_type",
     "name": "name",
     "queuedDuration": "queued_duration",
     "startedAt": "started_at",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.ci.pipelines.staged import config_variables
+from ingot.ci.pipelines.start import config_variables
 from ingot.graphql.connections import ConnectionPage, connection_of
 from ingot.graphql.context import QueryContext
 from ingot.graphql.resolvers import Arguments, Resolvers

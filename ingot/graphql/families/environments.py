@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import to_global_id

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingot.core.access.levels import Level
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, to_global_id

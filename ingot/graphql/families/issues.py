@@ -5,8 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ingot.collaboration.issues.views import IssueView
-from ingot.core.markup.tasks import count_tasks
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, to_global_id
@@ -92,8 +91,8 @@ def find_reference(_: QueryContext, subjects: Sequence[Any], arguments: Argument
 @resolvers.value("Issue.taskCompletionStatus", "MergeRequest.taskCompletionStatus")
 def task_completion(_: QueryContext, subject: Any) -> dict[str, int]:
     """Return the numbers of tasks in the description."""
-    counts = count_tasks(subject.description or "")
-    return {"count": counts.total, "completed_count": counts.done}
+    status = subject.task_completion_status
+    return {"count": status.count, "completed_count": status.completed_count}
 
 
 def _time_field(field: str, attribute: str) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from ingot.accounts.emails.queries import emails_of_users
+from ingot.activity.instance_statistics.queries import group_counts_of_users
 from ingot.core.db.paging import Listing, Page
-from ingot.discovery.statistics.queries import group_counts_of_users
 from ingot.graphql.connections import ConnectionPage, connection_of, paged
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.users import fields_of_users

@@ -33,6 +33,7 @@ _ROUTE = "/projects/:id/merge_requests/:merge_request_iid"
 _DETAILED_STATUSES = {
     "broken_status": "CONFLICT",
     "draft_status": "DRAFT_STATUS",
+    "title_regex": "TITLE_NOT_MATCHING",
     "discussions_not_resolved": "DISCUSSIONS_NOT_RESOLVED",
 }
 
@@ -74,6 +75,7 @@ def _detail_field(field: str, attribute: str) -> None:
 
 
 for _field, _attribute in {
+    "autoMergeStrategy": "auto_merge_strategy",
     "diffRefs": "diff_refs",
     "headPipeline": "head_pipeline",
     "mergeError": "merge_error",

@@ -6,8 +6,6 @@ from typing import Any
 from msgspec import UNSET
 from sqlalchemy import select
 
-from ingot.ci.packages.records.tables import packages
-from ingot.ci.packages.records.views import PackageView
 from ingot.core.db.expressions import in_list
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
@@ -15,6 +13,8 @@ from ingot.graphql.global_ids import to_global_id
 from ingot.graphql.loaders import load_projects
 from ingot.graphql.params import given
 from ingot.graphql.resolvers import Arguments, Resolvers
+from ingot.packages.records.tables import packages
+from ingot.packages.records.views import PackageView
 
 resolvers = Resolvers()
 resolvers.rename("Package", _links="links")

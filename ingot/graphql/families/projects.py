@@ -5,7 +5,7 @@ from typing import Any
 
 from ingot.collaboration.merge_requests.service import MAX_ASSIGNEES
 from ingot.core.access.levels import Level
-from ingot.errors import Failure
+from ingot.core.errors import Failure
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, to_global_id

@@ -7,10 +7,10 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from ingot.accounts.users.email_owners import user_ids_by_emails
+from ingot.accounts.users.commit_addresses import commit_user_ids
 from ingot.core.api.routes import RawResponse
 from ingot.core.db.paging import Listing
-from ingot.errors import Failure, NotFound
+from ingot.core.errors import Failure, NotFound
 from ingot.git.core.errors import GitError
 from ingot.git.trees.blobs import read_small_blob
 from ingot.graphql.connections import ConnectionPage, connection_of, listed, paged
@@ -340,7 +340,7 @@ def no_value(_: QueryContext, __: Any) -> None:
 def find_authors(context: QueryContext, commits: Sequence[Any], _: Arguments) -> list[Any]:
     """Return the users with the email addresses of the authors."""
     addresses = [str(commit.author_email).strip().lower() for commit in commits]
-    numbers = context.read(lambda db: user_ids_by_emails(db, addresses))
+    numbers = context.read(lambda db: commit_user_ids(db, addresses))
     users = load_users(context, numbers.values())
     return [users.get(numbers.get(address, 0)) for address in addresses]
 

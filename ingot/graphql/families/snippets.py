@@ -8,7 +8,7 @@ import msgspec
 
 from ingot.collaboration.snippets.queries import files_of_snippet
 from ingot.collaboration.snippets.views import SnippetView
-from ingot.errors import Failure
+from ingot.core.errors import Failure
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, to_global_id

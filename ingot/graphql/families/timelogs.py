@@ -17,7 +17,7 @@ from ingot.collaboration.planning.timelogs.tables import Timelog
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import Timestamp, parse_date, parse_timestamp
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, connection_of, paged
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.users import fields_of_users

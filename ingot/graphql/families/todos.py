@@ -5,7 +5,7 @@ from typing import Any
 
 from ingot.collaboration.todos.queries import find_todo as find_visible_todo
 from ingot.collaboration.todos.views import TodoView, todo_view
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.users import USER_TYPES

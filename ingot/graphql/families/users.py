@@ -8,7 +8,7 @@ from ingot.accounts.users.views import UserBrief
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, to_global_id

@@ -7,7 +7,7 @@ from ingot.collaboration.todos.queries import find_todo
 from ingot.collaboration.todos.service import restore_todo
 from ingot.collaboration.todos.views import TodoView
 from ingot.core.db.connection import Connection
-from ingot.errors import Conflict, Invalid, Unchanged
+from ingot.core.errors import Conflict, Invalid, Unchanged
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.boards import ListedColumn, board_column
 from ingot.graphql.families.milestones import milestone_by_id

@@ -6,7 +6,7 @@ from typing import Any
 from ingot.accounts.users.queries import users_by_usernames
 from ingot.collaboration.planning.durations import parse_duration
 from ingot.core.api.params import number_or_none
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of
 

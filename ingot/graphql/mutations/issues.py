@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.issues import issue_by_id
 from ingot.graphql.families.work_items import TYPE_NUMBERS

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.errors import Conflict, Denied, Invalid
+from ingot.core.errors import Conflict, Denied, Invalid
 from ingot.graphql.context import QueryContext, RefusedCall
 from ingot.graphql.global_ids import number_of
 from ingot.graphql.locators import label_titles
@@ -82,7 +82,7 @@ def accept_merge_request(context: QueryContext, sent: Input) -> dict[str, Any]:
         squash_commit_message="squashCommitMessage",
         should_remove_source_branch="shouldRemoveSourceBranch",
     )
-    if sent.get("strategy") == "MERGE_WHEN_CHECKS_PASS":
+    if sent.get("strategy"):  # The project decides whether automatic merges take a merge train.
         params["auto_merge"] = True
     try:
         return {"merge_request": context.call(f"PUT {_ROUTE}/merge", params, **_path(sent))}

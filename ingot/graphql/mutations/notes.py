@@ -6,9 +6,9 @@ from ingot.collaboration.issues.quick_actions.definitions import ISSUE_COMMANDS
 from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
 from ingot.collaboration.notes.views import CommandsView, DiscussionView, NoteView
 from ingot.core.api.routes import AlternateResponse
+from ingot.core.errors import Invalid, NotFound
 from ingot.core.markup.emoji import canonical_name
 from ingot.core.markup.quick_actions import extract_commands
-from ingot.errors import Invalid, NotFound
 from ingot.graphql.context import QueryContext
 from ingot.graphql.families.notes import NOTE_MODELS, note_by_id
 from ingot.graphql.families.snippets import SNIPPET_MODELS

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from ingot.errors import Invalid, Unchanged
+from ingot.core.errors import Invalid, Unchanged
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of
 from ingot.graphql.mutations.inputs import Input, renamed
 from ingot.graphql.resolvers import Resolvers
-from ingot.repositories.branches.staged import INVALID_REF
+from ingot.repositories.branches.change import INVALID_REF
 
 resolvers = Resolvers()
 

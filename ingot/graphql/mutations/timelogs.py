@@ -12,7 +12,7 @@ from ingot.collaboration.planning.timelogs.queries import find_timelog, newest_t
 from ingot.collaboration.planning.timelogs.tables import Timelog
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, parse_timestamp
-from ingot.errors import Denied, Invalid, NotFound
+from ingot.core.errors import Denied, Invalid, NotFound
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import number_of, parse_global_id
 from ingot.graphql.locators import issue_path, merge_request_path

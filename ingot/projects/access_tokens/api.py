@@ -14,8 +14,8 @@ from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import NotFound
 from ingot.core.names import NAMESPACES
-from ingot.errors import NotFound
 from ingot.projects.access_tokens import policy, queries, service
 from ingot.projects.access_tokens.params import CreateResourceToken, ListResourceTokens
 from ingot.projects.access_tokens.views import ResourceTokenView, resource_token_view, resource_token_views

@@ -16,8 +16,8 @@ from ingot.core.access.levels import Access
 from ingot.core.access.scopes import SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration, day_of
+from ingot.core.errors import Denied, Invalid
 from ingot.core.names import NAMESPACES
-from ingot.errors import Denied, Invalid
 from ingot.projects.access_tokens import policy
 from ingot.projects.access_tokens.params import CreateResourceToken
 from ingot.projects.access_tokens.queries import bot_or_none, count_bots, expired_bots, removable_bots
@@ -90,7 +90,7 @@ def revoke_resource_token(db: Connection, actor: Actor, access: Access, token: A
 def end_bot(db: Connection, bot: TokenBot) -> None:
     """Revoke all tokens of a bot and block it, so that its schedules, triggers and deploy keys have no effect."""
     db.run(_REVOKE_ALL, user=bot.user_id)
-    db.run(_SET_EXPIRY, user=bot.user_id, expires_on=day_of(db.now))
+    db.run(_SET_EXPIRY, user=bot.user_id, expires_on=db.today)
     db.update(users, bot.user_id, state="blocked", updated_at=db.now)
     db.update(token_bots, bot.id, ended_at=db.now)
 
@@ -137,7 +137,7 @@ def _require_level(actor: Actor, access: Access, bot: TokenBot) -> None:
 
 def _require_future(db: Connection, expires_at: Timestamp) -> None:
     """Raise Invalid for a token that has expired on an earlier day; one that expires today cannot be used."""
-    if day_of(expires_at) < day_of(db.now):
+    if day_of(expires_at) < db.today:
         raise Invalid(expires_at=["cannot be a date in the past"])
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, or_, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.badges.tables import Badge, badges
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.namespaces.tables import namespace_tree

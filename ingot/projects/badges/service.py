@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 from ingot.projects.badges.params import CreateBadge, EditBadge
 from ingot.projects.badges.queries import find_badge
 from ingot.projects.badges.tables import Badge, badges

@@ -4,7 +4,7 @@ from sqlalchemy import bindparam, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.custom_attributes.tables import ResourceCustomAttribute, custom_attributes
 from ingot.projects.members.queries import MemberSource
 

@@ -29,7 +29,9 @@ routes = Routes("deploy_keys")
 def list_all_deploy_keys(call: Call, params: ListAllDeployKeys, page: Page) -> Listing[InstanceDeployKeyView]:
     """List the deploy keys of all projects."""
     listing = queries.list_all_deploy_keys(call.db, page, public=params.public)
-    return listing.of(instance_deploy_key_views(call.db, listing.items, instance_urls(call.origin, call.settings)))
+    return listing.of(
+        instance_deploy_key_views(call.db, listing.items, instance_urls(call.db, call.origin, call.settings))
+    )
 
 
 @routes.post("/deploy_keys", may=administrators, returns=DeployKeyView)

@@ -13,8 +13,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.core.db.schema import Record
-from ingot.core.db.times import day_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.deploy_keys.tables import DeployKey, DeployKeyProject, deploy_key_projects
 from ingot.projects.projects.policy import belongs_to_project, projects_of_actor
 from ingot.projects.projects.tables import projects
@@ -85,9 +84,7 @@ def list_available_deploy_keys(db: Connection, actor: Actor, project_id: int) ->
     """List at most 100 deploy keys of the caller's other projects that this project does not have."""
     if actor.admin:
         return db.all(AvailableDeployKey, _AVAILABLE, project=project_id)
-    return db.all(
-        AvailableDeployKey, _AVAILABLE_TO_ACTOR, project=project_id, actor=actor.user_id, today=day_of(db.now)
-    )
+    return db.all(AvailableDeployKey, _AVAILABLE_TO_ACTOR, project=project_id, actor=actor.user_id, today=db.today)
 
 
 def list_all_deploy_keys(db: Connection, page: Page, *, public: bool = False) -> Listing[DeployKey]:
@@ -110,7 +107,7 @@ def list_deploy_keys(db: Connection, project_id: int, page: Page) -> Listing[Dep
 
 def shared_project_ids(db: Connection, *user_ids: int) -> list[int]:
     """Return the ids of the projects of which all these users are masters."""
-    today = day_of(db.now)
+    today = db.today
     ids_by_user = [
         {project_id for (project_id,) in db.rows(_PROJECTS_TO_ADMINISTER, actor=user_id, today=today)}
         for user_id in user_ids
@@ -158,4 +155,4 @@ def may_use_deploy_key(db: Connection, actor: Actor, key_id: int) -> bool:
         return True
     if actor.admin:
         return db.value(_IN_ANY, key=key_id) is not None
-    return db.value(_IN_PROJECT_OF_ACTOR, key=key_id, actor=actor.user_id, today=day_of(db.now)) is not None
+    return db.value(_IN_PROJECT_OF_ACTOR, key=key_id, actor=actor.user_id, today=db.today) is not None

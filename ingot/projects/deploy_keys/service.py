@@ -10,8 +10,8 @@ from ingot.accounts.keys.ssh_format import parse_public_key
 from ingot.accounts.keys.tables import ssh_keys
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Invalid, NotFound
 from ingot.core.events.bus import emit
-from ingot.errors import Invalid, NotFound
 from ingot.projects.deploy_keys.params import CreateDeployKey, CreatePublicDeployKey, EditDeployKey
 from ingot.projects.deploy_keys.queries import (
     deploy_key_ids,

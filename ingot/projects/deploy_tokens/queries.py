@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, exists, or_, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.deploy_tokens.params import ListDeployTokens
 from ingot.projects.deploy_tokens.tables import DeployToken, deploy_tokens
 from ingot.projects.members.queries import MemberSource

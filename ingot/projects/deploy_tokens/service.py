@@ -5,7 +5,7 @@ import secrets
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 from ingot.projects.deploy_tokens.params import CreateDeployToken
 from ingot.projects.deploy_tokens.queries import find_deploy_token
 from ingot.projects.deploy_tokens.tables import DeployToken, deploy_tokens

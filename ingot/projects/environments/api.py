@@ -33,7 +33,7 @@ def _environment_in_path(call: Call, project: Project) -> Environment:
 
 
 def _environment_view(call: Call, project: Project, environment: Environment) -> EnvironmentView:
-    return environment_view(environment, project, instance_urls(call.origin, call.settings))
+    return environment_view(environment, project, instance_urls(call.db, call.origin, call.settings))
 
 
 @routes.get(

@@ -10,7 +10,7 @@ from ingot.accounts.users.tables import users
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.projects.environments.params import ListDeployments, ListEnvironments
 from ingot.projects.environments.tables import Deployment, Environment, deployments, environments
 from ingot.projects.projects.tables import Project, projects

@@ -10,8 +10,8 @@ from msgspec import UNSET
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Invalid, too_long_message
 from ingot.core.events.bus import emit
-from ingot.errors import Invalid, too_long_message
 from ingot.projects.environments.events import DeploymentSucceeded, EnvironmentStopped
 from ingot.projects.environments.params import CreateDeployment, CreateEnvironment, EditEnvironment
 from ingot.projects.environments.queries import (

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, select
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.errors import NotFound, Unauthenticated
+from ingot.core.errors import NotFound, Unauthenticated
 from ingot.projects.feature_flags.params import ListFeatureFlags, ListUserLists
 from ingot.projects.feature_flags.tables import (
     FlagScope,

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
-from ingot.errors import Conflict, Invalid, too_long_message
+from ingot.core.errors import Conflict, Invalid, too_long_message
 from ingot.projects.feature_flags import queries
 from ingot.projects.feature_flags.params import (
     CreateFeatureFlag,

@@ -7,8 +7,8 @@ from ingot.core.access.rules import administrators, require
 from ingot.core.api.routes import Call, PrepareContext, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
+from ingot.core.errors import Conflict, Denied, NotFound, Unchanged
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict, Denied, NotFound, Unchanged
 from ingot.git.maintenance.store import new_key, storage_of
 from ingot.projects.forks import service
 from ingot.projects.namespaces.queries import namespace_of_user, namespace_or_none

@@ -4,8 +4,9 @@ from functools import partial
 from typing import Any
 
 from ingot.core.db.database import Database
+from ingot.core.disk_errors import is_storage_full
 from ingot.core.jobs.handlers import RetryLater
-from ingot.git.core.errors import GitError, MissingRepository, is_storage_full
+from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.maintenance.fetch import NO_SPACE
 from ingot.git.maintenance.store import RepositoryStore, new_key
 from ingot.projects.forks.queries import JOB_KEY, copy_or_none

@@ -10,10 +10,11 @@ from ingot.projects.projects.tables import projects
 
 JOB_KEY = "fork "
 _SOURCES = projects.alias()
-# An import has a URL, a fork does not. A deleted project has no namespace, so its copy is canceled.
+# An import has a URL or a type, a fork has neither. A deleted project has no namespace, so its copy is canceled.
 _UNFINISHED = (
     one_of(projects.c.import_status, "scheduled", "started"),
     projects.c.import_url.is_(None),
+    projects.c.import_type.is_(None),
     projects.c.namespace_id.is_not(None),
 )
 _BY_ID = (

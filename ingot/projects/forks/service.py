@@ -7,9 +7,9 @@ from msgspec import UNSET
 from ingot.accounts.instance.settings import current_settings
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict, Invalid
 from ingot.core.events.bus import emit
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Conflict, Invalid
 from ingot.projects.forks.queries import JOB_KEY, locked_copy_or_none, lost_copies
 from ingot.projects.groups.service import VISIBILITY_ORDER
 from ingot.projects.imports.events import ProjectImported

@@ -6,6 +6,7 @@ They lie here and not in ``groups``, because projects depend on groups; the othe
 
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.audit_events.service import Entity, record_changes
 from ingot.accounts.users.queries import find_user
 from ingot.core.access.levels import NO_ACCESS
 from ingot.core.access.rules import administrators, require, signed_in
@@ -69,7 +70,7 @@ def _group_detail_view(call: Call, group: Namespace, *, with_projects: bool = Tr
     if policy.may_admin_group(call.actor, access, group):
         view.runners_token = call.db.ports[GroupRunners].registration_token(call.db, group.id)
     if with_projects:
-        at, page = instance_urls(call.origin, call.settings), Page(size=MAX_PROJECTS)
+        at, page = instance_urls(call.db, call.origin, call.settings), Page(size=MAX_PROJECTS)
         own = list_group_projects(call.db, call.actor, group, ListProjects(), page)
         shared = list_shared_projects(call.db, call.actor, group, ListProjects(), page)
         view.projects = project_views(call.db, call.actor, own.items, at)
@@ -77,7 +78,7 @@ def _group_detail_view(call: Call, group: Namespace, *, with_projects: bool = Tr
     return view
 
 
-@routes.get("/groups/:id", on=group_in_path, may=policy.may_see_group, returns=GroupDetailView)
+@routes.get("/groups/:id", on=group_in_path, may=policy.may_see_group, returns=GroupDetailView, cached=True)
 def get_group(call: Call, group: Namespace, params: GetGroup) -> GroupDetailView:
     """Get a group with its projects."""
     view = _group_detail_view(call, group, with_projects=params.with_projects)
@@ -114,7 +115,10 @@ _EDIT_LOCK = PartialLock(NAMESPACES, lambda call, _: part_of(call.db, call.path[
 @routes.put("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=GroupDetailView, locks=_EDIT_LOCK)
 def edit_group(call: Call, group: Namespace, params: EditGroup) -> GroupDetailView:
     """Edit a group."""
-    return _group_detail_view(call, service.edit_group(call.db, call.actor, group, params))
+    edited = service.edit_group(call.db, call.actor, group, params)
+    entity = Entity("Group", group.id, edited.full_path)
+    record_changes(call, entity, service.setting_values(group), service.setting_values(edited))
+    return _group_detail_view(call, edited)
 
 
 @routes.post(
@@ -172,6 +176,7 @@ def list_share_locations(call: Call, project: Project, params: SearchGroups, pag
     on=group_in_path,
     may=policy.may_see_group,
     returns=list[ProjectView | SimpleProjectView],
+    cached=True,
 )
 def list_projects_of_group(
     call: Call, group: Namespace, params: ListGroupProjects, page: Page

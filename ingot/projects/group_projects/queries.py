@@ -6,7 +6,6 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.core.db.times import day_of
 from ingot.projects.groups.ports import StorageSizes
 from ingot.projects.namespaces.policy import is_unexpired
 from ingot.projects.projects.queries import more_visible_projects
@@ -39,7 +38,7 @@ def storage_sizes(db: Connection, group_ids: Sequence[int]) -> dict[int, Storage
 
 def groups_invited_to_project(db: Connection, project: Project, least: int = 0) -> list[int]:
     """Return the ids of the groups that a project is shared with."""
-    return [row[0] for row in db.rows(_INVITED, project=project.id, least=least, today=day_of(db.now))]
+    return [row[0] for row in db.rows(_INVITED, project=project.id, least=least, today=db.today)]
 
 
 def has_more_visible_project(db: Connection, group_id: int, visibility: str) -> bool:

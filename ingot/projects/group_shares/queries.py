@@ -4,7 +4,6 @@ from sqlalchemy import bindparam, select
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import day_of
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.namespaces.policy import is_unexpired
 from ingot.projects.namespaces.tables import GroupShare, Namespace, group_shares, namespace_tree, namespaces
@@ -40,7 +39,7 @@ def share_or_none(db: Connection, group: Namespace, invited_id: int) -> GroupSha
 
 def visible_shares(db: Connection, actor: Actor, group: Namespace) -> list[GroupShare]:
     """Return the direct shares of a group, limited to invited groups that the caller may see."""
-    values = {"group": group.id, "today": day_of(db.now)}
+    values = {"group": group.id, "today": db.today}
     if actor.admin:
         return db.all(GroupShare, _OF_GROUP, **values)
     return db.all(GroupShare, _VISIBLE[actor.external], actor=actor.user_id, **values)
@@ -50,10 +49,10 @@ def invited_group_ids(
     db: Connection, group_id: int, least: int = 0, *, direct: bool = True, inherited: bool = True
 ) -> list[int]:
     """Return the ids of the groups invited into a group or into its ancestors."""
-    rows = db.rows(_INVITED, group=group_id, least=least, today=day_of(db.now))
+    rows = db.rows(_INVITED, group=group_id, least=least, today=db.today)
     return [invited for invited, inviting in rows if (direct if inviting == group_id else inherited)]
 
 
 def group_ids_inviting(db: Connection, group_id: int) -> list[int]:
     """Return the ids of the groups into which a group was invited."""
-    return [inviting for (inviting,) in db.rows(_INVITING, group=group_id, today=day_of(db.now))]
+    return [inviting for (inviting,) in db.rows(_INVITING, group=group_id, today=db.today)]

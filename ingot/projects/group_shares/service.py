@@ -3,10 +3,11 @@
 from sqlalchemy import bindparam, delete
 
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Date, day_of
+from ingot.core.db.times import Date
+from ingot.core.errors import Conflict, Invalid
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict, Invalid
 from ingot.projects.group_shares.queries import share_or_none
+from ingot.projects.namespaces.group_rules import require_sharing_allowed
 from ingot.projects.namespaces.tables import GroupShare, Namespace, group_shares
 
 LEVELS = frozenset({10, 20, 30, 40, 50})
@@ -23,8 +24,9 @@ def share_group(db: Connection, group: Namespace, invited: Namespace, level: int
         raise Invalid(group_access=["is not included in the list"])
     if invited.id == group.id:
         raise Conflict("Group cannot be shared with itself")
+    require_sharing_allowed(db, group.id, invited.id)
     existing = share_or_none(db, group, invited.id)
-    if existing is not None and (existing.expires_at is None or existing.expires_at > day_of(db.now)):
+    if existing is not None and (existing.expires_at is None or existing.expires_at > db.today):
         raise Conflict("Group already shared with this group")
     if existing is not None:
         db.delete(group_shares, existing.id)
@@ -45,4 +47,4 @@ def unshare_group(db: Connection, share: GroupShare) -> None:
 
 def delete_expired_group_shares(db: Connection) -> int:
     """Delete expired shares, which have not counted since their expiry, and return their number."""
-    return db.run_counted(_DELETE_EXPIRED, today=day_of(db.now))
+    return db.run_counted(_DELETE_EXPIRED, today=db.today)

@@ -7,7 +7,6 @@ from sqlalchemy import bindparam, select
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.core.db.times import day_of
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.members.queries import InvitedMemberQueries, members_by_share
 from ingot.projects.namespaces.tables import group_shares, namespace_tree, namespaces
@@ -39,5 +38,5 @@ def visible_group_ids(db: Connection, actor: Actor, invited: Sequence[int]) -> S
     """Return those of the invited groups that the caller may see; the members of others must not be listed."""
     if actor.admin or not invited:
         return invited
-    bound = {"groups": invited, "actor": actor.user_id, "today": day_of(db.now)}
+    bound = {"groups": invited, "actor": actor.user_id, "today": db.today}
     return [seen for (seen,) in db.rows(_VISIBLE[actor.external], **bound)]

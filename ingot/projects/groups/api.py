@@ -5,7 +5,7 @@ from ingot.accounts.users.queries import find_user
 from ingot.core.access.levels import NO_ACCESS, Access
 from ingot.core.access.rules import require, signed_in
 from ingot.core.api.params import path_number
-from ingot.core.api.routes import Call, RawResponse, Routes
+from ingot.core.api.routes import AlternateResponse, Call, RawResponse, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.names import NAMESPACES
@@ -13,16 +13,18 @@ from ingot.projects.group_shares import service as sharing
 from ingot.projects.group_shares.params import ListInvitedGroups
 from ingot.projects.group_shares.queries import group_ids_inviting, invited_group_ids, share_or_none
 from ingot.projects.group_shares.shared_members import invited_member_queries
-from ingot.projects.groups import policy, queries, service
+from ingot.projects.groups import delayed_deletion, policy, queries, service
 from ingot.projects.groups.params import ListGroups, SearchGroups, TransferGroup
 from ingot.projects.groups.ports import GroupProjects, StorageSizes
 from ingot.projects.groups.views import GroupBrief, GroupStatisticsView, GroupView, group_brief, group_view
+from ingot.projects.invitations.api import invitation_routes
 from ingot.projects.members import queries as members
 from ingot.projects.members.api import MemberEndpoints, member_routes, request_routes
 from ingot.projects.members.params import ListMembers
 from ingot.projects.members.views import MemberView, member_view
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
 from ingot.projects.namespaces.locks import namespace_path_by_id
+from ingot.projects.namespaces.scheduled_deletion import DeleteScheduled
 from ingot.projects.namespaces.tables import Namespace
 
 routes = Routes("groups")
@@ -40,7 +42,7 @@ def _views(call: Call, groups: list[Namespace], params: ListGroups) -> list[Grou
     return views
 
 
-@routes.get("/groups", may=signed_in, returns=list[GroupView])
+@routes.get("/groups", may=signed_in, returns=list[GroupView], cached=True)
 def list_groups(call: Call, params: ListGroups, page: Page) -> Listing[GroupView]:
     """List the groups to which the caller belongs, or with all_available all that they may see."""
     found = queries.list_groups(call.db, call.actor, params, page)
@@ -57,7 +59,7 @@ def _add_statistics(db: Connection, views: list[GroupView]) -> None:
         view.statistics = GroupStatisticsView(sum(used), *used)
 
 
-@routes.get("/groups/:id/subgroups", on=group_in_path, may=policy.may_see_group, returns=list[GroupView])
+@routes.get("/groups/:id/subgroups", on=group_in_path, may=policy.may_see_group, returns=list[GroupView], cached=True)
 def list_subgroups(call: Call, group: Namespace, params: ListGroups, page: Page) -> Listing[GroupView]:
     """List the direct subgroups of a group."""
     listing = queries.list_groups(call.db, call.actor, params, page, group)
@@ -77,10 +79,24 @@ def get_group_avatar(call: Call, group: Namespace) -> RawResponse:
     return avatar_response(call.db, group.avatar_id)
 
 
-@routes.delete("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=None, locks=NAMESPACES)
-def delete_group(call: Call, group: Namespace) -> None:
-    """Delete a group with everything in it."""
-    service.delete_group(call.db, group)
+@routes.delete(
+    "/groups/:id",
+    on=group_in_path,
+    may=policy.may_admin_group,
+    returns=None,
+    instead={202: dict[str, str]},
+    locks=NAMESPACES,
+)
+def delete_group(call: Call, group: Namespace, params: DeleteScheduled) -> AlternateResponse | None:
+    """Delete a group with everything in it, now or after the period of the instance."""
+    scheduled = delayed_deletion.request_group_deletion(call.db, call.actor, group, params)
+    return AlternateResponse(202, {"message": "202 Accepted"}) if scheduled else None
+
+
+@routes.post("/groups/:id/restore", on=group_in_path, may=policy.may_admin_group, returns=GroupView, locks=NAMESPACES)
+def restore_group(call: Call, group: Namespace) -> GroupView:
+    """Take back the scheduled deletion of a group."""
+    return group_view(delayed_deletion.restore_group(call.db, call.actor, group), call.origin.base)
 
 
 @routes.post("/groups/:id/transfer", on=group_in_path, may=policy.may_admin_group, returns=GroupView, locks=NAMESPACES)
@@ -137,7 +153,9 @@ def list_briefs(call: Call, group_ids: list[int], params: ListGroups, page: Page
     return found.of([group_brief(group, call.origin.base) for group in found.items])
 
 
-@routes.get("/groups/:id/members/all", on=group_in_path, may=policy.may_see_group, returns=list[MemberView])
+@routes.get(
+    "/groups/:id/members/all", on=group_in_path, may=policy.may_see_group, returns=list[MemberView], cached=True
+)
 def list_all_group_members(call: Call, group: Namespace, params: ListMembers, page: Page) -> Listing[MemberView]:
     """List the members of a group, of its ancestors, and of the groups invited there."""
     invited = invited_member_queries(call.db, call.actor, group.id)
@@ -172,4 +190,11 @@ ACCESS_REQUESTS = request_routes(
     requests="/groups/:id/access_requests",
     request="/groups/:id/access_requests/:user_id",
     approve="/groups/:id/access_requests/:user_id/approve",
+)
+INVITATIONS = invitation_routes(
+    routes,
+    _MEMBER_ENDPOINTS,
+    lambda group: group.full_name,
+    invitations="/groups/:id/invitations",
+    invitation="/groups/:id/invitations/:email",
 )

@@ -15,3 +15,21 @@ class GroupVisibilityLowered(Event, frozen=True):
 
     namespace_id: int
     visibility: str
+
+
+class SharedRunnersDisabled(Event, frozen=True):
+    """Decision of a group that the projects below it do not use the runners of the instance."""
+
+    namespace_id: int
+
+
+class GroupDeletionScheduled(Event, frozen=True):
+    """Decision to delete a group with everything in it after a period."""
+
+    namespace_id: int
+
+
+class GroupRestored(Event, frozen=True):
+    """End of the scheduled deletion of a group."""
+
+    namespace_id: int

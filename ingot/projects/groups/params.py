@@ -8,7 +8,7 @@ from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
 from ingot.core.api.declared_fields import params_of
 from ingot.core.api.params import Params, Upload
-from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, GroupOptions
+from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, SHOWN_ONLY_OPTIONS, GroupOptions
 
 
 class ListGroups(Params):
@@ -35,7 +35,7 @@ ProjectCreation = Literal["noone", "administrator", "owner", "maintainer", "deve
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _OptionParams = Params
 else:
-    _OptionParams = params_of(GroupOptions, without=INTERNAL_OPTIONS)
+    _OptionParams = params_of(GroupOptions, without=(*INTERNAL_OPTIONS, *SHOWN_ONLY_OPTIONS))
 
 
 class _Attributes(_OptionParams):

@@ -12,8 +12,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query, sum_counts
 from ingot.core.db.search import is_indexed, search_term, text_search
-from ingot.core.db.times import day_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.groups import policy
 from ingot.projects.groups.params import ListGroups
 from ingot.projects.members.queries import MemberSource, other_owner_query
@@ -56,7 +55,7 @@ def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, N
     Also finds groups by an old path if ``db.follow_redirects`` is set.
     """
     number = number_or_none(str(name))
-    values = {"actor": actor.user_id, "today": day_of(db.now)}
+    values = {"actor": actor.user_id, "today": db.today}
     if number is not None:
         rows = db.rows(_BY_ID, group=number, **values)
     else:
@@ -77,7 +76,7 @@ def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, N
 
 def groups_with_sole_owner(db: Connection, user_id: int) -> list[Namespace]:
     """Return the groups of which this user is the only owner, parents before children."""
-    return db.all(Namespace, _WITH_SOLE_OWNER, member=user_id, today=day_of(db.now))
+    return db.all(Namespace, _WITH_SOLE_OWNER, member=user_id, today=db.today)
 
 
 def member_source(group: Namespace) -> MemberSource:
@@ -114,7 +113,7 @@ _FEW = frozenset(
 )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
     groups = namespaces.c.kind == "group"
     # The expression disables the index on kind, so that the planner uses the more selective filters.
@@ -176,7 +175,7 @@ def list_groups(
         filters["custom_attributes"] = {"custom_attributes": attribute_matches}
     values = {name: value for each in filters.values() for name, value in each.items()}
     if filters.keys() & _ACTOR_GROUPS:
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+        values |= {"actor": actor.user_id, "today": db.today}
     return fetch_page(db, Namespace, _list_query(frozenset(filters), params.order_by, params.sort), page, **values)
 
 

@@ -12,15 +12,22 @@ from ingot.core.access.levels import Level
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import Conflict, Invalid, too_long_message
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES, RESERVED_AT_TOP, RESERVED_BELOW, group_name_error, path_error
-from ingot.errors import Conflict, Invalid, too_long_message
-from ingot.projects.groups.events import GroupCreated, GroupVisibilityLowered
+from ingot.git.core.names import ref_name_error
+from ingot.projects.groups.events import GroupCreated, GroupVisibilityLowered, SharedRunnersDisabled
 from ingot.projects.groups.params import CreateGroup, EditGroup
 from ingot.projects.groups.ports import GroupProjects
 from ingot.projects.groups.queries import member_source
 from ingot.projects.members.service import delete_memberships, write_membership
-from ingot.projects.namespaces.group_options import edited_group_options, group_options
+from ingot.projects.namespaces.group_options import (
+    GroupOptions,
+    edited_group_options,
+    group_options,
+    require_artifacts_size,
+)
+from ingot.projects.namespaces.group_rules import require_no_deletion_around, require_runners_setting_allowed
 from ingot.projects.namespaces.queries import (
     actor_levels_in,
     ancestor_ids,
@@ -42,6 +49,7 @@ MAX_DEPTH = 20
 _PROJECT_CREATION = ("noone", "maintainer", "developer", "administrator", "owner")
 """Levels by the number in the instance setting ``default_project_creation``."""
 VISIBILITY_ORDER = {"private": 0, "internal": 10, "public": 20}
+_TOP_LEVEL_OPTIONS = ("prevent_sharing_groups_outside_hierarchy", "enabled_git_access_protocol")
 _COLUMNS = (
     "description",
     "visibility",
@@ -50,6 +58,7 @@ _COLUMNS = (
     "share_with_group_lock",
     "project_creation_level",
 )
+_SETTING_COLUMNS = ("name", "path", *_COLUMNS)
 
 
 def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Namespace | None) -> Namespace:
@@ -57,15 +66,18 @@ def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Name
     settings = all_settings(db)
     columns = {
         "project_creation_level": _PROJECT_CREATION[settings.default_project_creation],
-        **_columns(given_fields(params), "{}", db.now),
+        **_columns(actor, given_fields(params), "{}", db.now),
     }
     default = settings.default_group_visibility
     if parent and VISIBILITY_ORDER[default] > VISIBILITY_ORDER[parent.visibility]:
         default = parent.visibility  # type: ignore[assignment] # The column holds one of the same three literals.
     columns.setdefault("visibility", default)
     _validate(params.name.strip(), params.path, columns, parent)
+    _require_allowed_options(db, parent, "{}", columns["options_document"])
     _require_allowed_visibility(db, actor, columns["visibility"])
     _require_depth_within_limit(db, parent, 1)
+    if parent is not None:
+        require_no_deletion_around(db, parent)
     _release_own_old_path(db, actor, params.path, parent)
     try:
         group = add_namespace(db, "group", params.name.strip(), params.path, parent, **columns)
@@ -82,14 +94,18 @@ def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup
     """Change the given fields; a new path also moves everything below."""
     db.must_hold_part(NAMESPACES)
     parent = namespace_by_id(db, group.parent_id) if group.parent_id else None
-    columns = _columns(given_fields(params), group.options_document, group.two_factor_required_at or db.now)
+    columns = _columns(actor, given_fields(params), group.options_document, group.two_factor_required_at or db.now)
     name = params.name.strip() if params.name is not UNSET else group.name
     path = params.path if params.path is not UNSET else group.path
     _validate(name, path, {"visibility": group.visibility, **columns}, parent)
     if columns.get("visibility", group.visibility) != group.visibility:
         _require_allowed_visibility(db, actor, columns["visibility"])
         _require_content_within_visibility(db, group, columns["visibility"])
+    _require_allowed_options(db, parent, group.options_document, columns["options_document"])
     db.update(namespaces, group.id, **columns, updated_at=db.now)
+    setting = group_options(columns["options_document"]).shared_runners_setting
+    if setting not in ("enabled", group.options.shared_runners_setting):
+        emit(db, SharedRunnersDisabled(group.id))
     _set_avatar(db, group, params.avatar)
     if (name, path) != (group.name, group.path):
         _release_own_old_path(db, actor, path, parent)
@@ -98,6 +114,12 @@ def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup
         except Conflict as error:
             raise Invalid(**error.errors) from error
     return namespace_by_id(db, group.id)
+
+
+def setting_values(group: Namespace) -> dict[str, Any]:
+    """Return the settings of a group by name, for the record of their changes."""
+    options = {name: getattr(group.options, name) for name in GroupOptions.__struct_fields__}
+    return {name: getattr(group, name) for name in _SETTING_COLUMNS} | options
 
 
 def transfer_group(db: Connection, group: Namespace, parent: Namespace | None) -> Namespace:
@@ -141,17 +163,30 @@ def _release_own_old_path(db: Connection, actor: Actor, path: str, parent: Names
         release_old_path(db, full_path)
 
 
-def _columns(sent: dict[str, Any], options: str, required_at: Timestamp) -> dict[str, Any]:
+def _columns(actor: Actor, sent: dict[str, Any], options: str, required_at: Timestamp) -> dict[str, Any]:
     """Return the changed columns; ``required_at`` is when two-factor authentication is required, if it is."""
     columns = {name: sent[name] for name in _COLUMNS if name in sent}
     if "emails_disabled" in sent:
         sent.setdefault("emails_enabled", not sent["emails_disabled"])
+    require_artifacts_size(actor, sent, group_options(options).max_artifacts_size)
     columns["options_document"] = edited = edited_group_options(options, sent)
     required = group_options(edited).require_two_factor_authentication
     columns["two_factor_required_at"] = required_at if required else None
     if "description" in columns:
         columns["description"] = columns["description"] or ""
     return columns
+
+
+def _require_allowed_options(db: Connection, parent: Namespace | None, before: str, after: str) -> None:
+    """Raise Invalid for an option that contradicts the groups above, or that only top-level groups have."""
+    old, new = group_options(before), group_options(after)
+    if new.shared_runners_setting != old.shared_runners_setting:
+        require_runners_setting_allowed(db, parent.id if parent else None, new.shared_runners_setting)
+    if new.default_branch and ref_name_error(new.default_branch):
+        raise Invalid(default_branch=["is invalid"])
+    for name in _TOP_LEVEL_OPTIONS if parent else ():
+        if getattr(new, name) != getattr(old, name):
+            raise Invalid(**{name: ["only applies to top-level groups"]})
 
 
 def _validate(name: str, path: str, columns: dict[str, Any], parent: Namespace | None) -> None:

@@ -2,8 +2,8 @@
 
 from ingot.accounts.users.events import UserDeleting
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict
 from ingot.core.events.bus import Subscriptions
-from ingot.errors import Conflict
 from ingot.projects.groups.queries import groups_with_sole_owner
 from ingot.projects.groups.service import delete_group
 from ingot.projects.namespaces.queries import namespace_or_none

@@ -9,18 +9,19 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from ingot.core.db.database import Database
+from ingot.core.disk_errors import is_storage_full
+from ingot.core.errors import Conflict, Unavailable
 from ingot.core.jobs.handlers import RetryLater
+from ingot.core.log import log_failure
 from ingot.core.outgoing.errors import RequestFailed, RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.remotes import find_repository
 from ingot.core.outgoing.urls import strip_credentials
-from ingot.errors import Conflict, Unavailable
-from ingot.git.core.errors import GitError, MissingRepository, is_storage_full
+from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.core.shared_disks import file_lock
-from ingot.git.maintenance.fetch import NO_SPACE, fetch_into
+from ingot.git.maintenance.fetch import NO_SPACE, empty_repository, fetch_into
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.log import log_failure
 from ingot.projects.imports.queries import JOB_KEY, import_or_none, job_attempts
 from ingot.projects.imports.service import (
     ImportResult,
@@ -148,7 +149,10 @@ class ImportJobs:
                 monitor.check_pending,
                 max_bytes=max_bytes,
             )
-            return ImportFailure(reason, reason in TRANSIENT_REASONS) if reason else self._import_result(key)
+            repository = self._store.open(key)
+            if reason is None and (reason := repository.ref_limit_error()) is not None:
+                empty_repository(path)
+            return ImportFailure(reason, reason in TRANSIENT_REASONS) if reason else import_result_of(repository)
         except (RequestRefused, RequestFailed) as error:
             passing = error.temporary or error.reason.startswith(_SERVER_FAILED)
             return ImportFailure(error.reason, passing)
@@ -159,9 +163,6 @@ class ImportJobs:
     def _max_import_bytes(self, path: Path) -> int:
         free = max(0, shutil.disk_usage(path).free - RESERVED_BYTES)
         return free if self._max_bytes is None else min(free, self._max_bytes)
-
-    def _import_result(self, key: str) -> ImportResult:
-        return import_result_of(self._store.open(key))
 
 
 def import_result_of(repository: Repository) -> ImportResult:

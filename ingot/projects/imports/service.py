@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, update
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Denied, Invalid
 from ingot.core.events.bus import emit
 from ingot.core.jobs.handlers import RetryLater
 from ingot.core.jobs.queue import enqueue, wake_workers
@@ -13,7 +14,6 @@ from ingot.core.jobs.tables import jobs
 from ingot.core.outgoing.errors import RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.urls import strip_credentials
-from ingot.errors import Denied, Invalid
 from ingot.projects.imports.events import ProjectImported
 from ingot.projects.imports.queries import (
     JOB_KEY,

@@ -105,7 +105,7 @@ def list_member_ids(
     ids = _ids(db, statements.by_number, bound, page_size=page.size, page_offset=offset)
     if page.number == 1 and len(ids) < page.size:
         return Listing(ids, page, len(ids))
-    key = ("all members", statements.total, msgspec.json.encode(bound))
+    key = ("all members", db.statement_number(statements.total), msgspec.json.encode(bound))
     total = cached_count(db, key, (MEMBERS, USERS), lambda: db.value(statements.total, **bound))
     return Listing(ids, page, total)
 

@@ -23,9 +23,9 @@ from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, like_pattern, without_index
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import Date, day_of
+from ingot.core.db.times import Date
 from ingot.core.db.totals import MEMBERS, USERS
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.members.member_ids import list_member_ids, names_match
 from ingot.projects.members.params import ListMembers
 from ingot.projects.members.records import Member, Requester
@@ -61,6 +61,9 @@ class InvitedMemberQueries(NamedTuple):
 
 _BRIEF = (users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file)
 _OF_SOURCE = and_(memberships.c.source_kind == bindparam("kind"), memberships.c.source_id == bindparam("source"))
+_HIGHEST = select(func.max(memberships.c.access_level)).where(
+    memberships.c.user_id == bindparam("member"), is_unexpired(memberships.c.expires_at)
+)
 _MEMBERSHIP = select(memberships).where(_OF_SOURCE, memberships.c.user_id == bindparam("member"))
 
 
@@ -239,7 +242,7 @@ def list_members(
     db: Connection, source: MemberSource, params: ListMembers, page: Page, invited: InvitedMemberQueries | None = None
 ) -> Listing[Member]:
     """List the direct members; with ``invited`` also the inherited members and those of invited groups."""
-    values: dict[str, Any] = {"kind": source.kind, "source": source.id, "today": day_of(db.now)}
+    values: dict[str, Any] = {"kind": source.kind, "source": source.id, "today": db.today}
     if params.query:
         values["pattern"] = like_pattern(params.query)
     if params.user_ids:
@@ -318,5 +321,11 @@ def list_membership_sources(
     """
     if not user_ids:
         return []
-    values = {"kind": source.kind, "source": source.id, "namespace": source.namespace_id, "today": day_of(db.now)}
+    values = {"kind": source.kind, "source": source.id, "namespace": source.namespace_id, "today": db.today}
     return list(db.rows(_SOURCES, members=list(user_ids), **values))
+
+
+def highest_level(db: Connection, user_id: int) -> int:
+    """Return the highest level that a user has in any group or project; 0 without memberships."""
+    level: int | None = db.value(_HIGHEST, member=user_id, today=db.today)
+    return level or 0

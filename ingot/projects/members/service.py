@@ -7,28 +7,28 @@ from ingot.accounts.users.queries import find_user
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Date, day_of
+from ingot.core.db.times import Date
+from ingot.core.errors import Conflict, Denied, Invalid, NotFound
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict, Denied, Invalid, NotFound
 from ingot.projects.members.events import MemberAdded, MemberRemoved
 from ingot.projects.members.queries import MemberSource, has_other_owner, membership_or_none, request_or_none
-from ingot.projects.namespaces.tables import Membership, access_requests, memberships
+from ingot.projects.namespaces.group_rules import require_unlocked_members
+from ingot.projects.namespaces.tables import Membership, access_requests, invitations, memberships
 
 GLOBAL_NOTIFICATIONS = 3
-_LEVELS = {"group": frozenset({10, 20, 30, 40, 50}), "project": frozenset({10, 20, 30, 40})}
-_DELETE_ALL = delete(memberships).where(
-    memberships.c.source_kind == bindparam("kind"), memberships.c.source_id == bindparam("source")
-)
-_DELETE_REQUESTS = delete(access_requests).where(
-    access_requests.c.source_kind == bindparam("kind"), access_requests.c.source_id == bindparam("source")
+LEVELS = {"group": frozenset({10, 20, 30, 40, 50}), "project": frozenset({10, 20, 30, 40})}
+_TABLES = (memberships, access_requests, invitations)
+_DELETIONS = tuple(
+    delete(table).where(table.c.source_kind == bindparam("kind"), table.c.source_id == bindparam("source"))
+    for table in _TABLES
 )
 _EXPIRED = select(memberships).where(memberships.c.expires_at <= bindparam("today")).order_by(memberships.c.id)
 _MOVES = tuple(
     update(table)
     .where(table.c.source_kind == bindparam("kind"), table.c.source_id == bindparam("source"))
     .values(namespace_id=bindparam("moved_to"))
-    for table in (memberships, access_requests)
+    for table in _TABLES
 )
 
 
@@ -41,13 +41,14 @@ def add_member(
     level: int,
     expires_at: Date | None,
 ) -> None:
-    """Add a member; raise Denied if the level is higher than the caller's own."""
-    _check_level(actor, access, source, level)
+    """Add a member; raise Denied if the level is higher than the caller's own, or the group locks memberships."""
+    _require_unlocked(db, source)
+    check_level(actor, access, source, level)
     user = find_user(db, user_id)
     if user.placeholder or user.bot:
         raise Invalid(user_id=["is invalid"])
     existing = membership_or_none(db, source, user_id)
-    if existing is not None and (existing.expires_at is None or existing.expires_at > day_of(db.now)):
+    if existing is not None and (existing.expires_at is None or existing.expires_at > db.today):
         raise Conflict("Member already exists")
     write_membership(db, source, user_id, level, expires_at, actor.user_id)
 
@@ -96,7 +97,7 @@ def edit_member(
     membership = _find_membership(db, source, user_id)
     if find_user(db, user_id).bot:
         raise Denied("The access of a bot follows from its access token")
-    _check_level(actor, access, source, max(level, membership.access_level) if level in _LEVELS[source.kind] else level)
+    check_level(actor, access, source, max(level, membership.access_level) if level in LEVELS[source.kind] else level)
     new_expiry = membership.expires_at if expires_at is UNSET else expires_at
     if source.owner_id == user_id and (level < membership.access_level or new_expiry is not None):
         raise Denied("The access of the project's owner cannot be limited")
@@ -137,7 +138,8 @@ def approve_request(
     """Make a user with an access request a member; raise NotFound if there is no request."""
     if request_or_none(db, source, user_id) is None:
         raise NotFound()
-    _check_level(actor, access, source, level)
+    _require_unlocked(db, source)
+    check_level(actor, access, source, level)
     write_membership(db, source, user_id, level, None, actor.user_id)
 
 
@@ -150,9 +152,9 @@ def delete_access_request(db: Connection, source: MemberSource, user_id: int) ->
 
 
 def delete_memberships(db: Connection, source: MemberSource) -> None:
-    """Delete all memberships and access requests of a group or project that is being deleted."""
-    db.run(_DELETE_ALL, kind=source.kind, source=source.id)
-    db.run(_DELETE_REQUESTS, kind=source.kind, source=source.id)
+    """Delete all memberships, access requests and invitations of a group or project that is being deleted."""
+    for deletion in _DELETIONS:
+        db.run(deletion, kind=source.kind, source=source.id)
 
 
 def move_memberships(db: Connection, source: MemberSource, namespace_id: int) -> None:
@@ -163,7 +165,7 @@ def move_memberships(db: Connection, source: MemberSource, namespace_id: int) ->
 
 def delete_expired_memberships(db: Connection) -> int:
     """Delete expired memberships, which have not counted since their expiry, and return their number."""
-    expired = db.all(Membership, _EXPIRED, today=day_of(db.now))
+    expired = db.all(Membership, _EXPIRED, today=db.today)
     return sum(_delete(db, membership, expired=True) for membership in expired)
 
 
@@ -184,8 +186,9 @@ def _find_membership(db: Connection, source: MemberSource, user_id: int) -> Memb
     return membership
 
 
-def _check_level(actor: Actor, access: Access, source: MemberSource, level: int) -> None:
-    if level not in _LEVELS[source.kind]:
+def check_level(actor: Actor, access: Access, source: MemberSource, level: int) -> None:
+    """Raise Invalid for a level that members of the source cannot have, Denied for one above the caller's own."""
+    if level not in LEVELS[source.kind]:
         raise Invalid(access_level=["is not included in the list"])
     if level > access.level and not actor.admin:
         raise Denied
@@ -199,3 +202,8 @@ def _require_other_owner(db: Connection, source: MemberSource, membership: Membe
         and not has_other_owner(db, source.id, membership.user_id)
     ):
         raise Denied("A group must have at least one owner")
+
+
+def _require_unlocked(db: Connection, source: MemberSource) -> None:
+    if source.kind == "project":
+        require_unlocked_members(db, source.namespace_id)

@@ -10,7 +10,7 @@ from ingot.projects.namespaces.views import NamespaceExistsView, NamespaceView, 
 routes = Routes("namespaces")
 
 
-@routes.get("/namespaces", may=signed_in, returns=list[NamespaceView])
+@routes.get("/namespaces", may=signed_in, returns=list[NamespaceView], cached=True)
 def list_namespaces(call: Call, params: ListNamespaces, page: Page) -> Listing[NamespaceView]:
     """List the namespaces that the caller may see; administrators see all."""
     listing = queries.list_namespaces(call.db, call.actor, params, page)

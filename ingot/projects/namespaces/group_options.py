@@ -1,7 +1,7 @@
 """Options of groups: attributes that are stored as one JSON document, with GitLab's names.
 
-A description of a field states its effect; fields without one are stored and returned only. docs/attributes.md is
-generated from this struct.
+A description of a field states its effect; other fields are fixed at the value that describes the server.
+docs/attributes.md is generated from this struct.
 """
 
 from functools import lru_cache
@@ -10,12 +10,18 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from ingot.core.access.actor import Actor
+from ingot.core.api.declared_fields import fixed
+from ingot.core.db.times import Date
+from ingot.core.errors import Denied
 from ingot.projects.namespaces.push_rule import PushRule
 
 PROTECTION = "default_branch_protection"
 """Option that the view shows with the default of the instance."""
-INTERNAL_OPTIONS = ("push_rule",)
+INTERNAL_OPTIONS = ("push_rule", "name_before_deletion", "path_before_deletion")
 """Options that are neither parameters nor shown under their names."""
+SHOWN_ONLY_OPTIONS = ("marked_for_deletion_on",)
+"""Options that are no parameters."""
 _Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
@@ -25,7 +31,13 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     subgroup_creation_level: Annotated[
         Literal["owner", "maintainer"], Meta(description="Level that a member needs to create subgroups.")
     ] = "owner"
-    default_branch: Annotated[str, Meta(max_length=255)] | None = None
+    default_branch: (
+        Annotated[
+            str,
+            Meta(max_length=255, description="Default branch of new projects; the nearest group with one decides."),
+        ]
+        | None
+    ) = None
     default_branch_protection: (
         Annotated[
             Literal[0, 1, 2, 3, 4],
@@ -43,13 +55,26 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         _Count, Meta(description="Hours until members must have set up the second factor.")
     ] = 48
     mentions_disabled: Annotated[bool, Meta(description="Mentions of the group notify no one.")] = False
-    auto_devops_enabled: bool | None = None
-    show_diff_preview_in_email: bool = True
-    shared_runners_setting: Literal["enabled", "disabled_and_overridable", "disabled_and_unoverridable"] = "enabled"
-    math_rendering_limits_enabled: bool = True
-    lock_math_rendering_limits_enabled: bool = False
-    prevent_sharing_groups_outside_hierarchy: bool = False
-    membership_lock: bool = False
+    auto_devops_enabled: Annotated[bool, fixed("Auto DevOps is not available.")] | None = None
+    show_diff_preview_in_email: Annotated[
+        bool, Meta(description="False hides the lines of a diff in mails about all projects below.")
+    ] = True
+    shared_runners_setting: Annotated[
+        Literal["enabled", "disabled_and_overridable", "disabled_and_unoverridable"],
+        Meta(
+            description="Disabled switches the runners of the instance off in all projects below, which may enable "
+            "them again only if that is overridable."
+        ),
+    ] = "enabled"
+    math_rendering_limits_enabled: Annotated[bool, fixed("The limits of formulas cannot be changed.")] = True
+    lock_math_rendering_limits_enabled: Annotated[bool, fixed("The limits of formulas cannot be changed.")] = False
+    prevent_sharing_groups_outside_hierarchy: Annotated[
+        bool,
+        Meta(description="Top-level group: groups and projects below are shared only with groups below it."),
+    ] = False
+    membership_lock: Annotated[
+        bool, Meta(description="No members can be added to projects of the group and its subgroups.")
+    ] = False
     wiki_access_level: Annotated[
         Literal["disabled", "private", "enabled"],
         Meta(description="Wiki of the group: none, for members only, or for all who can see the group."),
@@ -63,9 +88,28 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     only_allow_merge_if_all_discussions_are_resolved: Annotated[
         bool, Meta(description="Merge requests of all projects below require that all discussions are resolved.")
     ] = False
-    enabled_git_access_protocol: Literal["ssh", "http", "all"] | None = None
-    max_artifacts_size: _Count | None = None
+    enabled_git_access_protocol: (
+        Annotated[
+            Literal["ssh", "http", "all"],
+            Meta(description="Top-level group: git access to the projects below is allowed over this protocol only."),
+        ]
+        | None
+    ) = None
+    max_artifacts_size: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=2**31 - 1,
+                description="Largest artifact archive in megabytes, set by administrators; projects may differ.",
+            ),
+        ]
+        | None
+    ) = None
     push_rule: PushRule | None = None
+    marked_for_deletion_on: Date | None = None
+    name_before_deletion: str | None = None
+    path_before_deletion: str | None = None
 
 
 _decode = msgspec.json.Decoder(GroupOptions).decode
@@ -84,6 +128,12 @@ def shown_group_options(document: str) -> tuple[Any, ...]:
     return tuple(
         getattr(options, name) for name in GroupOptions.__struct_fields__ if name not in (PROTECTION, *INTERNAL_OPTIONS)
     )
+
+
+def require_artifacts_size(actor: Actor, sent: dict[str, Any], current: int | None) -> None:
+    """Raise Denied if anyone but an administrator changes the largest size of artifacts."""
+    if not actor.admin and sent.get("max_artifacts_size", current) != current:
+        raise Denied("Only administrators can change max_artifacts_size")
 
 
 def edited_group_options(document: str, given: dict[str, Any]) -> str:

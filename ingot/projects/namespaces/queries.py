@@ -13,8 +13,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.search import is_indexed, search_term, text_search
-from ingot.core.db.times import day_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.namespaces import policy
 from ingot.projects.namespaces.params import ListNamespaces
 from ingot.projects.namespaces.policy import is_unexpired
@@ -74,7 +73,7 @@ def _list_query(least: Level | None, search: str) -> ListQuery:
 def list_namespaces(db: Connection, actor: Actor, params: ListNamespaces, page: Page) -> Listing[Namespace]:
     """List the namespaces that the caller may see, or only those that they own."""
     least = Level.OWNER if params.owned_only else None if actor.admin else Level.GUEST
-    values: dict[str, Any] = {} if least is None else {"actor": actor.user_id, "today": day_of(db.now)}
+    values: dict[str, Any] = {} if least is None else {"actor": actor.user_id, "today": db.today}
     search = ""
     if params.search and is_indexed(params.search):
         search, values["needle"] = "indexed", search_term(params.search)
@@ -100,9 +99,7 @@ def find_namespace(db: Connection, actor: Actor, name: str) -> Namespace:
 
 
 def _is_visible(db: Connection, actor: Actor, namespace: Namespace) -> bool:
-    return (
-        actor.admin or db.value(_VISIBLE, namespace=namespace.id, actor=actor.user_id, today=day_of(db.now)) is not None
-    )
+    return actor.admin or db.value(_VISIBLE, namespace=namespace.id, actor=actor.user_id, today=db.today) is not None
 
 
 def namespace_by_id(db: Connection, namespace_id: int) -> Namespace:
@@ -155,12 +152,12 @@ def member_counts(db: Connection, namespace_ids: list[int]) -> dict[int, int]:
     """Return the number of distinct members of each group and its descendants, by group id."""
     if not namespace_ids:
         return {}
-    return {row[0]: row[1] for row in db.rows(_MEMBER_COUNTS, namespaces=namespace_ids, today=day_of(db.now))}
+    return {row[0]: row[1] for row in db.rows(_MEMBER_COUNTS, namespaces=namespace_ids, today=db.today)}
 
 
 def actor_levels_in(db: Connection, actor: Actor, namespace_ids: list[int]) -> dict[int, int]:
     """Return the caller's highest level in each of these groups, including inherited levels."""
-    values = {"namespaces": namespace_ids, "actor": actor.user_id, "today": day_of(db.now)}
+    values = {"namespaces": namespace_ids, "actor": actor.user_id, "today": db.today}
     if not namespace_ids:
         return {}
     levels: dict[int, int] = {row[0]: row[1] or 0 for row in db.rows(_INVITED, **values)}
@@ -200,4 +197,4 @@ def is_outsider(db: Connection, access: Access) -> bool:
 
     Bots of access tokens must not, because their tokens are valid for one project or group only.
     """
-    return access.level == Level.NONE and not db.follow_redirects
+    return access.level == Level.NONE and db.for_change

@@ -5,9 +5,9 @@ from typing import Any
 from sqlalchemy import bindparam, delete, literal_column, select
 
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict
 from ingot.projects.namespaces.events import NamespaceDeleting, NamespaceMoved, NamespacePathRequested
 from ingot.projects.namespaces.queries import ancestor_ids, namespace_by_id, namespace_by_path, subtree_of
 from ingot.projects.namespaces.tables import Namespace, namespace_tree, namespaces, path_redirects

@@ -4,8 +4,8 @@ from sqlalchemy import bindparam, select
 
 from ingot.accounts.users.events import UserCreated, UserDeleting, UserRenamed
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict
 from ingot.core.events.bus import Subscriptions
-from ingot.errors import Conflict
 from ingot.projects.namespaces.service import add_namespace, delete_namespace, rename_namespace
 from ingot.projects.namespaces.tables import Namespace, namespaces
 

@@ -1,10 +1,10 @@
-"""Tables and records of namespaces, their hierarchy, memberships, group shares and access requests."""
+"""Tables and records of namespaces, their hierarchy, memberships, group shares, access requests and invitations."""
 
 from typing import Literal
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
-from ingot.core.db.schema import Record, flag, metadata, number, reference, row_id, text
+from ingot.core.db.schema import Record, binary, flag, metadata, number, reference, row_id, text
 from ingot.core.db.times import Date, Timestamp
 from ingot.projects.namespaces.group_options import GroupOptions, group_options
 
@@ -132,6 +132,24 @@ access_requests = Table(
     sqlite_autoincrement=True,
 )
 
+# Invitations of email addresses that belong to no user yet. Only a digest of the token in the mail is stored.
+invitations = Table(
+    "invitations",
+    metadata,
+    row_id(),
+    text("source_kind"),
+    number("source_id"),
+    reference("namespace_id", "namespaces.id", index=True),
+    text("email", index=True),
+    number("access_level"),
+    text("expires_at", nullable=True),
+    binary("digest", unique=True),
+    text("created_at", index=True),
+    reference("created_by_id", "users.id", ondelete="SET NULL", nullable=True),
+    UniqueConstraint("source_kind", "source_id", "email"),
+    sqlite_autoincrement=True,
+)
+
 
 class Namespace(Record, frozen=True):
     """Path that contains projects: a user's personal namespace or a group."""
@@ -202,3 +220,18 @@ class AccessRequest(Record, frozen=True):
     namespace_id: int
     user_id: int
     requested_at: Timestamp
+
+
+class Invitation(Record, frozen=True):
+    """Pending invitation of an email address into a group or project."""
+
+    id: int
+    source_kind: SourceKind
+    source_id: int
+    namespace_id: int
+    email: str
+    access_level: int
+    expires_at: Date | None
+    digest: bytes
+    created_at: Timestamp
+    created_by_id: int | None

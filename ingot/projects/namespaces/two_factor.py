@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, bindparam, select, union_all
 
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Timestamp, add_duration, day_of
+from ingot.core.db.times import Timestamp, add_duration
 from ingot.projects.namespaces.group_options import group_options
 from ingot.projects.namespaces.policy import is_unexpired
 from ingot.projects.namespaces.tables import memberships, namespace_tree, namespaces
@@ -63,7 +63,7 @@ def two_factor_requirements(db: Connection, user_id: int) -> Sequence[TwoFactorR
 
     The grace period starts when the group begins to require it or the user becomes a member.
     """
-    today = day_of(db.now)
+    today = db.today
 
     def read() -> tuple[TwoFactorRequirement, ...]:
         first: dict[int, TwoFactorRequirement] = {}

@@ -7,22 +7,27 @@ from urllib.parse import quote
 
 from msgspec import UNSET
 
+from ingot.accounts.audit_events.service import Entity, record_changes
 from ingot.accounts.avatars.views import avatar_response
 from ingot.accounts.instance.all_settings import all_settings
+from ingot.accounts.instance.outgoing_rules import guard_within
 from ingot.accounts.instance.search_access import require_search_allowed
+from ingot.accounts.users.commit_addresses import commit_address
+from ingot.accounts.users.policy import may_see_profile
 from ingot.accounts.users.queries import find_user, user_by_username_or_none, user_or_none
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import administrators, anyone, require, signed_in
 from ingot.core.api.params import MissingParameter, given_fields
-from ingot.core.api.routes import Call, PartialLock, PrepareContext, RawResponse, Routes
+from ingot.core.api.routes import AlternateResponse, Call, PartialLock, PrepareContext, RawResponse, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import to_datetime
+from ingot.core.errors import Invalid, NotFound
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.errors import Invalid, NotFound
+from ingot.core.settings import Settings
 from ingot.git.core.names import ref_name_error
 from ingot.git.history.commits import Signature
 from ingot.git.maintenance.store import RepositoryStore, new_key, storage_of
@@ -31,14 +36,18 @@ from ingot.projects.groups.policy import may_create_project_in
 from ingot.projects.groups.queries import find_group
 from ingot.projects.imports.service import schedule_import, validate_import_url
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
+from ingot.projects.namespaces.group_rules import default_branch_of_group
 from ingot.projects.namespaces.locks import part_of, part_of_user
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_of_user, namespace_or_none
+from ingot.projects.namespaces.scheduled_deletion import DeleteScheduled
 from ingot.projects.namespaces.tables import Namespace
-from ingot.projects.projects import policy, queries, service
+from ingot.projects.projects import delayed_deletion, policy, queries, service
+from ingot.projects.projects.attributes import setting_values
 from ingot.projects.projects.events import ProjectInitialized
 from ingot.projects.projects.initial_commit import commit_readme
 from ingot.projects.projects.jobs import delete_unused_repository
 from ingot.projects.projects.locks import project_path_by_id
+from ingot.projects.projects.option_rules import changes_role_of_owners
 from ingot.projects.projects.params import (
     CreateProject,
     EditProject,
@@ -59,7 +68,6 @@ from ingot.projects.projects.views import (
     project_views,
     simple_view,
 )
-from ingot.settings import Settings
 
 routes = Routes("projects")
 
@@ -77,18 +85,18 @@ def project_lookup_in_path(call: Call) -> tuple[Access, policy.ProjectLookup]:
 
 def repository_store(settings: Settings) -> RepositoryStore:
     """Return the store of all repositories of the instance."""
-    return _store_at(settings.data, settings.repository_storages)
+    return _store_at(settings.data, settings.repository_storages, settings.max_refs)
 
 
 @lru_cache(8)
-def _store_at(data: Path, storages: str) -> RepositoryStore:
+def _store_at(data: Path, storages: str, max_refs: int) -> RepositoryStore:
     others = Settings(data=data, repository_storages=storages).storage_directories
-    return RepositoryStore(data / "repositories", others)
+    return RepositoryStore(data / "repositories", others, max_refs)
 
 
 def project_page(call: Call, listing: Listing[Project], params: ListProjects) -> Listing[SimpleProjectView]:
     """Return a page of projects in the form that the parameters request."""
-    urls = instance_urls(call.origin, call.settings)
+    urls = instance_urls(call.db, call.origin, call.settings)
     if params.simple:
         return listing.of([simple_view(project, urls) for project in listing.items])
     views = project_views(call.db, call.actor, listing.items, urls, statistics=params.statistics)
@@ -100,10 +108,10 @@ def project_page(call: Call, listing: Listing[Project], params: ListProjects) ->
 def project_response(call: Call, project: Project) -> ProjectView:
     """Return a project as the caller may see it."""
     lookup = queries.find_project_lookup(call.db, call.actor, project.id)
-    return project_view(call.db, call.actor, lookup, instance_urls(call.origin, call.settings))
+    return project_view(call.db, call.actor, lookup, instance_urls(call.db, call.origin, call.settings))
 
 
-@routes.get("/projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
+@routes.get("/projects", may=anyone, returns=list[ProjectView | SimpleProjectView], cached=True)
 def list_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
     """List the projects that the caller may see."""
     if params.search:
@@ -111,13 +119,15 @@ def list_projects(call: Call, params: ListProjects, page: Page) -> Listing[Simpl
     return project_page(call, queries.list_projects(call.db, call.actor, params, page), params)
 
 
-@routes.get("/users/:user_id/projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
+@routes.get("/users/:user_id/projects", may=anyone, returns=list[ProjectView | SimpleProjectView], cached=True)
 def list_user_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
     """List the projects in a user's personal namespace."""
     name = call.path["user_id"]
     user = user_or_none(call.db, name) or user_by_username_or_none(call.db, name)
     if user is None:
         raise NotFound("User")
+    if not may_see_profile(call.actor, user):
+        return Listing([], page, 0)
     return project_page(
         call, queries.list_projects(call.db, call.actor, params, page, "of_user", owner=user.id), params
     )
@@ -133,11 +143,16 @@ def search_projects(call: Call, params: ListProjects, page: Page) -> Listing[Sim
 
 
 @routes.get(
-    "/projects/:id", on=project_lookup_in_path, may=policy.may_see_project_lookup, returns=ProjectView, open=True
+    "/projects/:id",
+    on=project_lookup_in_path,
+    may=policy.may_see_project_lookup,
+    returns=ProjectView,
+    open=True,
+    cached=True,
 )
 def get_project(call: Call, lookup: policy.ProjectLookup, params: GetProject) -> ProjectView:
     """Get a project."""
-    urls = instance_urls(call.origin, call.settings)
+    urls = instance_urls(call.db, call.origin, call.settings)
     options = {"statistics": params.statistics, "ci_settings": params.ci_settings}
     view = project_view(call.db, call.actor, lookup, urls, **options)
     # Only in this endpoint: responses to writes must not depend on a read from git.
@@ -160,13 +175,13 @@ class NewRepository(NamedTuple):
 
 def _create_repository(context: PrepareContext, params: CreateProject) -> NewRepository:
     """Create the repository before the transaction; it is deleted if the request fails."""
-    branch = params.default_branch or context.database.read(all_settings).default_branch_name
-    branch = branch or context.settings.default_branch
+    chosen = context.database.read(partial(_default_branch, namespace_id=params.namespace_id))
+    branch = params.default_branch or chosen or context.settings.default_branch
     if ref_name_error(branch):
         raise Invalid(default_branch=["is invalid"])
     if params.name is UNSET and params.path is UNSET:
         raise MissingParameter("name")
-    _check_import_url(context.settings, params)
+    _check_import_url(context.database.read(partial(guard_within, settings=context.settings)), params)
     with_readme = params.initialize_with_readme and not params.import_url
     author = _first_commit_author(context) if with_readme else None
     store = repository_store(context.settings)
@@ -179,16 +194,26 @@ def _create_repository(context: PrepareContext, params: CreateProject) -> NewRep
     return NewRepository(key, branch, commit_readme(store.open(key), branch, name, description, author))
 
 
-def _check_import_url(settings: Settings, params: CreateProject | EditProject) -> None:
+def _default_branch(db: Connection, namespace_id: int | str | None) -> str | None:
+    """Return the default branch of new projects that the group or the instance chooses."""
+    namespace = None if namespace_id is None else namespace_or_none(db, str(namespace_id))
+    chosen = None if namespace is None else default_branch_of_group(db, namespace.id)
+    return chosen or all_settings(db).default_branch_name
+
+
+def _check_import_url(guard: SsrfGuard, params: CreateProject | EditProject) -> None:
     if params.import_url:
-        guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
         validate_import_url(params.import_url, guard)
 
 
 def _first_commit_author(context: PrepareContext) -> Signature:
     """Return the owner of the new project as the author of its first commit."""
-    user = context.database.read(lambda db: find_user(db, context.path.get("user_id", context.actor.user_id)))
-    return Signature(user.name, user.email, int(to_datetime(context.database.clock()).timestamp()), 0)
+
+    def read(db: Connection) -> tuple[str, str]:
+        user = find_user(db, context.path.get("user_id", context.actor.user_id))
+        return user.name, commit_address(db, user)
+
+    return Signature(*context.database.read(read), int(to_datetime(context.database.clock()).timestamp()), 0)
 
 
 def _namespace_of_new_project(call: Call, params: CreateProject) -> list[str]:
@@ -252,35 +277,64 @@ def edit_project(call: Call, project: Project, params: EditProject) -> ProjectVi
     """Edit a project."""
     if not given_fields(params):
         raise MissingParameter("name")
-    if params.name not in (UNSET, project.name) or params.visibility not in (UNSET, project.visibility):
+    renames = params.name not in (UNSET, project.name) or params.visibility not in (UNSET, project.visibility)
+    if renames or changes_role_of_owners(given_fields(params), project.ci_options):
         access, _ = project_in_path(call)
         require(policy.may_own_project(call.actor, access, project))
-    _check_import_url(call.settings, params)
+    _check_import_url(guard_within(call.db, call.settings), params)
     edited = service.edit_project(call.db, call.actor, project, params)
     if call.actor.admin and params.repository_storage not in (UNSET, storage_of(project.repository_key)):
         storages = repository_store(call.settings).roots
         call.db.ports[StorageMoves].schedule(call.db, edited, params.repository_storage, storages)
     if params.default_branch is not UNSET and params.default_branch is not None:
         edited = service.set_default_branch(call.db, edited, repository_store(call.settings), params.default_branch)
+    _record_changes(call, project, edited)
     return project_response(call, edited)
 
 
-@routes.delete("/projects/:id", on=project_in_path, may=policy.may_own_project, returns=None, locks=NAMESPACES)
-def delete_project(call: Call, project: Project) -> None:
-    """Delete a project with everything in it."""
-    service.delete_project(call.db, project)
+def _record_changes(call: Call, before: Project, after: Project) -> None:
+    entity = Entity("Project", after.id, after.full_path)
+    record_changes(call, entity, setting_values(before), setting_values(after))
+
+
+@routes.delete(
+    "/projects/:id",
+    on=project_in_path,
+    may=policy.may_own_project,
+    returns=None,
+    instead={202: dict[str, str]},
+    locks=NAMESPACES,
+)
+def delete_project(call: Call, project: Project, params: DeleteScheduled) -> AlternateResponse | None:
+    """Delete a project with everything in it, now or after the period of the instance."""
+    scheduled = delayed_deletion.request_project_deletion(call.db, call.actor, project, params)
+    return AlternateResponse(202, {"message": "202 Accepted"}) if scheduled else None
+
+
+@routes.post(
+    "/projects/:id/restore", on=project_in_path, may=policy.may_own_project, returns=ProjectView, locks=NAMESPACES
+)
+def restore_project(call: Call, project: Project) -> ProjectView:
+    """Take back the scheduled deletion of a project."""
+    restored = delayed_deletion.restore_project(call.db, call.actor, project)
+    _record_changes(call, project, restored)
+    return project_response(call, restored)
 
 
 @routes.post("/projects/:id/archive", on=project_in_path, may=policy.may_own_project, returns=ProjectView)
 def archive_project(call: Call, project: Project) -> ProjectView:
     """Archive a project, which makes it read-only."""
-    return project_response(call, service.archive_project(call.db, project, True))
+    archived = service.archive_project(call.db, project, True)
+    _record_changes(call, project, archived)
+    return project_response(call, archived)
 
 
 @routes.post("/projects/:id/unarchive", on=project_in_path, may=policy.may_own_project, returns=ProjectView)
 def unarchive_project(call: Call, project: Project) -> ProjectView:
     """Unarchive a project, which makes it writable again."""
-    return project_response(call, service.archive_project(call.db, project, False))
+    unarchived = service.archive_project(call.db, project, False)
+    _record_changes(call, project, unarchived)
+    return project_response(call, unarchived)
 
 
 @routes.get("/projects/:id/avatar", on=project_in_path, may=policy.may_see_project, returns=RawResponse)

@@ -7,20 +7,24 @@ from typing import Any
 
 from msgspec import UNSET
 
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
 from ingot.accounts.users.queries import find_user
 from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import Denied, Invalid, too_long_message
 from ingot.core.names import RESERVED_PROJECTS, path_error, project_name_error
-from ingot.errors import Denied, Invalid, too_long_message
 from ingot.projects.groups.service import VISIBILITY_ORDER
+from ingot.projects.members.queries import highest_level
 from ingot.projects.namespaces.queries import namespace_by_path
 from ingot.projects.namespaces.tables import Namespace
-from ingot.projects.projects.branch_patterns import branch_matcher
+from ingot.projects.projects.branch_patterns import branch_matcher, require_branch_template
 from ingot.projects.projects.cleanup_policy import edited_policy
-from ingot.projects.projects.options import edited_options, project_options
+from ingot.projects.projects.option_rules import consistent_options
+from ingot.projects.projects.options import edited_options, project_ci_options, project_options
 from ingot.projects.projects.params import ProjectAttributes
 from ingot.projects.projects.queries import (
     count_personal_projects,
@@ -28,6 +32,7 @@ from ingot.projects.projects.queries import (
     project_id_by_path_or_none,
     project_or_none,
 )
+from ingot.projects.projects.tables import Project
 
 MAX_LENGTH = 255
 MAX_DESCRIPTION_LENGTH = 1_000_000
@@ -60,6 +65,7 @@ _STORED_AS_SENT = (
     *_FLAGS,
     *("description", "visibility", "ci_config_path", "merge_method", "squash_option", "repository_access_level"),
 )
+_SETTING_COLUMNS = ("name", "path", "default_branch", "archived", *_STORED_AS_SENT)
 _ALIASES = {
     "public_builds": "public_jobs",
     "printing_merge_requests_link_enabled": "printing_merge_request_link_enabled",
@@ -87,8 +93,11 @@ _OFF_BY_DEFAULT = ("only_allow_merge_if_pipeline_succeeds", "only_allow_merge_if
 
 
 def path_from_name(name: str) -> str:
-    """Return the path of a project whose name alone was given: lowercase ASCII with dashes."""
-    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    """Return the path of a project whose name alone was given: lowercase ASCII with dashes.
+
+    Of a name that is too long, it is the path of a start that is too long as well.
+    """
+    ascii_name = unicodedata.normalize("NFKD", name[: MAX_LENGTH + 1]).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9_]+", "-", ascii_name.lower()).strip("-")
 
 
@@ -110,6 +119,10 @@ def options_from_params(params: ProjectAttributes, document: str, now: Timestamp
         sent.setdefault("emails_enabled", not sent["emails_disabled"])
     if sent.get("mirror_branch_regex"):
         branch_matcher(sent["mirror_branch_regex"])
+    if sent.get("merge_request_title_regex"):
+        branch_matcher(sent["merge_request_title_regex"], "merge_request_title_regex")
+    if sent.get("issue_branch_template"):
+        require_branch_template(sent["issue_branch_template"])
     private: set[str] = set(project_options(document).private_features)
     for level, flag in _LEVELS.items():
         feature = level.removesuffix("_access_level")
@@ -121,6 +134,7 @@ def options_from_params(params: ProjectAttributes, document: str, now: Timestamp
         policy = project_options(document).container_expiration_policy
         changes = params.container_expiration_policy_attributes
         sent["container_expiration_policy"] = edited_policy(policy, changes, now)
+    sent = consistent_options(sent, project_ci_options(document))
     return edited_options(document, {**sent, "private_features": sorted(private)})
 
 
@@ -166,6 +180,9 @@ def check_projects_limit(db: Connection, actor: Actor, namespace: Namespace) -> 
     """Raise Denied if a user has reached the limit of personal projects."""
     if namespace.kind != "user" or actor.admin or namespace.owner_id is None:
         return
+    allowed = all_settings(db).allow_project_creation_for_guest_and_below
+    if not allowed and highest_level(db, namespace.owner_id) <= Level.GUEST:
+        raise Denied("Users who are no more than guests cannot create projects")
     limit = find_user(db, namespace.owner_id).projects_limit
     if count_personal_projects(db, namespace.id) >= limit:
         raise Denied(f"Your project limit is {limit} projects! Please contact your administrator to increase it")
@@ -216,3 +233,10 @@ def require_available_name(db: Connection, namespace: Namespace, name: str, path
         errors["path"] = ["has already been taken"]
     if errors:
         raise Invalid(**errors)
+
+
+def setting_values(project: Project) -> dict[str, Any]:
+    """Return the settings of a project by name, for the record of their changes."""
+    columns = {name: getattr(project, name) for name in _SETTING_COLUMNS}
+    options = project_options(project.options_document), project_ci_options(project.options_document)
+    return columns | {name: getattr(struct, name) for struct in options for name in struct.__struct_fields__}

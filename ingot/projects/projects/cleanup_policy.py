@@ -7,7 +7,8 @@ from msgspec import UNSET, UnsetType
 
 from ingot.core.api.params import Params, given_fields
 from ingot.core.db.times import Timestamp, add_duration
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
+from ingot.core.late_imports import require_modules
 
 Cadence = Literal["1d", "7d", "14d", "1month", "3month"]
 KeptTags = Literal[1, 5, 10, 25, 50, 100]
@@ -61,7 +62,8 @@ def next_run(policy: ContainerCleanupPolicy, now: Timestamp) -> Timestamp:
 
 
 def _require_valid_patterns(policy: ContainerCleanupPolicy) -> None:
-    import re2  # Few processes change policies, and the library takes 4 MB.
+    require_modules("re2")  # Few processes change policies, and the library takes 4 MB.
+    import re2
 
     if not policy.name_regex:
         raise Invalid(**{"container_expiration_policy.name_regex": ["can't be blank"]})

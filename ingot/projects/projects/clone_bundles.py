@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ingot.core.settings import BUNDLES, Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.files import FileStorage
 from ingot.git.core.refs import HEADS, TAGS, read_refs
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.bundles import write_clone_bundle
-from ingot.settings import BUNDLES, Settings
 
 MIN_REPOSITORY_BYTES = 16 * 2**20
 """Smaller repositories are cloned as fast without a bundle."""

@@ -9,7 +9,7 @@ from ingot.core.access.levels import Access, Level
 from ingot.projects.projects.options import PrivateFeature
 from ingot.projects.projects.tables import Project, projects
 
-Feature = PrivateFeature | Literal["releases", "environments", "feature_flags"]
+Feature = PrivateFeature | Literal["releases", "environments", "feature_flags", "infrastructure"]
 PLANNING_FEATURES: tuple[PrivateFeature, ...] = ("issues", "merge_requests")
 _SWITCHES: dict[str, str] = {
     "issues": "issues_enabled",

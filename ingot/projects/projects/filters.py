@@ -162,7 +162,7 @@ class ProjectListQueries(NamedTuple):
     """Scans in list order until a page is full."""
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def project_list_queries(filters: frozenset[str], order_by: str, sort: str) -> ProjectListQueries:
     """Return the statements of a list with these filters, in this order."""
     total = _count_query(filters)

@@ -1,11 +1,11 @@
 """Initial commit of a project that starts with a README."""
 
+from ingot.core.log import log_failure
 from ingot.git.core.errors import GitError
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import NO_OID, Signature
 from ingot.git.writing.commits import CommitMetadata, InvalidAction, TreeAction, commit_actions
 from ingot.git.writing.ref_updates import RefUpdate, update_refs
-from ingot.log import log_failure
 
 FIRST_COMMIT_MESSAGE = "Initial commit"
 

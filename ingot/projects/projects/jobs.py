@@ -8,11 +8,11 @@ from sqlalchemy import bindparam, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Unavailable
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Unavailable
+from ingot.core.log import log_failure
 from ingot.git.maintenance.housekeeping import remove_stale_locks, run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore, key_in
-from ingot.log import log_failure
 from ingot.projects.projects.clone_bundles import CloneBundles
 from ingot.projects.projects.default_branch import reconcile_head, record_head
 from ingot.projects.projects.tables import group_wikis, project_wikis, projects

@@ -1,7 +1,7 @@
 """Options of projects: attributes that are stored as one JSON document, with GitLab's names and defaults.
 
-A description of a field states its effect; fields without one are stored and returned only. docs/attributes.md is
-generated from these structs.
+A description of a field states its effect; other fields are fixed at the value that describes the server.
+docs/attributes.md is generated from these structs.
 """
 
 from functools import lru_cache
@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, field
 
+from ingot.core.api.declared_fields import fixed
+from ingot.core.db.times import Date
 from ingot.projects.namespaces.push_rule import PushRule
 from ingot.projects.projects.cleanup_policy import ContainerCleanupPolicy
 
@@ -17,6 +19,7 @@ FeatureLevel = Literal["disabled", "private", "enabled"]
 PrivateFeature = Literal["issues", "merge_requests", "builds", "wiki", "snippets", "container_registry"]
 """Feature with a switch of its own, whose level is private."""
 _Template = Annotated[str, Meta(max_length=500)]
+_Text = Annotated[str, Meta(max_length=65_535)]
 _Line = Annotated[str, Meta(max_length=255)]
 _Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
@@ -36,19 +39,43 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     squash_commit_template: (
         Annotated[str, Meta(max_length=500, description="Message of squashed commits, with variables.")] | None
     ) = None
-    issue_branch_template: _Line | None = None
-    issues_template: str | None = None
-    merge_requests_template: str | None = None
-    merge_request_title_regex: _Line | None = None
-    merge_request_title_regex_description: _Line | None = None
+    issue_branch_template: (
+        Annotated[
+            _Line,
+            Meta(description="Name of a branch that the page of an issue proposes, with `%{id}` and `%{title}`."),
+        ]
+        | None
+    ) = None
+    issues_template: Annotated[_Text, Meta(description="Description that the page for new issues proposes.")] | None = (
+        None
+    )
+    merge_requests_template: (
+        Annotated[_Text, Meta(description="Description that the page for new merge requests proposes.")] | None
+    ) = None
+    merge_request_title_regex: (
+        Annotated[_Line, Meta(description="Expression that the title of a merge request must match before a merge.")]
+        | None
+    ) = None
+    merge_request_title_regex_description: (
+        Annotated[_Line, Meta(description="What the title must look like, shown where it does not match.")] | None
+    ) = None
     resolve_outdated_diff_discussions: Annotated[
         bool, Meta(description="A push that changes the lines of a discussion resolves it.")
     ] = False
     emails_enabled: Annotated[bool, Meta(description="False sends no mail about the project.")] = True
-    show_default_award_emojis: bool = True
-    show_diff_preview_in_email: bool = True
-    warn_about_potentially_unwanted_characters: bool = True
-    enforce_auth_checks_on_uploads: bool = True
+    show_default_award_emojis: Annotated[
+        bool,
+        Meta(description="Pages of issues, merge requests and snippets offer thumbs before anybody has awarded them."),
+    ] = True
+    show_diff_preview_in_email: Annotated[
+        bool, Meta(description="Mails about comments on lines of a diff show these lines.")
+    ] = True
+    warn_about_potentially_unwanted_characters: Annotated[
+        bool, Meta(description="Pages warn of bidirectional control characters, which are marked in any case.")
+    ] = True
+    enforce_auth_checks_on_uploads: Annotated[
+        bool, Meta(description="False shows uploaded images to everyone who knows their address, without a sign-in.")
+    ] = True
     mr_default_target_self: Annotated[
         bool, Meta(description="New merge requests of a fork target the fork itself by default, not its upstream.")
     ] = False
@@ -58,13 +85,28 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         ]
         | None
     ) = None
+    merge_pipelines_enabled: Annotated[
+        bool,
+        Meta(description="Pipelines of merge requests run on the result of merging the source into the target."),
+    ] = False
+    merge_trains_enabled: Annotated[
+        bool,
+        Meta(
+            description="Automatic merges are tested together with those before them; needs `merge_pipelines_enabled`."
+        ),
+    ] = False
+    merge_trains_skip_train_allowed: Annotated[
+        bool,
+        Meta(description="Merges with `skip_merge_train` do not restart merge trains; only with merge commits."),
+    ] = False
+    merge_trains_parallel_pipelines: Annotated[
+        int, Meta(ge=1, le=100, description="Number of pipelines that a merge train runs at the same time.")
+    ] = 20
     packages_enabled: Annotated[bool, Meta(description="False disables the package registry.")] = True
-    service_desk_enabled: bool = False
+    service_desk_enabled: Annotated[bool, fixed("Service Desk is not available.")] = False
     forking_access_level: Annotated[
         FeatureLevel, Meta(description="Disabled prevents forks; private allows them to members only.")
     ] = "enabled"
-    pages_access_level: Literal["disabled", "private", "enabled", "public"] = "private"
-    analytics_access_level: FeatureLevel = "enabled"
     releases_access_level: Annotated[
         FeatureLevel, Meta(description="Disabled hides releases; private shows them to members only.")
     ] = "enabled"
@@ -74,16 +116,13 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     feature_flags_access_level: Annotated[
         FeatureLevel, Meta(description="Disabled hides feature flags, which only developers see.")
     ] = "enabled"
-    infrastructure_access_level: FeatureLevel = "enabled"
-    monitor_access_level: FeatureLevel = "enabled"
-    model_experiments_access_level: FeatureLevel = "enabled"
-    model_registry_access_level: FeatureLevel = "enabled"
+    infrastructure_access_level: Annotated[
+        FeatureLevel, Meta(description="Disabled hides Terraform states, which only developers see.")
+    ] = "enabled"
     package_registry_access_level: Annotated[
         Literal["disabled", "private", "enabled", "public"],
         Meta(description="Disabled disables the package registry; private limits it to members."),
     ] = "enabled"
-    requirements_access_level: FeatureLevel = "enabled"
-    security_and_compliance_access_level: FeatureLevel = "private"
     private_features: list[PrivateFeature] = []
     push_rule: PushRule | None = None
     container_expiration_policy: Annotated[
@@ -99,6 +138,21 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     merge_requests_disable_committers_approval: bool = False
     require_password_to_approve: bool = False
     selective_code_owner_removals: bool = False
+    marked_for_deletion_on: Date | None = None
+    name_before_deletion: str | None = None
+    path_before_deletion: str | None = None
+    archived_for_deletion: bool = False
+    inactivity_warned_on: Date | None = None
+
+    @property
+    def has_merge_trains(self) -> bool:
+        """Whether automatic merges join a merge train."""
+        return self.merge_trains_enabled and self.merge_pipelines_enabled
+
+    @property
+    def may_skip_merge_trains(self) -> bool:
+        """Whether merges may leave the pipelines of merge trains running."""
+        return self.has_merge_trains and self.merge_trains_skip_train_allowed
 
 
 class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -112,19 +166,48 @@ class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ] = True
     ci_separated_caches: Annotated[bool, Meta(description="Protected and other branches use separate caches.")] = True
     restrict_user_defined_variables: Annotated[
-        bool, Meta(description="Only maintainers may give variables to a pipeline that they start.")
+        bool,
+        Meta(
+            description="False unless `ci_pipeline_variables_minimum_override_role` restricts variables; setting it "
+            "to true without that role admits maintainers."
+        ),
     ] = False
-    ci_pipeline_variables_minimum_override_role: Literal["no_one_allowed", "developer", "maintainer", "owner"] = (
-        "developer"
-    )
-    ci_allow_fork_pipelines_to_run_in_parent_project: bool = True
-    ci_job_token_scope_enabled: bool = False
-    ci_push_repository_for_job_token_allowed: bool = False
-    ci_id_token_sub_claim_components: list[_Line] = field(default_factory=lambda: ["project_path", "ref_type", "ref"])
-    ci_delete_pipelines_in_seconds: _Count | None = None
-    max_artifacts_size: _Count | None = None
-    auto_devops_enabled: bool = False
-    auto_devops_deploy_strategy: Literal["continuous", "manual", "timed_incremental"] = "continuous"
+    ci_pipeline_variables_minimum_override_role: Annotated[
+        Literal["no_one_allowed", "developer", "maintainer", "owner"],
+        Meta(description="Role that may give variables to pipelines, schedules and manual jobs."),
+    ] = "developer"
+    ci_allow_fork_pipelines_to_run_in_parent_project: Annotated[
+        bool,
+        Meta(description="Pipelines of forks that developers of the project start for merge requests run in it."),
+    ] = True
+    ci_job_token_scope_enabled: Annotated[
+        bool, fixed("Job tokens are limited by the allow list of the project that they reach.")
+    ] = False
+    ci_delete_pipelines_in_seconds: (
+        Annotated[int, Meta(description="Age of pipelines that are deleted; between a day and a year.")] | None
+    ) = None
+    ci_id_token_sub_claim_components: Annotated[
+        list[Literal["project_path", "ref_type", "ref"]],
+        Meta(description="Parts of the claim `sub` of ID tokens; the first is `project_path`."),
+    ] = field(default_factory=lambda: ["project_path", "ref_type", "ref"])
+    ci_push_repository_for_job_token_allowed: Annotated[
+        bool, Meta(description="Tokens of the project's own jobs may push to its repository.")
+    ] = False
+    max_artifacts_size: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=2**31 - 1,
+                description="Largest artifact archive in megabytes, set by administrators; else the group decides.",
+            ),
+        ]
+        | None
+    ) = None
+    auto_devops_enabled: Annotated[bool, fixed("Auto DevOps is not available.")] = False
+    auto_devops_deploy_strategy: Annotated[
+        Literal["continuous", "manual", "timed_incremental"], fixed("Auto DevOps is not available.")
+    ] = "continuous"
     mirror: Annotated[bool, Meta(description="The project follows the repository at `import_url`.")] = False
     mirror_trigger_builds: Annotated[bool, Meta(description="Updates of the mirror start pipelines.")] = False
     only_mirror_protected_branches: Annotated[
@@ -138,6 +221,13 @@ class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ) = None
 
 
+ABSENT_OPTIONS = {
+    "Pages sites": ("pages_access_level",),
+    "Analytics and monitoring": ("analytics_access_level", "monitor_access_level"),
+    "Machine learning models": ("model_experiments_access_level", "model_registry_access_level"),
+    "Requirements and security scans": ("requirements_access_level", "security_and_compliance_access_level"),
+}
+"""Options of GitLab by the part that they concern, which this server does not have."""
 INTERNAL = (
     "private_features",
     "push_rule",
@@ -148,8 +238,14 @@ INTERNAL = (
     "merge_requests_disable_committers_approval",
     "require_password_to_approve",
     "selective_code_owner_removals",
+    "name_before_deletion",
+    "path_before_deletion",
+    "archived_for_deletion",
+    "inactivity_warned_on",
 )
 """Fields that are neither parameters nor shown under their names."""
+SHOWN_ONLY = ("marked_for_deletion_on",)
+"""Fields that are no parameters."""
 _decode_options = msgspec.json.Decoder(ProjectOptions).decode
 _decode_ci_options = msgspec.json.Decoder(ProjectCiOptions).decode
 
@@ -162,8 +258,14 @@ def project_options(document: str) -> ProjectOptions:
 
 @lru_cache(1024)
 def project_ci_options(document: str) -> ProjectCiOptions:
-    """Return the options for CI of a stored document."""
-    return _decode_ci_options(document)
+    """Return the options for CI of a stored document; older ones restrict variables without naming a role."""
+    options = _decode_ci_options(document)
+    if (
+        not options.restrict_user_defined_variables
+        or options.ci_pipeline_variables_minimum_override_role != "developer"
+    ):
+        return options
+    return msgspec.structs.replace(options, ci_pipeline_variables_minimum_override_role="maintainer")
 
 
 @lru_cache(1024)

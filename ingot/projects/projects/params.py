@@ -1,5 +1,6 @@
 """Request parameters of projects."""
 
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
@@ -10,7 +11,14 @@ from ingot.core.api.declared_fields import params_of
 from ingot.core.api.params import Params, Upload
 from ingot.core.db.times import Date, Timestamp
 from ingot.projects.projects.cleanup_policy import ContainerCleanupParams
-from ingot.projects.projects.options import INTERNAL, FeatureLevel, ProjectCiOptions, ProjectOptions
+from ingot.projects.projects.options import (
+    ABSENT_OPTIONS,
+    INTERNAL,
+    SHOWN_ONLY,
+    FeatureLevel,
+    ProjectCiOptions,
+    ProjectOptions,
+)
 
 
 class ListProjects(Params):
@@ -81,12 +89,15 @@ RepositoryLevel = Literal["enabled", "private", "disabled"]
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _OptionParams = Params
 else:
-    _OptionParams = params_of(ProjectOptions, ProjectCiOptions, without=(*INTERNAL, "container_expiration_policy"))
+    _OptionParams = params_of(
+        ProjectOptions, ProjectCiOptions, without=(*INTERNAL, *SHOWN_ONLY, "container_expiration_policy")
+    )
 
 
 class ProjectAttributes(_OptionParams):
     """Parameters that creating and editing share."""
 
+    absent = frozenset(chain.from_iterable(ABSENT_OPTIONS.values()))
     emails_disabled: bool | UnsetType = UNSET
     container_expiration_policy_attributes: ContainerCleanupParams | UnsetType = UNSET
     description: str | UnsetType | None = UNSET

@@ -13,9 +13,9 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, like_pattern, parse_aggregated
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page
 from ingot.core.db.search import is_indexed, search_term
-from ingot.core.db.times import Date, day_of
+from ingot.core.db.times import Date
 from ingot.core.db.totals import VISIBILITY, cached_total
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.namespaces.custom_attributes import ids_by_custom_attributes
 from ingot.projects.namespaces.policy import (
@@ -123,7 +123,7 @@ def _find_project_of_job(db: Connection, actor: Actor, job: JobIdentity, name: s
 
 
 def _cached_lookup(db: Connection, user_id: int, name: str | int) -> policy.ProjectLookup | None:
-    today = day_of(db.now)
+    today = db.today
 
     def key(name: object) -> tuple[Hashable, ...]:
         return "project", str(name), user_id, today, db.follow_redirects
@@ -167,7 +167,7 @@ def _lookup_from_row(user_id: int, row: tuple[Any, ...]) -> policy.ProjectLookup
 
 def visible_projects_by_path(db: Connection, actor: Actor, paths: Iterable[str]) -> dict[str, policy.ProjectLookup]:
     """Return the projects at these full paths that the caller may see, by lowercase path, in one statement."""
-    values = {"actor": actor.user_id, "today": day_of(db.now)}
+    values = {"actor": actor.user_id, "today": db.today}
     rows = db.rows(_BY_PATHS, paths=sorted({path.lower() for path in paths}), **values)
     lookups = (_lookup_from_row(actor.user_id, row) for row in rows)
     return {
@@ -306,7 +306,7 @@ def list_projects(
     if filters & NEED_ACTOR:
         values["actor"] = actor.user_id
     if filters & NEED_TODAY:
-        values["today"] = day_of(db.now)
+        values["today"] = db.today
     return _fetch_page(db, frozenset(filters), params, page, values)
 
 

@@ -1,14 +1,14 @@
 """Lookup of a project's README file."""
 
-from ingot.cache import BoundedCache, declare_cache
-from ingot.errors import Unavailable
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.errors import Unavailable
+from ingot.core.log import log_failure
 from ingot.git.core.errors import is_unreadable_error
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.entries import FOLDER, SUBMODULE
 from ingot.git.trees.listing import list_tree
-from ingot.log import log_failure
 from ingot.projects.projects.tables import Project
 
 README_NAMES = ("readme.md", "readme.markdown", "readme", "readme.txt", "readme.rst")

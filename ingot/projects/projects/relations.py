@@ -10,7 +10,6 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.core.db.times import day_of
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.namespaces.policy import is_unexpired, packed_levels_in_groups, unpack_levels
 from ingot.projects.namespaces.tables import memberships, namespaces
@@ -73,9 +72,7 @@ def ids_with_statistics(db: Connection, actor: Actor, page: list[Project]) -> fr
         return frozenset(ids)
     if not actor.known:
         return frozenset()
-    return frozenset(
-        row[0] for row in db.rows(_WITH_STATISTICS, projects=ids, actor=actor.user_id, today=day_of(db.now))
-    )
+    return frozenset(row[0] for row in db.rows(_WITH_STATISTICS, projects=ids, actor=actor.user_id, today=db.today))
 
 
 def merge_request_targets(
@@ -129,7 +126,7 @@ def _membership_levels(
 ) -> tuple[dict[int, MembershipLevels], dict[int, MembershipLevels]]:
     if not actor.known:
         return {}, {}
-    values = {"actor": actor.user_id, "today": day_of(db.now)}
+    values = {"actor": actor.user_id, "today": db.today}
     ids = [project.id for project in page]
     spaces = list({project.namespace_id for project in page if project.space_kind == "group"})
     own = {row[0]: (row[1], row[2]) for row in db.rows(_OWN, projects=ids, **values)}
@@ -146,7 +143,7 @@ def _levels_from_access(
 
 
 def _shares(db: Connection, actor: Actor, ids: list[int]) -> list[Share]:
-    today = day_of(db.now)
+    today = db.today
     if actor.admin:
         return db.all(Share, _SHARES, projects=ids, today=today)
     if not actor.known:
@@ -160,4 +157,4 @@ def _sources(db: Connection, actor: Actor, ids: list[int]) -> list[Project]:
     if not actor.known:
         return db.all(Project, _PUBLIC_SOURCES, projects=ids)
     visible = _VISIBLE_SOURCES[actor.external]
-    return db.all(Project, visible, projects=ids, actor=actor.user_id, today=day_of(db.now))
+    return db.all(Project, visible, projects=ids, actor=actor.user_id, today=db.today)

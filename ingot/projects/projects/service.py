@@ -7,19 +7,29 @@ from msgspec import UNSET, UnsetType
 from sqlalchemy import bindparam, delete
 
 from ingot.accounts.avatars.service import delete_avatar, replace_avatar
-from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.instance.all_settings import all_settings
+from ingot.accounts.instance.mirror_access import require_mirrors_available
+from ingot.accounts.instance.settings import InstanceSettings, current_settings
 from ingot.core.access.actor import Actor
+from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import Invalid
 from ingot.core.events.bus import emit
 from ingot.core.jobs.queue import enqueue
 from ingot.core.names import NAMESPACES
-from ingot.errors import Invalid
 from ingot.git.core.names import ref_name_error
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.head import can_be_head, head_or_none
 from ingot.projects.groups.service import VISIBILITY_ORDER
 from ingot.projects.members.service import delete_memberships, move_memberships, write_membership
+from ingot.projects.namespaces.group_options import require_artifacts_size
+from ingot.projects.namespaces.group_rules import (
+    may_use_shared_runners,
+    require_no_deletion_around,
+    require_shared_runners_allowed,
+    shared_runners_by_default,
+)
 from ingot.projects.namespaces.queries import namespace_by_id
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.attributes import (
@@ -78,11 +88,16 @@ def create_project(
     path = params.path or path_from_name(name)
     settings = current_settings(db)
     columns = columns_from_params(params)
+    columns.setdefault("ci_config_path", all_settings(db).default_ci_config_path or None)
     columns.setdefault("visibility", default_visibility(settings.default_project_visibility, namespace))
     check_not_placeholder_namespace(db, namespace)
+    require_no_deletion_around(db, namespace)
     check_projects_limit(db, actor, namespace)
     validate_project(name, path, columns)
     check_visibility(db, actor, columns["visibility"], namespace)
+    if columns.setdefault("shared_runners_enabled", _uses_shared_runners(db, settings, namespace)):
+        require_shared_runners_allowed(db, namespace.id)
+    require_artifacts_size(actor, given_fields(params), None)
     columns["options_document"] = options_from_params(params, _first_options(db, namespace), db.now)
     full_path = f"{namespace.full_path}/{path}"
     require_available_name(db, namespace, name, path)
@@ -128,6 +143,9 @@ def edit_project(db: Connection, actor: Actor, project: Project, params: EditPro
     if visibility != project.visibility:
         check_visibility(db, actor, visibility, namespace, project.forked_from_id)
     require_available_name(db, namespace, name, path, except_id=project.id)
+    if columns.get("shared_runners_enabled") and not project.shared_runners_enabled:
+        require_shared_runners_allowed(db, namespace.id)
+    require_artifacts_size(actor, given_fields(params), project.ci_options.max_artifacts_size)
     columns["options_document"] = options_from_params(params, project.options_document, db.now)
     db.update(projects, project.id, **columns, name=name, name_key=name.casefold(), updated_at=db.now)
     set_topics(db, project, params)
@@ -140,6 +158,10 @@ def edit_project(db: Connection, actor: Actor, project: Project, params: EditPro
         emit(db, ProjectEdited(project.id))
     lower_fork_visibility(db, project.id, visibility)
     return existing_project(db, project.id)
+
+
+def _uses_shared_runners(db: Connection, settings: InstanceSettings, namespace: Namespace) -> bool:
+    return settings.shared_runners_enabled and shared_runners_by_default(db, namespace.id)
 
 
 def _first_options(db: Connection, namespace: Namespace) -> str:
@@ -161,6 +183,8 @@ def _set_ci_settings(db: Connection, project: Project, params: ProjectAttributes
 def edit_mirror(db: Connection, actor: Actor, project: Project, params: CreateProject | EditProject) -> None:
     """Announce that a project follows another repository, or no longer; the URL has been checked."""
     mirror: bool | UnsetType = getattr(params, "mirror", UNSET)
+    if mirror is True:
+        require_mirrors_available(db, actor)
     if mirror is not UNSET or params.import_url is not UNSET:
         enabled = None if mirror is UNSET else mirror
         emit(db, ProjectMirrorEdited(project.id, actor.user_id, enabled, params.import_url or None))
@@ -172,6 +196,7 @@ def transfer_project(db: Connection, actor: Actor, project: Project, namespace: 
     if namespace.id == project.namespace_id:
         raise Invalid("Transfer failed: Project is already in this namespace.")
     check_not_placeholder_namespace(db, namespace)
+    require_no_deletion_around(db, namespace)
     check_projects_limit(db, actor, namespace)
     try:
         require_available_name(db, namespace, project.name, project.path, except_id=project.id)
@@ -182,6 +207,8 @@ def transfer_project(db: Connection, actor: Actor, project: Project, namespace: 
     move_memberships(db, member_source(project), namespace.id)
     if namespace.kind == "group" and VISIBILITY_ORDER[project.visibility] > VISIBILITY_ORDER[namespace.visibility]:
         lower_visibility(db, project.id, namespace.visibility)
+    if project.shared_runners_enabled and not may_use_shared_runners(db, namespace.id):
+        db.update(projects, project.id, shared_runners_enabled=False)
     return existing_project(db, project.id)
 
 
@@ -205,6 +232,8 @@ def more_visible_than(visibility: str) -> list[str]:
 
 def archive_project(db: Connection, project: Project, archived: bool) -> Project:
     """Archive a project, which makes it read-only, or unarchive it."""
+    if not archived and project.options.marked_for_deletion_on is not None:
+        raise Invalid("The project is scheduled for deletion. Restore it instead.")
     if project.archived != archived:
         db.update(projects, project.id, archived=archived, updated_at=db.now, last_activity_at=db.now)
     return existing_project(db, project.id)

@@ -4,12 +4,19 @@ from sqlalchemy import bindparam, select, update
 
 from ingot.accounts.users.events import UserDeleting
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Conflict
-from ingot.projects.groups.events import GroupVisibilityLowered
+from ingot.projects.groups.events import (
+    GroupDeletionScheduled,
+    GroupRestored,
+    GroupVisibilityLowered,
+    SharedRunnersDisabled,
+)
 from ingot.projects.namespaces.events import NamespaceDeleting, NamespaceMoved, NamespacePathRequested
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_by_path
+from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.delayed_deletion import archive_projects_below, unarchive_projects_below
 from ingot.projects.projects.queries import more_visible_projects, project_id_by_path_or_none, projects_in_namespace
 from ingot.projects.projects.service import (
     REMOVE_REPOSITORY,
@@ -22,6 +29,16 @@ from ingot.projects.projects.tables import group_wikis, projects
 
 subscriptions = Subscriptions()
 _GROUP_WIKI = select(group_wikis.c.repository_key).where(group_wikis.c.group_id == bindparam("group"))
+_DISABLE_RUNNERS = (
+    update(projects)
+    .where(
+        projects.c.shared_runners_enabled,
+        projects.c.namespace_id.in_(
+            select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
+        ),
+    )
+    .values(shared_runners_enabled=False)
+)
 _REASSIGN = (
     update(projects).where(projects.c.creator_id == bindparam("user")).values(creator_id=bindparam("placeholder"))
 )
@@ -66,7 +83,25 @@ def lower_visibility_with_group(db: Connection, event: GroupVisibilityLowered) -
         lower_visibility(db, project_id, event.visibility)
 
 
+@subscriptions.on(SharedRunnersDisabled)
+def disable_shared_runners(db: Connection, event: SharedRunnersDisabled) -> None:
+    """Let the projects below a group no longer use the runners of the instance."""
+    db.run(_DISABLE_RUNNERS, group=event.namespace_id)
+
+
 @subscriptions.on(UserDeleting)
 def reassign_projects(db: Connection, event: UserDeleting) -> None:
     """Make the placeholder user the creator of the projects that a deleted user created."""
     db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)
+
+
+@subscriptions.on(GroupDeletionScheduled)
+def make_read_only_with_group(db: Connection, event: GroupDeletionScheduled) -> None:
+    """Make the projects below a group that is scheduled for deletion read-only."""
+    archive_projects_below(db, event.namespace_id)
+
+
+@subscriptions.on(GroupRestored)
+def make_writable_with_group(db: Connection, event: GroupRestored) -> None:
+    """Make the projects below a restored group writable again."""
+    unarchive_projects_below(db, event.namespace_id)

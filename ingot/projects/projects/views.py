@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.instance.settings import custom_clone_root
 from ingot.accounts.users.views import CustomAttributeView
 from ingot.core.access.actor import Actor
 from ingot.core.api.declared_fields import optional_view_of, view_of
@@ -17,6 +18,7 @@ from ingot.core.db.times import Timestamp
 from ingot.core.http.request import Origin
 from ingot.core.outgoing.ssh_urls import is_ssh_url
 from ingot.core.outgoing.urls import strip_credentials
+from ingot.core.settings import Settings, split_ssh_address, url_host
 from ingot.git.maintenance.store import storage_of
 from ingot.projects.groups.views import SharedGroupView
 from ingot.projects.projects import policy
@@ -32,7 +34,6 @@ from ingot.projects.projects.relations import (
     project_relations,
 )
 from ingot.projects.projects.tables import Project
-from ingot.settings import Settings, split_ssh_address, url_host
 
 
 class InstanceUrls(msgspec.Struct, frozen=True):
@@ -41,6 +42,8 @@ class InstanceUrls(msgspec.Struct, frozen=True):
     base: str
     ssh: str
     """Prefix of a project's path in an SSH URL."""
+    clone: str
+    """Prefix of a project's path in an HTTP URL for git."""
 
 
 class SimpleProjectView(View):
@@ -197,9 +200,15 @@ class ProjectView(_CiOptionsView):
     """Project."""
 
 
-def instance_urls(origin: Origin, settings: Settings) -> InstanceUrls:
+def instance_urls(db: Connection, origin: Origin, settings: Settings) -> InstanceUrls:
     """Return the base URLs as the client of this request sees them."""
-    return instance_urls_at(origin.base, settings)
+    return with_clone_root(db, instance_urls_at(origin.base, settings))
+
+
+def with_clone_root(db: Connection, urls: InstanceUrls) -> InstanceUrls:
+    """Return the URLs with the root of clone addresses that administrators have set, if any."""
+    root = custom_clone_root(db)
+    return urls if root is None else msgspec.structs.replace(urls, clone=f"{root.rstrip('/')}/")
 
 
 def instance_urls_at(base: str, settings: Settings) -> InstanceUrls:
@@ -214,7 +223,7 @@ def _instance_urls(base: str, own_host: str, port: int, ssh_address: str) -> Ins
     if ssh_address:
         host, port = split_ssh_address(ssh_address)
     address = url_host(host)
-    return InstanceUrls(base, f"git@{address}:" if port == 22 else f"ssh://git@{address}:{port}/")
+    return InstanceUrls(base, f"git@{address}:" if port == 22 else f"ssh://git@{address}:{port}/", f"{base}/")
 
 
 def simple_view(project: Project, urls: InstanceUrls) -> SimpleProjectView:
@@ -292,7 +301,7 @@ def _brief(project: Project, urls: InstanceUrls) -> tuple[Any, ...]:
         project.full_name,
         project.path,
         path,
-        f"{urls.base}/{path}.git",
+        f"{urls.clone}{path}.git",
         f"{urls.ssh}{path}.git",
         f"{urls.base}/{path}",
     )

@@ -1,6 +1,7 @@
 """Endpoints of project members, access requests, stars and shares with groups."""
 
 from ingot.accounts.users.api import user_in_path
+from ingot.accounts.users.policy import may_see_profile
 from ingot.accounts.users.queries import user_by_username_or_none, user_or_none
 from ingot.accounts.users.tables import User
 from ingot.accounts.users.views import UserBrief, user_brief
@@ -8,9 +9,10 @@ from ingot.core.access.rules import administrators, signed_in
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
+from ingot.core.errors import NotFound, Unchanged
 from ingot.core.names import NAMESPACES
-from ingot.errors import NotFound, Unchanged
 from ingot.projects.groups.queries import find_group
+from ingot.projects.invitations.api import invitation_routes
 from ingot.projects.members.api import MemberEndpoints, member_routes, request_routes
 from ingot.projects.members.params import ListMembers
 from ingot.projects.members.views import MemberView, member_view
@@ -34,7 +36,13 @@ from ingot.projects.sharing.views import (
 routes = Routes("projects")
 
 
-@routes.get("/projects/:id/members/all", on=project_in_path, may=policy.may_see_project, returns=list[MemberView])
+@routes.get(
+    "/projects/:id/members/all",
+    on=project_in_path,
+    may=policy.may_see_project,
+    returns=list[MemberView],
+    cached=True,
+)
 def list_all_project_members(call: Call, project: Project, params: ListMembers, page: Page) -> Listing[MemberView]:
     """List the members of a project, of its groups, and of the groups that it is shared with."""
     listing = queries.list_all_members(call.db, call.actor, project, params, page)
@@ -48,7 +56,7 @@ def get_any_project_member(call: Call, project: Project) -> MemberView:
     return member_view(member, call.origin.base)
 
 
-@routes.get("/projects/:id/users", on=project_in_path, may=policy.may_see_project, returns=list[UserBrief])
+@routes.get("/projects/:id/users", on=project_in_path, may=policy.may_see_project, returns=list[UserBrief], cached=True)
 def list_project_users(call: Call, project: Project, params: SearchUsers, page: Page) -> Listing[UserBrief]:
     """List the users who belong to a project, directly or through a group."""
     filters = ListMembers(query=params.search)
@@ -88,6 +96,8 @@ def list_starred_projects(call: Call, params: ListProjects, page: Page) -> Listi
     user = user_or_none(call.db, name) or user_by_username_or_none(call.db, name)
     if user is None:
         raise NotFound("User")
+    if not may_see_profile(call.actor, user):
+        return Listing([], page, 0)
     listing = list_projects(call.db, call.actor, params, page, "starred_by", starrer=user.id)
     return project_page(call, listing, params)
 
@@ -140,4 +150,11 @@ ACCESS_REQUESTS = request_routes(
     requests="/projects/:id/access_requests",
     request="/projects/:id/access_requests/:user_id",
     approve="/projects/:id/access_requests/:user_id/approve",
+)
+INVITATIONS = invitation_routes(
+    routes,
+    _JOINED,
+    lambda project: project.full_name,
+    invitations="/projects/:id/invitations",
+    invitation="/projects/:id/invitations/:email",
 )

@@ -14,7 +14,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.schema import Record
-from ingot.core.db.times import Date, Timestamp, day_of
+from ingot.core.db.times import Date, Timestamp
 from ingot.projects.group_shares.shared_members import INVITED_GROUP_IDS, MEMBERS_BY_INVITATION, visible_group_ids
 from ingot.projects.members.params import ListMembers
 from ingot.projects.members.queries import InvitedMemberQueries, find_member, list_members, members_by_share
@@ -109,7 +109,7 @@ def list_memberships(db: Connection, user_id: int, kind: str | None, page: Page)
     """List the groups and projects in which a user has a direct membership."""
     values = {"kind": kind} if kind else {}
     return fetch_page(
-        db, MembershipWithSource, _memberships(kind is not None), page, member=user_id, today=day_of(db.now), **values
+        db, MembershipWithSource, _memberships(kind is not None), page, member=user_id, today=db.today, **values
     )
 
 

@@ -5,9 +5,10 @@ from sqlalchemy import bindparam, delete
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Date, day_of
+from ingot.core.db.times import Date
+from ingot.core.errors import Conflict, Denied, Invalid, NotFound
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict, Denied, Invalid, NotFound
+from ingot.projects.namespaces.group_rules import require_sharing_allowed
 from ingot.projects.namespaces.queries import ancestor_ids, namespace_by_id
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project, Share, projects, shares, stars
@@ -50,10 +51,11 @@ def share_project(
         raise Denied
     if namespace_by_id(db, project.namespace_id).share_with_group_lock:
         raise Invalid("The project sharing with group is disabled")
+    require_sharing_allowed(db, project.namespace_id, group.id)
     if group.id in ancestor_ids(db, project.namespace_id):
         raise Conflict("Project cannot be shared with the group it is in or one of its ancestors.")
     existing = share_or_none(db, project, group.id)
-    if existing is not None and (existing.expires_at is None or existing.expires_at > day_of(db.now)):
+    if existing is not None and (existing.expires_at is None or existing.expires_at > db.today):
         raise Conflict("Group already shared with this group")
     if existing is not None:
         db.delete(shares, existing.id)
@@ -78,4 +80,4 @@ def unshare_project(db: Connection, share: Share) -> None:
 
 def delete_expired_shares(db: Connection) -> int:
     """Delete expired shares, which have not counted since their expiry, and return their number."""
-    return db.run_counted(_DELETE_EXPIRED, today=day_of(db.now))
+    return db.run_counted(_DELETE_EXPIRED, today=db.today)

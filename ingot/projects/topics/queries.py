@@ -13,8 +13,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import day_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects.policy import visible_projects
 from ingot.projects.projects.tables import project_topics, projects
 from ingot.projects.topics.params import ListTopics
@@ -34,7 +33,7 @@ def _audience(db: Connection, actor: Actor) -> tuple[str, dict[str, Any]]:
         return "administrators", {}
     if not actor.known:
         return "anonymous", {}
-    return "external" if actor.external else "users", {"actor": actor.user_id, "today": day_of(db.now)}
+    return "external" if actor.external else "users", {"actor": actor.user_id, "today": db.today}
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.api.params import Upload
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 from ingot.projects.projects.tables import project_topics
 from ingot.projects.topics.params import CreateTopic, EditTopic
 from ingot.projects.topics.queries import find_topic, topic_by_name_or_none, topic_id_by_key_or_none

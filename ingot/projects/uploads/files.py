@@ -9,9 +9,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
 
+from ingot.core.settings import Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.files import FileStorage
-from ingot.settings import Settings
 
 _SECRET = re.compile(r"[0-9a-f]{32}")
 _KEY = re.compile(r"([0-9]+)/([0-9a-f]{32})/.+", re.DOTALL)

@@ -4,17 +4,22 @@ from functools import partial
 from typing import BinaryIO
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
+from ingot.core.access.actor import Actor
 from ingot.core.api.routes import ContentResponse
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import NotFound
 from ingot.core.http.content_headers import SANDBOX, content_disposition
-from ingot.errors import NotFound
+from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.files import UploadFiles
 from ingot.projects.uploads.names import file_stem, is_image
 from ingot.projects.uploads.queries import find_named_upload
 from ingot.projects.uploads.tables import StoredUpload
+
+_ANY_PROJECT = Actor(admin=True)
+"""Finds every project; the secret in the address of the upload is checked instead."""
 
 
 class UploadView(View):
@@ -79,3 +84,12 @@ def upload_response(files: UploadFiles, upload: StoredUpload) -> ContentResponse
         # Permission to see the file can change at any time, so caches must revalidate.
         (content_disposition("attachment", upload.name), SANDBOX, (b"cache-control", b"private, no-cache")),
     )
+
+
+def project_with_open_images(db: Connection, id_or_path: str) -> Project | None:
+    """Return a project if it shows uploaded images to everyone who knows their address."""
+    try:
+        _, project = find_project(db, _ANY_PROJECT, id_or_path)
+    except NotFound:
+        return None
+    return None if project.options.enforce_auth_checks_on_uploads else project

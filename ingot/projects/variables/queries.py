@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import Conflict, NotFound
+from ingot.core.errors import Conflict, NotFound
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project
 from ingot.projects.variables.params import ScopeFilter

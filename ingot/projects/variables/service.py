@@ -8,7 +8,7 @@ from msgspec import UNSET
 from ingot.accounts.instance.all_settings import all_settings
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, too_long_message
+from ingot.core.errors import Invalid, too_long_message
 from ingot.projects.variables.params import CreateVariable, EditVariable, ScopeFilter
 from ingot.projects.variables.queries import INSTANCE, VariableOwner, count_variables, find_variable, variable_or_none
 from ingot.projects.variables.tables import Variable, variables

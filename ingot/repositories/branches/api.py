@@ -3,7 +3,7 @@
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
 from ingot.git.core.sorted_refs import NamedRef
-from ingot.repositories.branches import queries, staged
+from ingot.repositories.branches import change, queries
 from ingot.repositories.branches.params import CreateBranch, ListBranches, ProtectBranch
 from ingot.repositories.branches.views import BranchView, branch_views
 from ingot.repositories.context import (
@@ -13,6 +13,7 @@ from ingot.repositories.context import (
     may_read_code,
     project_url,
     repository_in_path,
+    repository_state,
 )
 from ingot.repositories.protection.service import set_developer_permissions, unprotect_branch
 
@@ -24,7 +25,12 @@ def _branch_view(call: Call, context: RepositoryContext, branch: NamedRef) -> Br
 
 
 @routes.get(
-    "/projects/:id/repository/branches", on=repository_in_path, may=may_read_code, returns=list[BranchView], open=True
+    "/projects/:id/repository/branches",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[BranchView],
+    open=True,
+    cached=repository_state,
 )
 def list_branches(call: Call, context: RepositoryContext, params: ListBranches, page: Page) -> Listing[BranchView]:
     """List the branches of a repository."""
@@ -39,6 +45,7 @@ def list_branches(call: Call, context: RepositoryContext, params: ListBranches, 
     returns=BranchView,
     open=True,
     slashes="branch",
+    cached=repository_state,
 )
 def get_branch(call: Call, context: RepositoryContext) -> BranchView:
     """Get a branch."""
@@ -79,7 +86,7 @@ def unprotect_one_branch(call: Call, context: RepositoryContext) -> BranchView:
 )
 def create_branch(stage: StagedCall, context: RepositoryContext, params: CreateBranch) -> BranchView:
     """Create a branch."""
-    branch = staged.create_branch(stage.database, stage.actor, context, params.branch, params.ref)
+    branch = change.create_branch(stage.database, stage.actor, context, params.branch, params.ref)
     url = project_url(stage, context.project)
     return stage.database.read(lambda db: branch_views(db, stage.actor, context, [branch], url)[0])
 
@@ -94,7 +101,7 @@ def create_branch(stage: StagedCall, context: RepositoryContext, params: CreateB
 )
 def delete_branch(stage: StagedCall, context: RepositoryContext) -> None:
     """Delete a branch."""
-    staged.delete_branch(stage.database, stage.actor, context, stage.path["branch"])
+    change.delete_branch(stage.database, stage.actor, context, stage.path["branch"])
 
 
 @routes.delete(
@@ -102,4 +109,4 @@ def delete_branch(stage: StagedCall, context: RepositoryContext) -> None:
 )
 def delete_merged_branches(stage: StagedCall, context: RepositoryContext) -> None:
     """Delete the branches that are merged into the default branch, except protected ones."""
-    staged.delete_merged_branches(stage.database, stage.actor, context)
+    change.delete_merged_branches(stage.database, stage.actor, context)

@@ -1,7 +1,9 @@
 """Queries of branches."""
 
+from collections.abc import Sequence
+
 from ingot.core.db.paging import Listing, Page, slice_page
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.git.core.refs import HEADS
 from ingot.git.core.repository import Repository
 from ingot.git.core.sorted_refs import NamedRef, search_refs, sorted_refs
@@ -13,7 +15,7 @@ from ingot.repositories.branches.params import ListBranches
 
 def list_branches(repository: Repository, project: Project, params: ListBranches, page: Page) -> Listing[NamedRef]:
     """List a page of a project's branches, by name unless another order is requested."""
-    branches = sorted_refs(repository, HEADS, project.generation)
+    branches: Sequence[NamedRef] = sorted_refs(repository, HEADS, project.generation)
     if params.search:
         branches = search_refs(branches, params.search)
     if params.sort in ("updated_asc", "updated_desc"):

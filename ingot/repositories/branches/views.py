@@ -9,11 +9,11 @@ from ingot.core.db.connection import Connection
 from ingot.git.core.sorted_refs import NamedRef
 from ingot.git.history.commits import branch_tip, decode_text, read_commits
 from ingot.git.history.merged_branches import merged_branches
-from ingot.projects.projects.policy import may_push_code
 from ingot.repositories.commits.views import CommitView, commit_view
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.protection import policy as protection
 from ingot.repositories.protection.queries import branch_rules
+from ingot.repositories.ref_changes.policy import branch_push_refusal
 
 
 class BranchView(View):
@@ -38,7 +38,6 @@ def branch_views(
     default = branch_tip(repository, project.default_branch)
     merged = merged_branches(repository, branches, default) if default else set()
     rules = branch_rules(db, project.id)
-    may_write = may_push_code(actor, access, project)
     views = []
     for branch, commit in zip(branches, read_commits(repository, [each.oid for each in branches]), strict=True):
         name = decode_text(branch.name)
@@ -52,7 +51,7 @@ def branch_views(
                 protected=bool(matching),
                 developers_can_push=protection.developers_can_push(matching),
                 developers_can_merge=protection.developers_can_merge(matching),
-                can_push=may_write and (not matching or protection.may_push_to(actor, access, matching)),
+                can_push=branch_push_refusal(actor, access, project, rules, name) is None,
                 default=name == project.default_branch,
                 web_url=f"{project_url}/-/tree/{quote(name)}",
             )

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from ingot.core.api.routes import Call, Routes, StagedCall
-from ingot.errors import Conflict, Invalid
+from ingot.core.errors import Conflict, Invalid
 from ingot.git.history.commits import branch_tip
 from ingot.git.writing.commits import TreeAction
 from ingot.repositories.changelogs.configuration import read_text_or_none
@@ -13,7 +13,7 @@ from ingot.repositories.changelogs.params import AddChangelog, GetChangelog
 from ingot.repositories.changelogs.queries import release_notes
 from ingot.repositories.changelogs.versions import insert_section, require_version
 from ingot.repositories.changelogs.views import ChangelogView
-from ingot.repositories.commit_writing.staged import CommitDetails, FileEdit, commit_edits
+from ingot.repositories.commit_writing.write import CommitDetails, FileEdit, commit_edits
 from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, repository_in_path
 
 routes = Routes("changelogs")

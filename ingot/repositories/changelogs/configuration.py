@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.git.core.repository import Repository
 from ingot.git.trees.blobs import read_blob
 from ingot.git.trees.entries import entry_or_none

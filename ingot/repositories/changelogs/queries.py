@@ -3,12 +3,12 @@
 import re
 from typing import Any, NamedTuple
 
-from ingot.accounts.users.queries import user_by_email_or_none
+from ingot.accounts.users.commit_addresses import commit_user_or_none
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
 from ingot.core.db.times import Timestamp, to_datetime
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.git.core.refs import TAGS, read_refs
 from ingot.git.history.commits import Commit, commit_id_or_none, read_commits
 from ingot.git.history.log import commits_between
@@ -97,7 +97,7 @@ def _categories(
 
 def _entry(db: Connection, actor: Actor, base: str, context: RepositoryContext, commit: Commit) -> dict[str, Any]:
     path = context.project.full_path
-    author = user_by_email_or_none(db, commit.author.email)
+    author = commit_user_or_none(db, commit.author.email)
     brought = db.ports[CommitMergeRequests].list_introducing(
         db, actor, context.project.id, commit.oid, base, Page(size=1)
     )

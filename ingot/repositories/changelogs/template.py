@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 MAX_LENGTH = 20_000
 MAX_DEPTH = 20

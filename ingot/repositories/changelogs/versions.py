@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 TAG_REGEX = (
     r"^v?(?P<major>\d+)\.(?P<minor>\d+)\.(?P<patch>\d+)(-(?P<pre>[0-9A-Za-z.-]+))?(\+(?P<meta>[0-9A-Za-z.-]+))?$"

@@ -1,19 +1,19 @@
 """Endpoints that create commits."""
 
 from ingot.core.api.routes import AlternateResponse, Routes, StagedCall
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.git.diffs.stats import commit_stats
 from ingot.git.writing.commits import TreeAction
-from ingot.repositories.commit_writing import staged
+from ingot.pipelines.queries import pipelines_of_commit
+from ingot.pipelines.views import pipeline_brief
+from ingot.repositories.commit_writing import write
 from ingot.repositories.commit_writing.content import body_limit, decode_content
 from ingot.repositories.commit_writing.params import CherryPick, CreateCommit, FileAction, Revert
-from ingot.repositories.commit_writing.staged import BranchStart, CommitDetails, FileEdit
 from ingot.repositories.commit_writing.views import DryRunView
+from ingot.repositories.commit_writing.write import BranchStart, CommitDetails, FileEdit
 from ingot.repositories.commits.queries import overall_pipeline_status
 from ingot.repositories.commits.views import CommitDetailView, CommitView, commit_detail_view, commit_view
 from ingot.repositories.context import RepositoryContext, may_push_code, project_url, repository_in_path
-from ingot.repositories.pipelines.queries import pipelines_of_commit
-from ingot.repositories.pipelines.views import pipeline_brief
 
 routes = Routes("commits")
 _DRY_RUN_RESULT = AlternateResponse(200, DryRunView())
@@ -36,7 +36,7 @@ def create_commit(stage: StagedCall, context: RepositoryContext, params: CreateC
         raise Invalid(actions=["can't be blank"])
     edits = [_file_edit(action, stage.settings.max_file_mb) for action in params.actions]
     start = _branch_start(context, params)
-    commit = staged.commit_edits(stage.database, stage.actor, context, params.branch, edits, details, start=start)
+    commit = write.commit_edits(stage.database, stage.actor, context, params.branch, edits, details, start=start)
     stats = commit_stats(context.repository, [commit])[0] if params.stats else None
     # A commit with the same content, message and second has the same id, so it may exist already and have pipelines.
     pipelines = stage.database.read(lambda db: pipelines_of_commit(db, context.project.id, commit.oid))
@@ -86,7 +86,7 @@ def cherry_pick_commit(
     """Cherry-pick a commit to a branch."""
     sha, message, dry_run = stage.path["sha"], params.message or "", params.dry_run
     names_source = stage.settings.profile == "current"
-    commit = staged.cherry_pick(
+    commit = write.cherry_pick(
         stage.database, stage.actor, context, sha, params.branch, message, names_source=names_source, dry_run=dry_run
     )
     return _DRY_RUN_RESULT if dry_run else commit_view(commit, project_url(stage, context.project))
@@ -103,7 +103,7 @@ def cherry_pick_commit(
 )
 def revert_commit(stage: StagedCall, context: RepositoryContext, params: Revert) -> CommitView | AlternateResponse:
     """Revert a commit on a branch."""
-    commit = staged.revert(
+    commit = write.revert(
         stage.database, stage.actor, context, stage.path["sha"], params.branch, dry_run=params.dry_run
     )
     return _DRY_RUN_RESULT if params.dry_run else commit_view(commit, project_url(stage, context.project))

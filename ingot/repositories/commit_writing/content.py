@@ -3,7 +3,7 @@
 import binascii
 
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.repositories.commit_writing.params import Encoding
 
 MAX_BODY_BYTES = 100 * 2**20

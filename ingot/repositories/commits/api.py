@@ -4,12 +4,15 @@ from typing import Any
 
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page, slice_page
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.git.core.refs import HEADS, TAGS
 from ingot.git.diffs.stats import commit_stats
 from ingot.git.history.commits import decode_text
 from ingot.git.history.log import count_commits
 from ingot.git.history.signatures import commit_signature_or_none
+from ingot.pipelines.policy import may_read_project_pipelines
+from ingot.pipelines.queries import pipelines_of_commit
+from ingot.pipelines.views import pipeline_brief
 from ingot.repositories.commits import queries
 from ingot.repositories.commits.params import GetCommit, GetSequence, ListCommitRefs, ListCommits
 from ingot.repositories.commits.ports import CommitMergeRequests
@@ -27,16 +30,24 @@ from ingot.repositories.commits.views import (
     diff_view,
     signature_view,
 )
-from ingot.repositories.context import RepositoryContext, may_read_code, project_url, repository_in_path
-from ingot.repositories.pipelines.policy import may_read_project_pipelines
-from ingot.repositories.pipelines.queries import pipelines_of_commit
-from ingot.repositories.pipelines.views import pipeline_brief
+from ingot.repositories.context import (
+    RepositoryContext,
+    may_read_code,
+    project_url,
+    repository_in_path,
+    repository_state,
+)
+from ingot.repositories.diff_limits import diff_limits
 
 routes = Routes("commits")
 
 
 @routes.get(
-    "/projects/:id/repository/commits", on=repository_in_path, may=may_read_code, returns=list[ListedCommitView]
+    "/projects/:id/repository/commits",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[ListedCommitView],
+    cached=repository_state,
 )
 def list_commits(call: Call, context: RepositoryContext, params: ListCommits, page: Page) -> Listing[CommitView]:
     """List the commits of a branch or tag, newest first."""
@@ -45,7 +56,13 @@ def list_commits(call: Call, context: RepositoryContext, params: ListCommits, pa
     return listing.of(commit_list_views(listing.items, stats, project_url(call, context.project)))
 
 
-@routes.get("/projects/:id/repository/commits/:sha", on=repository_in_path, may=may_read_code, returns=CommitDetailView)
+@routes.get(
+    "/projects/:id/repository/commits/:sha",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=CommitDetailView,
+    cached=repository_state,
+)
 def get_commit(call: Call, context: RepositoryContext, params: GetCommit) -> CommitDetailView:
     """Get a commit by its id, branch or tag."""
     commit = queries.find_commit(context.repository, call.path["sha"])
@@ -60,11 +77,16 @@ def get_commit(call: Call, context: RepositoryContext, params: GetCommit) -> Com
 
 
 @routes.get(
-    "/projects/:id/repository/commits/:sha/diff", on=repository_in_path, may=may_read_code, returns=list[DiffView]
+    "/projects/:id/repository/commits/:sha/diff",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[DiffView],
+    cached=repository_state,
 )
 def get_commit_diff(call: Call, context: RepositoryContext, page: Page) -> Listing[DiffView] | list[DiffView]:
     """Get the diff of a commit against its first parent; complete unless a page is requested."""
-    changes = queries.commit_changes(context.repository, queries.find_commit(context.repository, call.path["sha"]))
+    commit = queries.find_commit(context.repository, call.path["sha"])
+    changes = queries.commit_changes(context.repository, commit, diff_limits(call.db))
     if not page.explicit:
         return [diff_view(change) for change in changes]
     listing = slice_page(changes, page)
@@ -72,7 +94,11 @@ def get_commit_diff(call: Call, context: RepositoryContext, page: Page) -> Listi
 
 
 @routes.get(
-    "/projects/:id/repository/commits/:sha/refs", on=repository_in_path, may=may_read_code, returns=list[RefView]
+    "/projects/:id/repository/commits/:sha/refs",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[RefView],
+    cached=repository_state,
 )
 def list_commit_refs(call: Call, context: RepositoryContext, params: ListCommitRefs, page: Page) -> Listing[RefView]:
     """List the branches and tags that contain a commit."""

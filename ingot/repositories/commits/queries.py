@@ -8,18 +8,18 @@ import msgspec
 
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.core.db.times import Timestamp, to_datetime
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.git.core.paths import path_encodings
 from ingot.git.core.refs import HEADS, TAGS
 from ingot.git.core.repository import Repository
-from ingot.git.diffs.diffs import FileDiff, diff_between
+from ingot.git.diffs.diffs import DiffLimits, FileDiff, diff_between
 from ingot.git.history.commits import Commit, commit_by_name_or_none, commit_id_or_none, read_commits
 from ingot.git.history.log import CommitFilter, all_tips, refs_containing
 from ingot.git.history.log import list_commits as list_ids
+from ingot.pipelines.outcome import StatusPart, combined_status
+from ingot.pipelines.tables import Pipeline
 from ingot.projects.projects.tables import Project
 from ingot.repositories.commits.params import ListCommits
-from ingot.repositories.pipelines.outcome import StatusPart, combined_status
-from ingot.repositories.pipelines.tables import Pipeline
 
 _REF_FOLDERS = {"all": (HEADS, TAGS), "branch": (HEADS,), "tag": (TAGS,)}
 
@@ -53,10 +53,10 @@ def list_commits(repository: Repository, project: Project, params: ListCommits, 
     return Listing(read_commits(repository, oids), page, total)
 
 
-def commit_changes(repository: Repository, commit: Commit) -> Sequence[FileDiff]:
+def commit_changes(repository: Repository, commit: Commit, limits: DiffLimits) -> Sequence[FileDiff]:
     """Return the files that a commit changed against its first parent."""
     parent = commit.parents[0] if commit.parents else None
-    return diff_between(repository, parent, commit.oid).changes
+    return diff_between(repository, parent, commit.oid, limits).changes
 
 
 def list_refs(repository: Repository, project: Project, commit: Commit, kind: str, page: Page) -> Listing[bytes]:

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from ingot.accounts.keys.queries import gpg_keys_of_users, keys_by_fingerprints
 from ingot.accounts.keys.tables import GpgKey, SshKey
+from ingot.accounts.users.commit_addresses import private_owners
 from ingot.accounts.users.queries import users_by_ids
 from ingot.accounts.users.tables import User, emails, users
 from ingot.core.db.connection import Connection
@@ -40,11 +41,12 @@ def read_signature_keys(db: Connection, addresses: Iterable[str], fingerprints: 
     """Read the users with these addresses and the keys that may have signed in their names."""
     normal = sorted({normal_address(address) for address in addresses})
     rows = [row for statement in (_BY_ADDRESS, _BY_OTHER_ADDRESS) for row in db.rows(statement, addresses=normal)]
-    owners = users_by_ids(db, [user_id for _, user_id in rows])
+    private = private_owners(db, normal)
+    owners = users_by_ids(db, [*(user_id for _, user_id in rows), *private.values()])
     # The oldest account has an address first, so that a later one cannot take its signatures.
     signers = {
         address: owners[user_id]
-        for address, user_id in sorted(rows, reverse=True)
+        for address, user_id in (*sorted(rows, reverse=True), *private.items())
         if user_id in owners and owners[user_id].state == "active"
     }
     gpg_keys = gpg_keys_of_users(db, {user.id for user in signers.values()})

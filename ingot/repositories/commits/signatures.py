@@ -18,13 +18,13 @@ import msgspec
 from ingot.accounts.keys.gpg_format import key_packets
 from ingot.accounts.keys.tables import GpgKey
 from ingot.accounts.users.tables import User
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, day_of
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
+from ingot.core.log import log_failure
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.history.signatures import ObjectSignature
-from ingot.log import log_failure
-from ingot.offload import require_blocking_allowed
 from ingot.repositories.commits.signature_keys import SignatureKeys, normal_address, read_signature_keys
 
 VerificationStatus = Literal["verified", "unverified", "unknown_key"]

@@ -15,10 +15,10 @@ from ingot.git.diffs.stats import CommitStats
 from ingot.git.history.commits import Commit, Signature, decode_text
 from ingot.git.history.signatures import Kind
 from ingot.git.history.trailers import message_trailers
+from ingot.pipelines.queries import pipelines_of_commits
+from ingot.pipelines.views import PipelineBrief
 from ingot.repositories.commits.queries import overall_pipeline_status
 from ingot.repositories.commits.signatures import SignatureCheck
-from ingot.repositories.pipelines.queries import pipelines_of_commits
-from ingot.repositories.pipelines.views import PipelineBrief
 
 _MAX_TITLE_LENGTH = 100
 _TRUNCATED_TITLE_LENGTH = 80

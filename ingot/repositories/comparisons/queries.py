@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from ingot.core.db.paging import Listing, Page, slice_page
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.git.core.repository import Repository
-from ingot.git.diffs.diffs import Diff, diff_between
+from ingot.git.diffs.diffs import Diff, DiffLimits, diff_between
 from ingot.git.history.commits import Commit, commit_id_or_none, read_commits
 from ingot.git.history.contributors import Contributor, read_contributors
 from ingot.git.history.log import commits_between
@@ -28,7 +28,9 @@ class Comparison(NamedTuple):
     diff: Diff
 
 
-def compare_refs(repository: Repository, old_name: str, new_name: str, *, straight: bool) -> Comparison:
+def compare_refs(
+    repository: Repository, old_name: str, new_name: str, limits: DiffLimits, *, straight: bool
+) -> Comparison:
     """Compare two branches, tags or commits, from their merge base unless ``straight``.
 
     Raise NotFound if one is missing.
@@ -41,7 +43,7 @@ def compare_refs(repository: Repository, old_name: str, new_name: str, *, straig
     # Read one more than is shown, to detect whether there are more.
     oids = commits_between(repository, old, new, MAX_COMMITS + 1)
     base = old if straight else merge_base_or_none(repository, [old, new])
-    diff = _EMPTY_DIFF if base == new else diff_between(repository, base, new)
+    diff = _EMPTY_DIFF if base == new else diff_between(repository, base, new, limits)
     commits = read_commits(repository, oids[-MAX_COMMITS:])
     return Comparison(old, new, commits, len(oids) > MAX_COMMITS, diff)
 

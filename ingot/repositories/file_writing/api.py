@@ -3,7 +3,7 @@
 from ingot.core.api.routes import Routes, StagedCall
 from ingot.git.writing.commits import TreeAction
 from ingot.repositories.commit_writing.content import body_limit, decode_content
-from ingot.repositories.commit_writing.staged import BranchStart, CommitDetails, FileEdit, FileMissing, commit_edits
+from ingot.repositories.commit_writing.write import BranchStart, CommitDetails, FileEdit, FileMissing, commit_edits
 from ingot.repositories.context import RepositoryContext, may_push_code, repository_in_path
 from ingot.repositories.file_writing.params import CreateFile, DeleteFile, UpdateFile
 from ingot.repositories.file_writing.views import WrittenFileView, written_file_view

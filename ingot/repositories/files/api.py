@@ -4,7 +4,7 @@ from ingot.core.access.scopes import READ_SCOPES
 from ingot.core.api.responses import encode
 from ingot.core.api.routes import Call, RawResponse, Routes, StreamedResponse
 from ingot.repositories.content import json_response_with_content, normalize_path, require_json_size
-from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path
+from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path, repository_state
 from ingot.repositories.files import queries
 from ingot.repositories.files.params import GetBlame, GetFile
 from ingot.repositories.files.queries import RepositoryFile
@@ -33,6 +33,7 @@ def _file(call: Call, context: RepositoryContext, ref: str) -> RepositoryFile:
     open=True,
     scopes=_SCOPES,
     slashes="file_path",
+    cached=repository_state,
 )
 def get_file(call: Call, context: RepositoryContext, params: GetFile) -> RawResponse | StreamedResponse:
     """Get a file with its content; the headers contain the metadata."""

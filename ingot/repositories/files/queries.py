@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from ingot.cache import BoundedCache, declare_cache
-from ingot.errors import Invalid, NotFound
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.errors import Invalid, NotFound
 from ingot.git.core.paths import path_encodings
 from ingot.git.core.repository import Repository
 from ingot.git.history import blame as blaming

@@ -3,7 +3,7 @@
 from sqlalchemy import bindparam, literal, select
 
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.repositories.protection.tables import ProtectedBranch, group_protected_branches
 
 _OF_GROUP = select(*group_protected_branches.c, literal(False)).where(

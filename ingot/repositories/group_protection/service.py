@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import UNSET
 
 from ingot.core.db.connection import Connection
-from ingot.errors import Conflict
+from ingot.core.errors import Conflict
 from ingot.projects.namespaces.tables import Namespace
 from ingot.repositories.group_protection.queries import (
     find_group_branch_rule,

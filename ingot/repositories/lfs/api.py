@@ -4,9 +4,9 @@ from functools import partial
 
 from ingot.core.access.scopes import READ_SCOPES
 from ingot.core.api.routes import Call, ContentResponse, Routes
+from ingot.core.errors import NotFound
 from ingot.core.http.content_headers import SANDBOX, content_disposition
 from ingot.core.http.request import Header
-from ingot.errors import NotFound
 from ingot.git.history.commits import decode_text
 from ingot.repositories.content import blob_response, normalize_path
 from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path

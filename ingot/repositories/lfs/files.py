@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ingot.core.settings import Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.drivers import INCOMING_FOLDER
 from ingot.core.storage.files import FileStorage
-from ingot.settings import Settings
 
 _OID = re.compile(r"[0-9a-f]{64}")
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{60}")

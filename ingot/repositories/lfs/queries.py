@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, exists, select
 from ingot.accounts.users.tables import users
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.repositories.lfs.tables import LfsLock, lfs_locks, lfs_objects, lfs_project_objects
 
 _links = lfs_project_objects

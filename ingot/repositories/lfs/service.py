@@ -5,7 +5,7 @@ from sqlalchemy import BigInteger, Text, bindparam, delete, exists, func, insert
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
-from ingot.errors import Denied, Invalid, Unavailable
+from ingot.core.errors import Denied, Invalid, Unavailable
 from ingot.projects.projects.policy import may_admin_project
 from ingot.projects.projects.tables import Project, projects
 from ingot.repositories.lfs.files import LfsFiles

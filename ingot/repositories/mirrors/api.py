@@ -1,10 +1,12 @@
 """Endpoints of push mirrors."""
 
+from ingot.accounts.instance.mirror_access import require_mirrors_available
+from ingot.accounts.instance.outgoing_rules import guard_within
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
+from ingot.core.errors import Invalid, NotFound
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.errors import Invalid, NotFound
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.policy import may_admin_project, may_change_project
 from ingot.projects.projects.tables import Project
@@ -17,7 +19,7 @@ routes = Routes("mirrors")
 
 
 def _guard(call: Call) -> SsrfGuard:
-    return SsrfGuard(call.settings.allow_local_requests, call.settings.allowed_outgoing_networks)
+    return guard_within(call.db, call.settings)
 
 
 def _mirror(call: Call, project: Project) -> RemoteMirror:
@@ -34,6 +36,7 @@ def list_mirrors(call: Call, project: Project, page: Page) -> Listing[RemoteMirr
 @routes.post("/projects/:id/remote_mirrors", on=project_in_path, may=may_change_project, returns=RemoteMirrorView)
 def create_mirror(call: Call, project: Project, params: CreateMirror) -> RemoteMirrorView:
     """Create a push mirror."""
+    require_mirrors_available(call.db, call.actor)
     return remote_mirror_view(service.create_mirror(call.db, _guard(call), project, params))
 
 

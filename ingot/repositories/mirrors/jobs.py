@@ -5,6 +5,7 @@ from typing import Any
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.log import log_failure
 from ingot.core.outgoing.errors import RequestFailed, RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.remotes import find_repository
@@ -16,7 +17,6 @@ from ingot.git.maintenance.mirror_remote import MirrorAddress
 from ingot.git.maintenance.ssh_connection import ssh_connection
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.mirror_push import MirrorOptions, push_to_mirror
-from ingot.log import log_failure
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.mirrors.queries import mirror_to_update_or_none

@@ -4,7 +4,7 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects.tables import Project, projects
 from ingot.repositories.mirrors.tables import RemoteMirror, remote_mirrors
 

@@ -7,13 +7,13 @@ from msgspec import UNSET
 
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Invalid
 from ingot.core.jobs.queue import enqueue
 from ingot.core.outgoing.errors import RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.ssh_key_pairs import generate_key_pair
 from ingot.core.outgoing.ssh_urls import check_ssh_url, is_ssh_url
 from ingot.core.outgoing.urls import strip_credentials
-from ingot.errors import Invalid
 from ingot.projects.imports.service import validate_import_url
 from ingot.projects.projects.tables import Project
 from ingot.repositories.mirrors.params import CreateMirror, EditMirror
@@ -101,7 +101,7 @@ def _url_columns(
 ) -> dict[str, Any]:
     url = url.strip()
     if is_ssh_url(url) and auth_method != "password" and (auth_method or mirror):
-        return _ssh_columns(db, guard, url, mirror)
+        return _ssh_columns(db, guard, url)
     if auth_method == "ssh_public_key":
         raise Invalid(url=["must begin with ssh:// for a mirror with a key"])
     try:
@@ -111,17 +111,22 @@ def _url_columns(
     address, username, password = strip_credentials(url)
     scheme, _, rest = address.partition("://")
     shown = f"{scheme}://{_HIDDEN}{rest}" if username or password else address
-    return {"url": shown, "sealed_url": db.vault.seal(url), "auth_method": "password"}
+    without_key = {"sealed_private_key": None, "public_key": None, "known_hosts": None}
+    return {"url": shown, "sealed_url": db.vault.seal(url), "auth_method": "password", **without_key}
 
 
-def _ssh_columns(db: Connection, guard: SsrfGuard, url: str, mirror: RemoteMirror | None) -> dict[str, Any]:
-    """Return the columns of a mirror over SSH; it keeps its key, and the host keys of its first connection are new."""
+def _ssh_columns(db: Connection, guard: SsrfGuard, url: str) -> dict[str, Any]:
+    """Return the columns of a mirror over SSH; a new URL gets a new key, and forgets the host keys of the old one."""
     try:
         check_ssh_url(guard, url)
     except RequestRefused as error:
         raise Invalid(url=[error.reason]) from error
-    columns = {"url": url, "sealed_url": db.vault.seal(url), "auth_method": "ssh_public_key", "known_hosts": None}
-    if mirror is None or mirror.sealed_private_key is None:
-        private, public = generate_key_pair("ingot-mirror")
-        columns |= {"sealed_private_key": db.vault.seal(private), "public_key": public}
-    return columns
+    private, public = generate_key_pair("ingot-mirror")
+    return {
+        "url": url,
+        "sealed_url": db.vault.seal(url),
+        "auth_method": "ssh_public_key",
+        "sealed_private_key": db.vault.seal(private),
+        "public_key": public,
+        "known_hosts": None,
+    }

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, literal, select, union_all
 from ingot.accounts.keys.tables import ssh_keys
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.deploy_keys.tables import deploy_key_projects
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
-from ingot.errors import Conflict, Invalid, too_long_message
+from ingot.core.errors import Conflict, Invalid, too_long_message
 from ingot.git.core.names import MAX_BYTES, ref_name_error
 from ingot.projects.deploy_keys.queries import deploy_key_project_or_none
 from ingot.projects.projects.tables import Project

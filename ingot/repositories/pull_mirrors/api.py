@@ -1,8 +1,9 @@
 """Endpoints of pull mirrors."""
 
+from ingot.accounts.instance.mirror_access import require_mirrors_available
+from ingot.accounts.instance.outgoing_rules import guard_within
 from ingot.core.api.routes import Call, Routes
-from ingot.core.outgoing.guard import SsrfGuard
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.policy import may_admin_project, may_change_project
 from ingot.projects.projects.queries import existing_project
@@ -24,7 +25,8 @@ def get_pull_mirror(call: Call, project: Project) -> PullMirrorView:
 @routes.put("/projects/:id/mirror/pull", on=project_in_path, may=may_change_project, returns=PullMirrorView)
 def configure_pull_mirror(call: Call, project: Project, params: ConfigurePullMirror) -> PullMirrorView:
     """Create or change the pull mirror of a project."""
-    guard = SsrfGuard(call.settings.allow_local_requests, call.settings.allowed_outgoing_networks)
+    require_mirrors_available(call.db, call.actor)
+    guard = guard_within(call.db, call.settings)
     mirror = service.configure_pull_mirror(call.db, guard, call.actor.user_id, project, params)
     return pull_mirror_view(mirror, existing_project(call.db, project.id))
 

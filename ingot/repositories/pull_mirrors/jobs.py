@@ -9,12 +9,13 @@ from ingot.accounts.users.actors import active_actor
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Conflict, Denied, Invalid, NotFound
+from ingot.core.log import log_failure
 from ingot.core.outgoing.errors import RequestFailed, RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.remotes import find_repository
 from ingot.core.outgoing.ssh_urls import pin_ssh_url
 from ingot.core.outgoing.urls import strip_credentials
-from ingot.errors import Conflict, Denied, Invalid, NotFound
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.mirror_remote import MirrorAddress
@@ -22,7 +23,6 @@ from ingot.git.maintenance.ssh_connection import ssh_connection
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.mirror_fetch import PullOptions, fetch_changes
 from ingot.git.writing.ref_updates import RefUpdate
-from ingot.log import log_failure
 from ingot.projects.imports.jobs import RESERVED_BYTES
 from ingot.projects.projects.branch_patterns import branch_matcher
 from ingot.projects.projects.queries import existing_project
@@ -32,7 +32,7 @@ from ingot.repositories.protection.queries import branch_rules
 from ingot.repositories.pull_mirrors.queries import pull_mirror_to_update_or_none
 from ingot.repositories.pull_mirrors.service import finish_pull, start_pull
 from ingot.repositories.pull_mirrors.tables import PullMirror
-from ingot.repositories.ref_changes.staged import change_refs
+from ingot.repositories.ref_changes.apply import change_refs
 
 TIMEOUT_SECONDS = 1800.0
 MAX_SINGLE_CHANGES = 100

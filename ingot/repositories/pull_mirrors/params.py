@@ -1,8 +1,8 @@
 """Request parameters of pull mirrors."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from ingot.core.api.params import Params
 
@@ -12,10 +12,10 @@ class ConfigurePullMirror(Params):
 
     enabled: bool | UnsetType = UNSET
     url: str | UnsetType = UNSET
-    auth_user: str | UnsetType = UNSET
-    auth_password: str | UnsetType = UNSET
+    auth_user: Annotated[str, Meta(max_length=2000)] | UnsetType = UNSET
+    auth_password: Annotated[str, Meta(max_length=2000)] | UnsetType = UNSET
     auth_method: Literal["password", "ssh_public_key"] | None = None
     mirror_trigger_builds: bool | UnsetType = UNSET
     only_mirror_protected_branches: bool | UnsetType = UNSET
     mirror_overwrites_diverged_branches: bool | UnsetType = UNSET
-    mirror_branch_regex: str | UnsetType | None = UNSET
+    mirror_branch_regex: Annotated[str, Meta(max_length=255)] | UnsetType | None = UNSET

@@ -4,7 +4,7 @@ from sqlalchemy import bindparam, or_, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.projects.projects.tables import Project, projects
 from ingot.repositories.pull_mirrors.tables import PullMirror, pull_mirrors
 

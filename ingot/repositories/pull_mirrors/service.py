@@ -8,13 +8,13 @@ from msgspec import UNSET
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
+from ingot.core.errors import Invalid
 from ingot.core.jobs.queue import enqueue
 from ingot.core.outgoing.errors import RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.ssh_key_pairs import generate_key_pair
 from ingot.core.outgoing.ssh_urls import check_ssh_url, is_ssh_url
 from ingot.core.outgoing.urls import redact_url, strip_credentials
-from ingot.errors import Invalid
 from ingot.projects.imports.service import validate_import_url
 from ingot.projects.projects.branch_patterns import branch_matcher
 from ingot.projects.projects.options import edited_options
@@ -106,17 +106,16 @@ def finish_pull(db: Connection, mirror: PullMirror, error: str | None, known_hos
 
 
 def _password_columns(db: Connection, url: str) -> dict[str, Any]:
-    return {"url": redact_url(url), "sealed_url": db.vault.seal(url), "auth_method": "password"}
+    without_key = {"sealed_private_key": None, "public_key": None, "known_hosts": None}
+    return {"url": redact_url(url), "sealed_url": db.vault.seal(url), "auth_method": "password", **without_key}
 
 
 def _ssh_columns(db: Connection, url: str, mirror: PullMirror | None) -> dict[str, Any]:
-    """Return the columns of a mirror over SSH; it keeps its key, and a new URL forgets the host keys."""
+    """Return the columns of a mirror over SSH; a new URL gets a new key and forgets the host keys."""
     columns: dict[str, Any] = {"url": url, "sealed_url": db.vault.seal(url), "auth_method": "ssh_public_key"}
-    if mirror is None or mirror.url != url:
-        columns["known_hosts"] = None
-    if mirror is None or mirror.sealed_private_key is None:
+    if mirror is None or mirror.url != url or mirror.sealed_private_key is None:
         private, public = generate_key_pair("ingot-mirror")
-        columns |= {"sealed_private_key": db.vault.seal(private), "public_key": public}
+        columns |= {"sealed_private_key": db.vault.seal(private), "public_key": public, "known_hosts": None}
     return columns
 
 

@@ -1,7 +1,7 @@
 """Endpoints of push rules."""
 
 from ingot.core.api.routes import Call, Routes
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_admin_group
 from ingot.projects.namespaces.tables import Namespace

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ingot.accounts.users.queries import find_user, user_by_email_or_none
+from ingot.accounts.users.commit_addresses import commit_user_or_none
+from ingot.accounts.users.queries import find_user
 from ingot.core.access.actor import Actor
 from ingot.core.db.database import Database
-from ingot.errors import Denied
+from ingot.core.errors import Denied
 from ingot.git.core.repository import Repository
 from ingot.git.history.pushed_objects import CheckedCommit, pushed_commits, pushed_files, pushed_paths
 from ingot.git.writing.ref_updates import RefUpdate
@@ -79,7 +80,7 @@ def _commit_refusals(
         for role, email in (("Author", commit.author_email), ("Committer", commit.committer_email)):
             if not matches(email, rule.author_email_regex):
                 yield f"{role}'s email '{email}' does not follow the pattern '{rule.author_email_regex}'"
-    if rule.member_check and database.read(lambda db: user_by_email_or_none(db, commit.author_email)) is None:
+    if rule.member_check and database.read(lambda db: commit_user_or_none(db, commit.author_email)) is None:
         yield f"Author '{commit.author_email}' is not a member of team"
     # The server itself writes the commits of the API and of pages, in the name of the user.
     if from_git_client:
@@ -90,7 +91,7 @@ def _commit_refusals(
 
 def _committer_refusals(database: Database, actor: Actor, rule: PushRule, commit: CheckedCommit) -> Iterator[str]:
     if rule.commit_committer_check:
-        owner = database.read(lambda db: user_by_email_or_none(db, commit.committer_email))
+        owner = database.read(lambda db: commit_user_or_none(db, commit.committer_email))
         if owner is None or owner.id != actor.user_id:
             yield f"You cannot push commits for '{commit.committer_email}'. Use one of your own email addresses."
     if rule.commit_committer_name_check and actor.known:

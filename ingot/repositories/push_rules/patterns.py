@@ -3,7 +3,8 @@
 from functools import lru_cache
 from typing import Any
 
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
+from ingot.core.late_imports import require_modules
 
 _MAX_MEMORY = 2**20
 """Bytes of a compiled expression; RE2 refuses larger ones."""
@@ -12,7 +13,8 @@ _MAX_MEMORY = 2**20
 @lru_cache(64)
 def compile_pattern(text: str) -> Any:
     """Compile an expression; raise Invalid if it is not valid or too large."""
-    import re2  # Few projects have push rules, and the library takes 4 MB in each worker.
+    require_modules("re2")  # Few projects have push rules, and the library takes 4 MB in each worker.
+    import re2
 
     options = re2.Options()
     options.max_mem = _MAX_MEMORY

@@ -4,7 +4,7 @@ import msgspec
 
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.projects.namespaces.group_options import edited_group_options
 from ingot.projects.namespaces.push_rule import PATTERNS, PushRule
 from ingot.projects.namespaces.tables import Namespace, namespaces

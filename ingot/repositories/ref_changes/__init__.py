@@ -1,1 +1,4 @@
-"""Changes of refs: permission check, update and record."""
+"""Changes of refs: permission check, update and record.
+
+See docs/subsystems/refs-and-pushes.md.
+"""

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
-from ingot.errors import Conflict
+from ingot.core.errors import Conflict
 
 PATIENCE_SECONDS = 30.0
 """Bound of the wait for the turn, and of the time for which a request tries again while others move the branch."""

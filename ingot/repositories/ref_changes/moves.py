@@ -3,7 +3,7 @@
 from sqlalchemy import bindparam, delete, select
 
 from ingot.core.db.connection import Connection
-from ingot.errors import Unavailable
+from ingot.core.errors import Unavailable
 from ingot.git.core.repository import Repository
 from ingot.projects.projects.tables import projects
 from ingot.repositories.ref_changes.tables import repository_locks

@@ -16,6 +16,7 @@ from ingot.repositories.protection.tables import ProtectedBranch, ProtectedTag
 MAX_REFS = 20_000
 DEFAULT_BRANCH_REFUSAL = "The default branch of a project cannot be deleted."
 _MAX_NAME_SHOWN = 60
+_SOME_OID, _OTHER_OID = "e" * 40, "f" * 40
 IsForced = Callable[[RefUpdate], bool]
 
 
@@ -44,6 +45,25 @@ def push_refusal(actor: Actor, access: Access, project: Project) -> str | None:
     if not may_push_code(actor, access, project):
         return "You are not allowed to push code to this project."
     return None
+
+
+def branch_push_refusal(
+    actor: Actor,
+    access: Access,
+    project: Project,
+    rules: Sequence[ProtectedBranch],
+    branch: str,
+    *,
+    forced: bool = False,
+    merges: bool = False,
+) -> str | None:
+    """Return the reason why the caller may not add commits to a branch, or None; what is shown as permitted is pushed.
+
+    ``forced`` asks for other commits in place of those of the branch, ``merges`` for the merge of a merge request.
+    """
+    context = RefUpdateContext(actor, access, project, rules, (), from_git_client=False, merges=merges)
+    update = RefUpdate(f"refs/heads/{branch}", _SOME_OID, _OTHER_OID)
+    return ref_update_refusal(context, update, lambda _: forced)
 
 
 def ref_update_refusal(context: RefUpdateContext, update: RefUpdate, is_forced: IsForced) -> str | None:

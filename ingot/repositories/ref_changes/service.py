@@ -88,9 +88,8 @@ def record_ref_updates(
     if project is None:  # Deleted in the meantime.
         return
     origin = {"via": intent.via, "deploy_key_id": intent.deploy_key_id}
-    common = {"project_id": project.id, "actor_id": actor_id, "key": intent.key, **origin}
-    for each in completed:
-        db.insert_row(ref_changes, **common, ref=each.ref, old=each.old, new=each.new, created_at=db.now)
+    common = {"project_id": project.id, "actor_id": actor_id, "key": intent.key, "created_at": db.now, **origin}
+    db.insert_many(ref_changes, [{**common, "ref": each.ref, "old": each.old, "new": each.new} for each in completed])
     if project.empty and after.head != project.default_branch:
         db.update(projects, project.id, default_branch=after.head)
         rename_branch_rule(db, project.id, project.default_branch, after.head)

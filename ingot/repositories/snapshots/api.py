@@ -2,7 +2,7 @@
 
 from ingot.core.access.rules import administrators
 from ingot.core.api.routes import Call, Routes, StreamedResponse
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.git.maintenance.snapshots import snapshot_pieces
 from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.tables import Project

@@ -6,7 +6,7 @@ from ingot.core.access.rules import administrators
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.storages import choose_storage

@@ -4,7 +4,7 @@ from sqlalchemy import bindparam, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.git.maintenance.store import DEFAULT_STORAGE, key_in, storage_of
 from ingot.projects.projects.tables import Project, project_wikis, projects
 from ingot.repositories.storage_moves.tables import StorageMove, repository_storage_moves

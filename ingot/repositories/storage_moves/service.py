@@ -5,8 +5,8 @@ from collections.abc import Collection
 from sqlalchemy import bindparam, update
 
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Invalid
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Invalid
 from ingot.git.maintenance.store import key_in, storage_of
 from ingot.projects.projects.tables import Project, project_wikis, projects
 from ingot.repositories.ref_changes.moves import lock_repository, unlock_repository

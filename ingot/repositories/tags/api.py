@@ -5,10 +5,17 @@ from functools import partial
 from ingot.core.access.rules import require
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.git.history.tags import tag_or_none
-from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, project_url, repository_in_path
-from ingot.repositories.tags import queries, service, staged
+from ingot.repositories.context import (
+    RepositoryContext,
+    may_push_code,
+    may_read_code,
+    project_url,
+    repository_in_path,
+    repository_state,
+)
+from ingot.repositories.tags import change, queries, service
 from ingot.repositories.tags.params import CreateTag, DescribeRelease, ListTags
 from ingot.repositories.tags.policy import may_write_releases
 from ingot.repositories.tags.views import TagReleaseView, TagView, tag_release_view, tag_views
@@ -16,7 +23,14 @@ from ingot.repositories.tags.views import TagReleaseView, TagView, tag_release_v
 routes = Routes("tags")
 
 
-@routes.get("/projects/:id/repository/tags", on=repository_in_path, may=may_read_code, returns=list[TagView], open=True)
+@routes.get(
+    "/projects/:id/repository/tags",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[TagView],
+    open=True,
+    cached=repository_state,
+)
 def list_tags(call: Call, context: RepositoryContext, params: ListTags, page: Page) -> Listing[TagView]:
     """List the tags of a repository."""
     listing = queries.list_tags(context.repository, context.project, params, page)
@@ -42,7 +56,7 @@ def create_tag(stage: StagedCall, context: RepositoryContext, params: CreateTag)
     """Create a tag, and a release if a description is given."""
     if params.release_description:
         require(may_write_releases(stage.actor, context.access, context))
-    tag = staged.create_tag(stage.database, stage.actor, context, params.tag_name, params.ref, params.message or "")
+    tag = change.create_tag(stage.database, stage.actor, context, params.tag_name, params.ref, params.message or "")
     if params.release_description:
         create_release = partial(service.create_release, description=params.release_description)
         stage.database.write(lambda db: create_release(db, stage.actor, context, params.tag_name))
@@ -60,7 +74,7 @@ def create_tag(stage: StagedCall, context: RepositoryContext, params: CreateTag)
 )
 def delete_tag(stage: StagedCall, context: RepositoryContext) -> None:
     """Delete a tag with its release."""
-    staged.delete_tag(stage.database, stage.actor, context, stage.path["tag_name"])
+    change.delete_tag(stage.database, stage.actor, context, stage.path["tag_name"])
 
 
 @routes.post(

@@ -5,20 +5,21 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, select
 
+from ingot.accounts.users.commit_addresses import commit_address
 from ingot.accounts.users.queries import find_user
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.core.db.times import to_datetime
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.refs import TAGS
 from ingot.git.core.repository import Repository
 from ingot.git.core.sorted_refs import MAX_INLINE, NamedRef, search_refs, sorted_refs
 from ingot.git.history.commits import Signature
 from ingot.git.history.ref_dates import sort_by_date
 from ingot.git.history.tags import tag_or_none
-from ingot.offload import require_blocking_allowed
 from ingot.projects.projects.tables import Project
 from ingot.repositories.tags.params import ListTags
 from ingot.repositories.tags.tables import Release, releases
@@ -85,4 +86,4 @@ def find_release(db: Connection, project_id: int, tag: str) -> Release:
 def tagger_signature(db: Connection, actor: Actor) -> Signature:
     """Return the signature of a user for a tag created now."""
     user = find_user(db, actor.user_id)
-    return Signature(user.name, user.email, int(to_datetime(db.now).timestamp()), 0)
+    return Signature(user.name, commit_address(db, user), int(to_datetime(db.now).timestamp()), 0)

@@ -11,8 +11,8 @@ from ingot.core.access.rules import require
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import Conflict, NotFound
 from ingot.core.events.bus import emit
-from ingot.errors import Conflict, NotFound
 from ingot.git.history.tags import tag_or_none
 from ingot.projects.projects.tables import Project, projects
 from ingot.repositories.context import RepositoryContext

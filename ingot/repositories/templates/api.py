@@ -6,7 +6,7 @@ from ingot.core.access.levels import Access
 from ingot.core.access.rules import anyone
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.repositories.context import repository_in_path
 from ingot.repositories.templates import queries
 from ingot.repositories.templates.description_templates import (

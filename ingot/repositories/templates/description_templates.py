@@ -1,6 +1,6 @@
 """Templates of the descriptions of issues and merge requests, which are files of a project's default branch."""
 
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import commit_id_or_none, decode_text
 from ingot.git.trees.blobs import read_small_blob

@@ -14,7 +14,7 @@ import msgspec
 
 from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import Timestamp
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 
 TemplateKind = Literal["gitignores", "gitlab_ci_ymls", "dockerfiles"]
 T = TypeVar("T")

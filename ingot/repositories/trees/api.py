@@ -4,7 +4,7 @@ from ingot.core.api.routes import Call, ContentResponse, RawResponse, Routes, St
 from ingot.core.db.paging import Listing, Page
 from ingot.core.http.transfer_slots import caller_of
 from ingot.repositories.content import blob_response, json_response_with_content, normalize_path, require_json_size
-from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path
+from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path, repository_state
 from ingot.repositories.trees import queries
 from ingot.repositories.trees.archive_cache import archive_cache
 from ingot.repositories.trees.params import ArchiveExtension, GetArchive, GetArchiveAs, ListTree
@@ -14,7 +14,12 @@ routes = Routes("trees")
 
 
 @routes.get(
-    "/projects/:id/repository/tree", on=repository_in_path, may=may_read_code, returns=list[TreeEntryView], open=True
+    "/projects/:id/repository/tree",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[TreeEntryView],
+    open=True,
+    cached=repository_state,
 )
 def list_tree(call: Call, context: RepositoryContext, params: ListTree, page: Page) -> Listing[TreeEntryView]:  # noqa: ARG001 - The kernel passes the call to every handler.
     """List the entries of a folder of a repository."""
@@ -24,7 +29,12 @@ def list_tree(call: Call, context: RepositoryContext, params: ListTree, page: Pa
 
 
 @routes.get(
-    "/projects/:id/repository/blobs/:sha", on=repository_in_path, may=may_read_code, returns=BlobView, open=True
+    "/projects/:id/repository/blobs/:sha",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=BlobView,
+    open=True,
+    cached=repository_state,
 )
 def get_blob(call: Call, context: RepositoryContext) -> RawResponse | StreamedResponse:
     """Get a blob by its id."""

@@ -15,12 +15,12 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from ingot.errors import TransfersBusy
+from ingot.core.errors import TransfersBusy
+from ingot.core.log import log_failure
+from ingot.core.offload import cancellable_if, require_blocking_allowed
+from ingot.core.settings import Settings
 from ingot.git.core.streaming import slice_stream
 from ingot.git.trees.archives import MAX_BYTES
-from ingot.log import log_failure
-from ingot.offload import cancellable_if, require_blocking_allowed
-from ingot.settings import Settings
 
 MAX_COMPUTATIONS = 8
 """Archives that one worker computes at a time."""

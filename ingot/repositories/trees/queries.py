@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ingot.core.api.params import number_or_none
 from ingot.core.db.paging import Listing, Page
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.git.core.paths import path_encodings
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import commit_id_or_none

@@ -7,14 +7,14 @@ from ingot.core.access.levels import Access
 from ingot.core.api.params import MissingParameter, given_fields
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page, slice_page
+from ingot.core.errors import NotFound
 from ingot.core.markup.links import Link, ReferenceResolver
 from ingot.core.markup.references import Reference
-from ingot.errors import NotFound
 from ingot.git.core.repository import Repository
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.ports import ReferenceLinks
 from ingot.projects.projects.tables import Project
-from ingot.repositories.wikis import policy, queries, staged
+from ingot.repositories.wikis import edit, policy, queries
 from ingot.repositories.wikis.params import AttachFile, CreatePage, EditPage, GetPage, ListPages
 from ingot.repositories.wikis.policy import WikiContext
 from ingot.repositories.wikis.views import (
@@ -42,7 +42,7 @@ def group_wiki_in_path(call: Call) -> tuple[Access, WikiContext]:
 
 
 def _ensure_wiki_repository(stage: StagedCall, context: WikiContext) -> Repository:
-    return context.repository or staged.ensure_wiki(stage.database, repository_store(stage.settings), context.owner)
+    return context.repository or edit.ensure_wiki(stage.database, repository_store(stage.settings), context.owner)
 
 
 @routes.get("/groups/:id/wikis", on=group_wiki_in_path, may=policy.may_read_wiki, returns=list[WikiPageView])
@@ -85,7 +85,7 @@ def _link_resolver(call: Call, context: WikiContext) -> ReferenceResolver:
 @routes.post("/projects/:id/wikis", on=wiki_in_path, may=policy.may_write_wiki, returns=WikiPageView, staged=True)
 def create_page(stage: StagedCall, context: WikiContext, params: CreatePage) -> WikiPageView:
     """Create a page of a wiki."""
-    created = staged.create_page(
+    created = edit.create_page(
         stage.database, stage.actor, _ensure_wiki_repository(stage, context), context.owner, params
     )
     return page_view(created, params.content)
@@ -101,7 +101,7 @@ def edit_page(stage: StagedCall, context: WikiContext, params: EditPage) -> Wiki
         raise MissingParameter("content")
     current = queries.find_page(context.repository, stage.path["slug"])
     repository = _ensure_wiki_repository(stage, context)
-    edited = staged.edit_page(stage.database, stage.actor, repository, context.owner, current.slug, params)
+    edited = edit.edit_page(stage.database, stage.actor, repository, context.owner, current.slug, params)
     return page_view(edited, queries.page_contents(repository, [edited])[0])
 
 
@@ -111,7 +111,7 @@ def delete_page(stage: StagedCall, context: WikiContext) -> None:
     """Delete a page of a wiki."""
     with suppress(NotFound):  # A deleted page is not an error.
         current = queries.find_page(context.repository, stage.path["slug"])
-        staged.delete_page(
+        edit.delete_page(
             stage.database, stage.actor, _ensure_wiki_repository(stage, context), context.owner, current.slug
         )
 
@@ -133,7 +133,7 @@ def delete_page(stage: StagedCall, context: WikiContext) -> None:
 def attach_file(stage: StagedCall, context: WikiContext, params: AttachFile) -> AttachmentView:
     """Upload an attachment to a wiki."""
     repository = _ensure_wiki_repository(stage, context)
-    path = staged.attach_file(
+    path = edit.attach_file(
         stage.database, stage.actor, repository, context.owner, params.file.filename, params.file.read()
     )
     return attachment_view(path, repository.head_branch())

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.paths import path_encodings, path_error
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_id_or_none, decode_text
@@ -13,7 +14,6 @@ from ingot.git.trees.blobs import Blob, read_blob, stream_blob
 from ingot.git.trees.entries import entry_or_none
 from ingot.git.trees.listing import list_tree
 from ingot.git.trees.totals import TooManyFolders
-from ingot.offload import require_blocking_allowed
 from ingot.projects.groups.queries import find_group
 from ingot.projects.projects.queries import find_project
 from ingot.repositories.wikis.owners import OwnerKind, WikiOwner, wiki_key_or_none

@@ -10,16 +10,16 @@ from msgspec import UNSET, UnsetType
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
+from ingot.core.errors import NotFound
 from ingot.core.markup.links import LinkContext, ReferenceResolver
 from ingot.core.markup.markdown import render
-from ingot.errors import NotFound
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.errors import MissingRepository
 from ingot.git.core.paths import path_encodings, path_error
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.blobs import Blob, read_blob, stream_blob
 from ingot.git.trees.entries import FOLDER, LINK, SUBMODULE, entry_or_none
-from ingot.offload import require_blocking_allowed
 from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.names import file_stem, is_image
 from ingot.repositories.wikis.owners import OwnerKind, WikiOwner

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.page_routes import TemplateResponse, Visit
 
 

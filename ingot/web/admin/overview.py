@@ -70,7 +70,7 @@ def _jobs_page(visit: Visit, db: Connection, errors: list[str]) -> PageResponse:
     dead, dead_count = list_jobs(db, "dead", _MAX_JOBS)
     waiting, _ = list_jobs(db, "waiting", _MAX_JOBS)
     running, _ = list_jobs(db, "running", _MAX_JOBS)
-    context = {"groups": (("Dead", dead), ("Running", running), ("Waiting", waiting)), "queue": queue_stats(db)}
+    context = {"groups": (("Failed", dead), ("Running", running), ("Waiting", waiting)), "queue": queue_stats(db)}
     return render_admin_page(
         visit, "jobs", "jobs", {**context, "dead_count": dead_count, "errors": errors}, 422 if errors else 200
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 from ingot.accounts.users import api as users_api
 from ingot.accounts.users.views import AdminUserView
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.admin.layout import render_admin_page, require_admin
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import (
@@ -18,12 +18,20 @@ from ingot.web.page_routes import (
 )
 
 pages = PageRoutes()
-_TEXT_FIELDS = ("name", "username", "email", "password", "projects_limit", "bio", "organization", "location")
+_TEXT_FIELDS = ("name", "username", "email", "password", "projects_limit", "bio", "organization", "location", "note")
 _FLAG_FIELDS = ("admin", "external", "can_create_group")
-_FILTERS = {"active": "Active", "blocked": "Blocked", "admins": "Administrators", "external": "External"}
+_FILTERS = {
+    "active": "Active",
+    "blocked_pending_approval": "Pending approval",
+    "blocked": "Blocked",
+    "admins": "Administrators",
+    "external": "External",
+}
 _ACTIONS = {
     "block": users_api.block_user,
     "unblock": users_api.unblock_user,
+    "unlock": users_api.unlock_user,
+    "approve": users_api.approve_user,
     "activate": users_api.activate_user,
     "deactivate": users_api.deactivate_user,
     "ban": users_api.ban_user,
@@ -88,9 +96,9 @@ def update_user(visit: Visit) -> PageResponse:
     require_admin(visit)
     user = _find_user(visit)
     typed = _form_values(visit)
-    params = {name: value for name, value in typed.items() if name != "password" or value}
+    params = {name: value for name, value in typed.items() if name == "note" or value != ""}
     try:
-        visit.ask(users_api.modify_user, {name: value for name, value in params.items() if value != ""}, id=user.id)
+        visit.ask(users_api.modify_user, params, id=user.id)
     except REQUEST_ERRORS as error:
         return _user_form(visit, user, typed, error_messages(error), 422)
     return LocalRedirect(f"/admin/users/{user.id}")
@@ -98,7 +106,7 @@ def update_user(visit: Visit) -> PageResponse:
 
 @pages.post("/admin/users/:id/:act", notice="State of the user changed.")
 def change_user_state(visit: Visit) -> PageResponse:
-    """Block, unblock, activate, deactivate, ban or unban a user."""
+    """Approve, block, unblock, unlock, activate, deactivate, ban or unban a user."""
     require_admin(visit)
     action = visit.request.path["act"]
     if action in _ACTIONS:
@@ -107,6 +115,17 @@ def change_user_state(visit: Visit) -> PageResponse:
         except REQUEST_ERRORS as error:
             return _error_page(visit, error)
     return LocalRedirect(f"/admin/users/{visit.request.path['id']}")
+
+
+@pages.post("/admin/users/:id/reject", notice="User rejected.")
+def reject_user(visit: Visit) -> PageResponse:
+    """Reject a user who waits for approval."""
+    require_admin(visit)
+    try:
+        visit.ask(users_api.reject_user, id=visit.request.path["id"])
+    except REQUEST_ERRORS as error:
+        return _error_page(visit, error)
+    return LocalRedirect("/admin/users?filter=blocked_pending_approval")
 
 
 @pages.delete("/admin/users/:id", notice="User deleted.")

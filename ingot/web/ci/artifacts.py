@@ -8,8 +8,8 @@ from ingot.ci.artifacts.downloads import list_archive_folder
 from ingot.ci.artifacts.store import artifact_store_of
 from ingot.ci.jobs import api as jobs_api
 from ingot.core.api.routes import ContentResponse
-from ingot.errors import Invalid, NotFound
-from ingot.offload import require_blocking_allowed
+from ingot.core.errors import Invalid, NotFound
+from ingot.core.offload import require_blocking_allowed
 from ingot.web.ci.sections import ci_page
 from ingot.web.file_response import stream_as_file
 from ingot.web.page_routes import BytesResponse, FileResponse, PageResponse, PageRoutes, Visit

@@ -10,9 +10,9 @@ from ingot.ci.pipelines.badges import (
 )
 from ingot.collaboration.releases import api as releases_api
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.pipelines.policy import may_read_project_pipelines
 from ingot.projects.projects import api as projects_api
-from ingot.repositories.pipelines.policy import may_read_project_pipelines
 from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Visit, text_field
 from ingot.web.projects.context import project_context
 

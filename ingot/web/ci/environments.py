@@ -1,8 +1,9 @@
 """Environments of a project with their deployments."""
 
+from ingot.ci.freeze_periods.status import is_frozen
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.environments import api as environments_api
 from ingot.projects.environments.views import unfinished_deployment_views
 from ingot.projects.projects import api as projects_api
@@ -35,6 +36,7 @@ def show_environments(visit: Visit, db: Connection) -> PageResponse:
         "newest": unfinished_deployment_views(db, project, environment_ids, visit.request.origin.base),
         "state": state,
         "states": STATES,
+        "frozen": is_frozen(db, project.id),
     }
     return ci_page(parent, "ci/environments.html", "environments", context)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.feature_flags import api as feature_flags_api
 from ingot.projects.feature_flags.service import reset_instance_id
 from ingot.projects.feature_flags.views import client_instance_id

@@ -15,8 +15,8 @@ from ingot.ci.runners import api as runners_api
 from ingot.core.api.params import number_or_none
 from ingot.core.api.routes import ContentResponse
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
-from ingot.offload import require_blocking_allowed
+from ingot.core.errors import NotFound
+from ingot.core.offload import require_blocking_allowed
 from ingot.web.ci.failure_reasons import failure_text
 from ingot.web.ci.log import PART_BYTES, LogPart, first_state, log_state_of_query, render_log
 from ingot.web.ci.pipelines import ACTIVE_STATUSES, STATUS_TABS, form_variables

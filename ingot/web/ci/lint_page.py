@@ -3,7 +3,7 @@
 from typing import Any
 
 from ingot.ci.lint import api as lint_api
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.repositories.lfs import api as lfs_api
 from ingot.repositories.trees import api as trees_api
 from ingot.web.ci.sections import ci_page

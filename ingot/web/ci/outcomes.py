@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ingot.core.db.connection import Connection
+from ingot.repositories.commit_statuses import api as statuses_api
 from ingot.repositories.commits.views import CommitView, commit_outcomes
-from ingot.repositories.statuses import api as statuses_api
 from ingot.web.projects.context import ProjectContext
 
 

@@ -7,18 +7,19 @@ from typing import Any
 from ingot.ci.artifacts import api as artifacts_api
 from ingot.ci.downstream.links import downstream_of_jobs, upstream_of_pipeline
 from ingot.ci.pipelines import api as pipelines_api
-from ingot.ci.pipelines.staged import described_variables
+from ingot.ci.pipelines.start import described_variables
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries, warnings_of_pipeline
 from ingot.ci.pipelines.views import PipelineVariableView
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
-from ingot.offload import require_blocking_allowed
+from ingot.core.errors import NotFound
+from ingot.core.offload import require_blocking_allowed
 from ingot.projects.projects import api as projects_api
 from ingot.repositories import browser
+from ingot.repositories.commit_statuses import api as statuses_api
 from ingot.repositories.commits.views import CommitView
-from ingot.repositories.statuses import api as statuses_api
 from ingot.repositories.trees import api as trees_api
+from ingot.web.ci.input_fields import SHOW_INPUTS, form_inputs, given_inputs, input_rows, inputs_of_ref
 from ingot.web.ci.log_excerpts import failed_job_excerpts
 from ingot.web.ci.sections import ci_page
 from ingot.web.code.location import readable_code
@@ -42,7 +43,7 @@ _RETRYABLE_STATUSES = ("failed", "canceled")
 _VARIABLE_ROWS = 4
 """Empty rows for variables in the form for a new pipeline."""
 _MAX_VARIABLES = 100
-_MERGE_REQUEST_REF = re.compile(r"refs/merge-requests/(\d+)/(?:head|merge)")
+_MERGE_REQUEST_REF = re.compile(r"refs/merge-requests/(\d+)/(?:head|merge|train)")
 
 
 @pages.get("/:path/-/pipelines", open=True)
@@ -82,7 +83,7 @@ def show_pipeline_form(visit: Visit) -> PageResponse:
         {"key": key, "value": each.value, "description": each.description, "options": each.options}
         for key, each in described.items()
     ]
-    return _pipeline_form(parent, ref, rows)
+    return _pipeline_form(parent, ref, rows, input_rows(inputs_of_ref(parent, ref), {}))
 
 
 @pages.post("/:path/-/pipelines", notice="Pipeline created.")
@@ -90,10 +91,16 @@ def create_pipeline(visit: Visit) -> PageResponse:
     """Create a pipeline and show it."""
     parent = project_context(visit)
     ref, variables = text_field(visit.request.form, "ref"), form_variables(visit)
+    if not parent.may(pipelines_api.create_pipeline):
+        raise NotFound("Page")
+    specs, typed = inputs_of_ref(parent, ref), form_inputs(visit)
+    if SHOW_INPUTS in visit.request.form:
+        return _pipeline_form(parent, ref, variables, input_rows(specs, typed))
+    sent = {"ref": ref, "variables": variables, "inputs": given_inputs(specs, typed)}
     try:
-        created = parent.ask(pipelines_api.create_pipeline, {"ref": ref, "variables": variables})
+        created = parent.ask(pipelines_api.create_pipeline, sent)
     except REQUEST_ERRORS as error:
-        return _pipeline_form(parent, ref, variables, error_messages(error), 422)
+        return _pipeline_form(parent, ref, variables, input_rows(specs, typed), error_messages(error), 422)
     return LocalRedirect(f"{parent.url}/-/pipelines/{created.id}")
 
 
@@ -240,9 +247,10 @@ def _pipeline_form(
     parent: ProjectContext,
     ref: str,
     variables: Sequence[Mapping[str, Any]],
+    inputs: Sequence[Mapping[str, Any]],
     errors: list[str] | None = None,
     status: int = 200,
 ) -> TemplateResponse:
     empty = [{"key": "", "value": ""}] * _VARIABLE_ROWS
-    context = {"ref": ref, "variables": [*variables, *empty], "errors": errors or []}
+    context = {"ref": ref, "inputs": inputs, "variables": [*variables, *empty], "errors": errors or []}
     return ci_page(parent, "ci/pipeline_new.html", "pipelines", context, status)

@@ -7,7 +7,7 @@ import msgspec
 
 from ingot.ci.runners import api as runners_api
 from ingot.ci.runners.registration import group_registration_token, instance_registration_token
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.admin.layout import require_admin
 from ingot.web.groups.settings_parent import settings_page
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context

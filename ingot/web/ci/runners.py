@@ -7,7 +7,7 @@ from ingot.ci.runners import api as runners_api
 from ingot.ci.runners.summaries import runner_summaries
 from ingot.ci.runners.views import RunnerView
 from ingot.core.api.params import number_or_none
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.ci.runner_collections import RunnerCollection, group_runners, instance_runners, project_runners
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field

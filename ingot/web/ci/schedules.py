@@ -1,6 +1,6 @@
 """Pipeline schedules of a project: list, create, edit, play, take ownership and delete."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import UnsetType
@@ -8,7 +8,8 @@ from msgspec import UnsetType
 from ingot.ci.schedules import api as schedules_api
 from ingot.ci.schedules.views import ScheduleDetailView
 from ingot.core.api.params import number_or_none
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.web.ci.input_fields import SHOW_INPUTS, form_inputs, given_inputs, input_rows, inputs_of_ref
 from ingot.web.ci.pipelines import form_variables
 from ingot.web.ci.sections import ci_page
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -35,18 +36,21 @@ def show_schedule_form(visit: Visit) -> PageResponse:
     if not parent.may(schedules_api.create_schedule):
         raise NotFound("Page")
     typed = {"ref": parent.project.default_branch or "", "cron": "0 4 * * *", "cron_timezone": "UTC", "active": True}
-    return _form(parent, None, {"description": "", **typed}, [])
+    return _form(parent, None, {"description": "", **typed}, [], {})
 
 
 @pages.post("/:path/-/pipeline_schedules", notice="Schedule added.")
 def create_schedule(visit: Visit) -> PageResponse:
     """Create a schedule with its variables."""
     parent, typed, variables = _submitted(visit)
+    inputs = form_inputs(visit)
+    if SHOW_INPUTS in visit.request.form and parent.may(schedules_api.create_schedule):
+        return _form(parent, None, typed, variables, inputs)
     try:
-        schedule = parent.ask(schedules_api.create_schedule, typed)
+        schedule = parent.ask(schedules_api.create_schedule, {**typed, "inputs": _changed(parent, typed, inputs, None)})
         _save_variables(parent, schedule, variables)
     except REQUEST_ERRORS as error:
-        return _form(parent, None, typed, variables, error_messages(error))
+        return _form(parent, None, typed, variables, inputs, error_messages(error))
     return LocalRedirect(f"{parent.url}/-/pipeline_schedules")
 
 
@@ -56,19 +60,22 @@ def show_schedule(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     schedule = _schedule(parent)
     typed = {name: getattr(schedule, name) for name in (*_TEXT_FIELDS, "active")}
-    return _form(parent, schedule, typed, _variables_of(schedule))
+    return _form(parent, schedule, typed, _variables_of(schedule), _inputs_of(schedule))
 
 
 @pages.put("/:path/-/pipeline_schedules/:schedule", notice="Schedule saved.")
 def edit_schedule(visit: Visit) -> PageResponse:
     """Change a schedule and its variables."""
     parent, typed, variables = _submitted(visit)
-    schedule = _schedule(parent)
+    schedule, inputs = _schedule(parent), form_inputs(visit)
+    if SHOW_INPUTS in visit.request.form:
+        return _form(parent, schedule, typed, variables, {**_inputs_of(schedule), **inputs})
+    sent = {**typed, "inputs": _changed(parent, typed, inputs, schedule)}
     try:
-        changed = parent.ask(schedules_api.edit_schedule, typed, pipeline_schedule_id=schedule.id)
+        changed = parent.ask(schedules_api.edit_schedule, sent, pipeline_schedule_id=schedule.id)
         _save_variables(parent, changed, variables)
     except REQUEST_ERRORS as error:
-        return _form(parent, schedule, typed, variables, error_messages(error))
+        return _form(parent, schedule, typed, variables, inputs, error_messages(error))
     return LocalRedirect(f"{parent.url}/-/pipeline_schedules")
 
 
@@ -134,6 +141,28 @@ def _variables_of(schedule: ScheduleDetailView) -> list[dict[str, str]]:
     return [{"key": variable.key, "value": variable.value} for variable in schedule.variables]
 
 
+def _inputs_of(schedule: ScheduleDetailView) -> dict[str, Any]:
+    if isinstance(schedule.inputs, UnsetType):
+        return {}
+    return {each.name: each.value for each in schedule.inputs}
+
+
+def _changed(
+    parent: ProjectContext, typed: dict[str, Any], inputs: dict[str, str], schedule: ScheduleDetailView | None
+) -> list[dict[str, Any]]:
+    """Return the inputs of a form; those of the schedule that the branch declares no more are removed.
+
+    A value that equals the default is not stored, so that the schedule follows a change of the default.
+    """
+    specs = inputs_of_ref(parent, typed["ref"])
+    defaults = {spec.name: spec.value(spec.text(spec.default)) for spec in specs if not spec.required}
+    given = given_inputs(specs, inputs)
+    given = {name: value for name, value in given.items() if name not in defaults or value != defaults[name]}
+    old = _inputs_of(schedule) if schedule is not None else {}
+    removed = [{"name": name, "destroy": True} for name in old if name not in given]
+    return [*removed, *({"name": name, "value": value} for name, value in given.items())]
+
+
 def _save_variables(parent: ProjectContext, schedule: ScheduleDetailView, variables: list[dict[str, str]]) -> None:
     """Make the variables of a schedule equal to those of the form."""
     old = {variable["key"]: variable["value"] for variable in _variables_of(schedule)}
@@ -165,11 +194,13 @@ def _form(
     schedule: ScheduleDetailView | None,
     typed: dict[str, Any],
     variables: list[dict[str, str]],
+    inputs: Mapping[str, Any],
     errors: list[str] | None = None,
 ) -> TemplateResponse:
     context = {
         "schedule": schedule,
         "typed": typed,
+        "inputs": input_rows(inputs_of_ref(parent, typed["ref"]), inputs),
         "variables": [*variables, *[{"key": "", "value": ""}] * _EMPTY_ROWS],
         "errors": errors or [],
     }

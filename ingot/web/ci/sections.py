@@ -5,9 +5,10 @@ from typing import Any
 from ingot.ci.jobs import api as jobs_api
 from ingot.ci.lint import api as lint_api
 from ingot.ci.schedules import api as schedules_api
+from ingot.ci.terraform import api as terraform_api
 from ingot.projects.environments import api as environments_api
 from ingot.projects.feature_flags import api as feature_flags_api
-from ingot.repositories.statuses import api as statuses_api
+from ingot.repositories.commit_statuses import api as statuses_api
 from ingot.web.page_routes import TemplateResponse
 from ingot.web.projects.context import ProjectContext
 
@@ -17,7 +18,8 @@ _SECTIONS = (
     ("pipeline_schedules", "Schedules", schedules_api.list_schedules),
     ("environments", "Environments", environments_api.list_environments),
     ("feature_flags", "Feature flags", feature_flags_api.list_feature_flags),
-    ("ci/lint", "Lint", lint_api.lint_project),
+    ("terraform", "Terraform", terraform_api.list_states),
+    ("ci/lint", "CI lint", lint_api.lint_project),
 )
 
 

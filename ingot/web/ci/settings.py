@@ -12,6 +12,8 @@ _TEXT_FIELDS = (
     "build_coverage_regex",
     "build_git_strategy",
     "ci_default_git_depth",
+    "ci_delete_pipelines_in_seconds",
+    "ci_pipeline_variables_minimum_override_role",
 )
 _FLAG_FIELDS = (
     "auto_cancel_pending_pipelines",
@@ -20,6 +22,8 @@ _FLAG_FIELDS = (
     "ci_forward_deployment_rollback_allowed",
     "shared_runners_enabled",
     "group_runners_enabled",
+    "ci_allow_fork_pipelines_to_run_in_parent_project",
+    "ci_push_repository_for_job_token_allowed",
 )
 FLAG_LABELS = {
     "auto_cancel_pending_pipelines": "Cancel pipelines that a newer one of the same branch makes redundant",
@@ -28,6 +32,14 @@ FLAG_LABELS = {
     "ci_forward_deployment_rollback_allowed": "Allow retries of outdated deployment jobs, for rollbacks",
     "shared_runners_enabled": "Use the runners of the instance",
     "group_runners_enabled": "Use the runners of the groups",
+    "ci_allow_fork_pipelines_to_run_in_parent_project": "Let developers run pipelines of forks in this project",
+    "ci_push_repository_for_job_token_allowed": "Let jobs push to the repository with their tokens",
+}
+VARIABLE_ROLES = {
+    "developer": "Developers",
+    "maintainer": "Maintainers",
+    "owner": "Owners",
+    "no_one_allowed": "No one",
 }
 
 
@@ -51,6 +63,11 @@ def change_settings(parent: ProjectContext, typed: dict[str, Any]) -> None:
         **typed,
         "auto_cancel_pending_pipelines": "enabled" if typed["auto_cancel_pending_pipelines"] else "disabled",
     }
-    optional = ("build_timeout", "ci_default_git_depth", "build_git_strategy")
+    optional = (
+        "build_timeout",
+        "ci_default_git_depth",
+        "build_git_strategy",
+        "ci_pipeline_variables_minimum_override_role",
+    )
     params = {name: value for name, value in changes.items() if value != "" or name not in optional}
     parent.ask(projects_api.edit_project, params)

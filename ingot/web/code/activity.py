@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.core.db.times import Timestamp, to_datetime
 from ingot.git.core.command import run_git
 from ingot.git.core.repository import Repository

@@ -9,6 +9,7 @@ from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.branches.views import BranchView
 from ingot.web.ci.outcomes import pipeline_outcomes
+from ingot.web.code.branch_requests import open_requests
 from ingot.web.code.location import readable_code
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.formats import with_query
@@ -29,9 +30,9 @@ def show_branches(visit: Visit, db: Connection) -> PageResponse:
 def show_form(visit: Visit) -> PageResponse:
     """Show the form for a new branch."""
     parent = project_context(visit)
-    return _branch_form(
-        parent, {"branch": "", "ref": str(visit.request.query.get("ref", parent.project.default_branch or ""))}
-    )
+    query = visit.request.query
+    typed = {"branch": str(query.get("branch", "")), "ref": str(query.get("ref", parent.project.default_branch or ""))}
+    return _branch_form(parent, typed)
 
 
 @pages.get("/:path/-/branches/:name", open=True, slashes="name")
@@ -92,6 +93,7 @@ def _branches_page(
         "branches": branches,
         "outcomes": pipeline_outcomes(parent, db, [branch.commit for branch in branches.items]),
         "may_write": may_write,
+        "requests": open_requests(parent, db, [branch.name for branch in branches.items]),
         **_divergence(parent, branches.items),
     }
     if visit.headers.fragment and "counted" in query:

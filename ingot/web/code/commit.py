@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from ingot.collaboration.notes import api as notes_api
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commit_writing import api as commit_writing_api
@@ -98,7 +98,7 @@ def _commit_page(
     parent: ProjectContext, db: Connection, typed: dict[str, Any] | None = None, status: int = 200
 ) -> TemplateResponse:
     visit, sha = parent.visit, parent.visit.request.path["sha"]
-    commit = browser.commit_diff(readable_code(parent).repository, sha)
+    commit = browser.commit_diff(db, readable_code(parent).repository, sha)
     name = str((typed or {}).get("name") or visit.request.query.get("at", ""))
     discussed = diff_with_comments(parent, db, commit.oid, commit.diffs, name)
     parts = {**discussed._asdict(), "parent": parent, "name": name, "sha": commit.oid, "typed": ""}

@@ -8,6 +8,7 @@ import msgspec
 from ingot.collaboration.notes.views import LineComment, line_comments
 from ingot.core.db.connection import Connection
 from ingot.repositories.commits.views import DiffView
+from ingot.web.bidi import warns_of_characters
 from ingot.web.code.diffs import DiffTarget, RenderedDiff, render_diff
 from ingot.web.code.patch_rows import LineKey, line_keys
 from ingot.web.discussions.discussable import COMMIT, discussable_in
@@ -41,7 +42,7 @@ def diff_with_comments(
     line = _find_line(items, at) if at and thread.may_write else None
     if line is not None and not visit.headers.fragment:
         slots.setdefault(line, []).append(COMMENT_FORM)
-    target = DiffTarget(parent.url, oid)
+    target = DiffTarget(parent.url, oid, warns=warns_of_characters(parent.project))
     diff = render_diff(
         items, visit.request.query, slots=slots, commentable="changed" if thread.may_write else "no", target=target
     )

@@ -4,11 +4,14 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.collaboration.merge_requests import api as merge_requests_api
+from ingot.collaboration.merge_requests.views import SimpleMergeRequestView
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.repositories import browser
 from ingot.repositories.comparisons import api as comparisons_api
+from ingot.web.bidi import warns_of_characters
 from ingot.web.ci.outcomes import PipelineOutcome, pipeline_outcomes
+from ingot.web.code.branch_requests import open_requests
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.location import readable_code
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -51,11 +54,17 @@ def show_comparison(visit: Visit, db: Connection) -> PageResponse:
     except REQUEST_ERRORS as error:
         return _comparison_page(parent, old, new, errors=error_messages(error), status=422)
     head = browser.commit_or_none(code.repository, new)
-    diff = render_diff(compared.diffs, visit.request.query, target=DiffTarget(parent.url, head) if head else None)
+    base = browser.comparison_base(code.repository, old, new, straight=straight)
+    warns = warns_of_characters(parent.project)
+    target = DiffTarget(parent.url, head, base, warns=warns) if head else None
+    diff = render_diff(compared.diffs, visit.request.query, target=target)
     if visit.headers.fragment and diff.part:
         return TemplateResponse("code/_diff_part.html", {"diff": diff, "blob_url": _blob_url(parent, new)})
     outcomes = pipeline_outcomes(parent, db, compared.commits)
-    return _comparison_page(parent, old, new, straight=straight, compared=compared, diff=diff, outcomes=outcomes)
+    request = open_requests(parent, db, [new]).get(new)
+    return _comparison_page(
+        parent, old, new, straight=straight, compared=compared, diff=diff, outcomes=outcomes, request=request
+    )
 
 
 def _comparison_page(
@@ -67,6 +76,7 @@ def _comparison_page(
     compared: Any = None,
     diff: Any = None,
     outcomes: dict[str, PipelineOutcome] | None = None,
+    request: SimpleMergeRequestView | None = None,
     errors: list[str] | None = None,
     status: int = 200,
 ) -> TemplateResponse:
@@ -77,6 +87,7 @@ def _comparison_page(
         "compared": compared,
         "diff": diff,
         "outcomes": outcomes or {},
+        "request": request,
         "errors": errors or [],
         "blob_url": _blob_url(parent, new),
         "may_merge": bool(compared and compared.commits) and parent.may(merge_requests_api.create_merge_request),

@@ -6,9 +6,9 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from ingot.core.api.params import number_or_none
+from ingot.core.errors import NotFound
 from ingot.core.markup.highlighting import highlight_lines
 from ingot.core.markup.lexers import language_of
-from ingot.errors import NotFound
 from ingot.repositories import browser
 from ingot.web.code.diff_gaps import LINES_PER_EXPANSION, DiffGap, GapContext
 from ingot.web.code.file_kinds import file_content

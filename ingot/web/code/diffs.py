@@ -10,9 +10,9 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.core.markup.lexers import language_of
-from ingot.offload import require_blocking_allowed
+from ingot.core.offload import require_blocking_allowed
 from ingot.repositories.commits.views import DiffView
 from ingot.web.bidi import has_bidi_characters
 from ingot.web.code.diff_gaps import GapContext
@@ -51,6 +51,8 @@ class DiffTarget(NamedTuple):
     project_url: str
     commit: str
     old_commit: str = ""
+    warns: bool = True
+    """Whether the page warns of bidirectional control characters."""
 
     def images(self, item: DiffView) -> ImageVersions | None:
         """Return the URLs of the versions of an image, or None for other files."""
@@ -294,8 +296,12 @@ def _fill_lines(
         if not file.empty_reason:
             file.collapsed = file.lines > _MAX_UNFOLDED_LINES and not everything
         if not file.empty_reason and not file.collapsed:
-            file.has_bidi = has_bidi_characters(item.diff)
-            row_target = target._replace(old_commit="") if target and not (item.new_file or item.deleted_file) else None
+            file.has_bidi = (target is None or target.warns) and has_bidi_characters(item.diff)
+            row_target = (
+                target._replace(old_commit="", warns=True)
+                if target and not (item.new_file or item.deleted_file)
+                else None
+            )
             key = _RowCacheKey(
                 item.diff, file.new_path, file.anchor, *links, shown.split, row_target, current_language()
             )

@@ -4,8 +4,8 @@ import re
 
 from ingot.core.access.scopes import READ_SCOPES
 from ingot.core.api.routes import ContentResponse
+from ingot.core.errors import NotFound
 from ingot.core.http.request import Header
-from ingot.errors import NotFound
 from ingot.projects.uploads.names import inline_content_type, is_image
 from ingot.repositories.lfs import api as lfs_api
 from ingot.repositories.trees import api as trees_api

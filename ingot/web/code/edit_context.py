@@ -4,7 +4,7 @@ import codecs
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commit_writing import api as commit_writing_api

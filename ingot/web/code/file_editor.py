@@ -7,6 +7,7 @@ from urllib.parse import quote
 from ingot.core.api.params import Upload
 from ingot.repositories import browser
 from ingot.repositories.commit_writing import api as commit_writing_api
+from ingot.web.code.branch_requests import request_address
 from ingot.web.code.diffs import RenderedDiff, render_diff
 from ingot.web.code.edit_context import FileDraft, encode_like, find_draft
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -150,7 +151,7 @@ def _create_commit(
     except REQUEST_ERRORS as error:
         return _editor_page(draft, action_name, typed, error_messages(error), 422)
     if branch != draft.branch and draft.exists:
-        return LocalRedirect(parent.new_merge_request(branch, draft.branch))
+        return LocalRedirect(request_address(parent, branch, draft.branch))
     page = "tree" if action_name in ("delete", "folder") else "blob"
     path = path_after if action_name != "delete" else draft.path.rpartition("/")[0]
     return LocalRedirect(f"{parent.url}/-/{page}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))

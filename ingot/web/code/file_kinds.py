@@ -5,12 +5,17 @@ from typing import Literal, NamedTuple
 from ingot.projects.uploads.names import is_image
 from ingot.repositories.browser import CodeFile, decode_text
 from ingot.repositories.lfs.pointers import parse_pointer
+from ingot.web.code.file_lines import FIRST_LINES
 
 ContentKind = Literal["text", "picture", "link", "module", "pointer", "document", "binary", "large"]
+RESTRUCTURED_TEXT = (".rst", ".rest")
 MARKDOWN = (".md", ".markdown", ".mkd", ".mdown")
 DOCUMENT_ENDING = ".pdf"
 _START_BYTES = 8_000
-_MAX_SHOWN_BYTES = 2**20
+MAX_SHOWN_BYTES = 4 * 2**20
+"""Pages show the first lines of a long file, and the rest on request."""
+MAX_WHOLE_BYTES = 2**20
+"""Longer files are not rendered, and not shown if their first lines are longer."""
 
 
 class FileContent(NamedTuple):
@@ -29,7 +34,7 @@ def file_content(file: CodeFile) -> FileContent:
         return FileContent("picture")
     if file.kind != "link" and _is_document(file):
         return FileContent("document")
-    if body is None or len(body) > _MAX_SHOWN_BYTES:
+    if body is None or len(body) > MAX_SHOWN_BYTES:
         return FileContent("large")
     if file.kind == "link":
         return FileContent("link", decode_text(body))
@@ -37,6 +42,8 @@ def file_content(file: CodeFile) -> FileContent:
         return FileContent("pointer", decode_text(body))
     if b"\0" in body[:_START_BYTES]:
         return FileContent("binary")
+    if len(body) > MAX_WHOLE_BYTES and body.count(b"\n", 0, MAX_WHOLE_BYTES) < FIRST_LINES:
+        return FileContent("large")
     return FileContent("text", decode_file_text(body))
 
 
@@ -53,3 +60,13 @@ def decode_file_text(body: bytes) -> str:
 def is_markdown(path: str) -> bool:
     """Return whether the file is rendered as Markdown."""
     return path.lower().endswith(MARKDOWN)
+
+
+def is_restructured_text(path: str) -> bool:
+    """Return whether the file is rendered as reStructuredText."""
+    return path.lower().endswith(RESTRUCTURED_TEXT)
+
+
+def is_prose(path: str) -> bool:
+    """Return whether the file is a text with markup, which is rendered."""
+    return is_markdown(path) or is_restructured_text(path)

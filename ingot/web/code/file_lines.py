@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.core.markup.highlighting import highlight_lines
-from ingot.offload import require_blocking_allowed
+from ingot.core.offload import require_blocking_allowed
 from ingot.web.bidi import mark_bidi_characters
 
 FIRST_LINES = 400

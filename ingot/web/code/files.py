@@ -5,17 +5,17 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.api.params import number_or_none
+from ingot.core.errors import Invalid
 from ingot.core.markup.lexers import language_of
-from ingot.errors import Invalid
 from ingot.repositories import browser
-from ingot.web.bidi import has_bidi_characters
-from ingot.web.code.file_kinds import FileContent, file_content, is_markdown
+from ingot.web.bidi import has_bidi_characters, warns_of_characters
+from ingot.web.code.file_kinds import MAX_SHOWN_BYTES, MAX_WHOLE_BYTES, FileContent, file_content, is_prose
 from ingot.web.code.file_lines import file_lines, highlighted_lines
 from ingot.web.code.location import CodeLocation, code_location
 from ingot.web.code.previews import is_previewable, preview_or_none
+from ingot.web.code.prose import render_prose
 from ingot.web.code.trees import find_last_commit
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
-from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 _BLAME_PAGE_LINES = 1_000
@@ -28,12 +28,14 @@ def show_file(visit: Visit) -> PageResponse:
     if browser.kind_at(location.repository, location.commit, location.path) == "folder":
         return LocalRedirect(location.url("tree"))
     file = browser.read_file(location.repository, location.commit, location.path)
+    file = browser.with_content(location.repository, file, MAX_SHOWN_BYTES)
     content = file_content(file)
     everything = "all" in visit.request.query or "rest" in visit.request.query
-    has_views = content.kind == "text" and (is_markdown(location.path) or is_previewable(location.path))
+    is_short = content.kind == "text" and file.size <= MAX_WHOLE_BYTES
+    has_views = is_short and (is_prose(location.path) or is_previewable(location.path))
     rendered = has_views and "plain" not in visit.request.query
     preview = preview_or_none(location, content.text) if rendered else None
-    html = _file_html(location, content) if rendered and is_markdown(location.path) else None
+    html = _file_html(location, content) if rendered and is_prose(location.path) else None
     rendered = preview is not None or html is not None
     lines = None
     if content.text and content.kind in ("text", "pointer") and not rendered:
@@ -52,7 +54,7 @@ def show_file(visit: Visit) -> PageResponse:
         "last": find_last_commit(location),
         "branch": location.branch,
         "executable": file.executable,
-        "has_bidi": has_bidi_characters(content.text),
+        "has_bidi": warns_of_characters(location.parent.project) and has_bidi_characters(content.text),
     }
     return location.parent.page("code/file.html", "code", context)
 
@@ -70,7 +72,7 @@ def show_blame(visit: Visit) -> PageResponse:
         "content": content,
         "blame_parts": [],
         "highlighted": {},
-        "has_bidi": has_bidi_characters(content.text),
+        "has_bidi": warns_of_characters(location.parent.project) and has_bidi_characters(content.text),
         "notice": "",
         "following": None,
     }
@@ -90,9 +92,7 @@ def show_blame(visit: Visit) -> PageResponse:
 
 def _file_html(location: CodeLocation, content: FileContent) -> Any:
     directory = posixpath.dirname(location.path)
-    return render_markdown(
-        location.parent.visit, content.text, location.parent.project.id, ref=location.ref, directory=directory
-    )
+    return render_prose(location, location.path, content.text, directory)
 
 
 def _symlink_target(location: CodeLocation, content: FileContent) -> str:

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.repositories import browser
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.trees import api as trees_api

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from ingot.core.markup.highlighting import highlight_lines
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.sanitizer import MAX_TAGS, sanitize_html
-from ingot.offload import require_blocking_allowed
+from ingot.core.offload import require_blocking_allowed
 from ingot.web.bidi import mark_bidi_characters
 from ingot.web.code.location import CodeLocation
 from ingot.web.external_images import replace_external_images

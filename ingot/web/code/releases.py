@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.collaboration.releases import api as releases_api
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import ExternalRedirect, LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from ingot.cache import BoundedCache, declare_cache
+from ingot.core.cache import BoundedCache, declare_cache
 from ingot.core.db.times import Timestamp
 from ingot.git.history.commits import read_commits
 from ingot.git.history.folder_commits import cached_last_commits, last_commits

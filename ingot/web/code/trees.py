@@ -4,7 +4,7 @@ from typing import Any
 
 from ingot.core.api.params import number_or_none
 from ingot.core.db.paging import Page as ListPage
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects.readme import README_NAMES
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
@@ -13,13 +13,13 @@ from ingot.repositories.commits.views import CommitView
 from ingot.repositories.tags import api as tags_api
 from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.views import TreeEntryView, entry_view
-from ingot.web.code.file_kinds import file_content, is_markdown
+from ingot.web.code.file_kinds import file_content, is_prose
 from ingot.web.code.location import CodeLocation, code_location, readable_code
+from ingot.web.code.prose import render_prose
 from ingot.web.code.tree_rows import entry_rows
 from ingot.web.formats import with_query
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import project_context
-from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 _ENTRIES_PER_PAGE = 1_000
@@ -103,7 +103,5 @@ def find_readme(location: CodeLocation, entries: list[TreeEntryView]) -> tuple[s
     if content.kind != "text":
         return None
     text = content.text
-    if is_markdown(entry.path):
-        project = location.parent.project
-        text = render_markdown(location.parent.visit, text, project.id, ref=location.ref, directory=location.path)
-    return entry.name, entry.path, text
+    rendered = render_prose(location, entry.path, text, location.path) if is_prose(entry.path) else None
+    return entry.name, entry.path, text if rendered is None else rendered

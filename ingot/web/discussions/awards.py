@@ -66,6 +66,13 @@ def award_summaries(
     return visit.database.read(read)
 
 
+def with_default_awards(awarded: Sequence[AwardSummary], names: Sequence[str]) -> list[AwardSummary]:
+    """Return the awards of a subject, first those of the emoji that its page always offers."""
+    by_name = {award.name: award for award in awarded}
+    defaults = {name: AwardSummary(name, emoji_character(name), 0, False, "") for name in names}
+    return list((defaults | by_name).values())
+
+
 def own_award(visit: Visit, subject: Subject, name: str) -> int | None:
     """Return the id of the viewer's award of this emoji, or None."""
     return visit.database.read(lambda db: own_award_id(db, visit.viewer.signed_in.id, subject, name))

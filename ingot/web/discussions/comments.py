@@ -6,8 +6,8 @@ from typing import Any
 from ingot.collaboration.emoji.api import AwardHandlers
 from ingot.collaboration.notes.views import DiscussionView
 from ingot.collaboration.subjects import SubjectAccess
-from ingot.errors import Conflict, Invalid, NotFound, Unchanged
-from ingot.web.discussions.awards import award_summaries, emoji_options, own_award
+from ingot.core.errors import Conflict, Invalid, NotFound, Unchanged
+from ingot.web.discussions.awards import award_summaries, emoji_options, own_award, with_default_awards
 from ingot.web.discussions.discussable import Discussable, DiscussableKind, PlannedHandlers, discussable_finder
 from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.notices import notice_by_field
@@ -242,8 +242,11 @@ def _emoji_picker(discussable: Discussable, note_id: str, *, chosen: bool = Fals
     visit, (_, _, subject) = discussable.visit, _awardable(discussable, note_id)
     awards = award_summaries(visit, subject).get((subject.kind, subject.id), [])
     search = str(visit.request.query.get("search") or "")[:_MAX_SEARCH_LENGTH]
-    context = {"discussable": discussable, "awards": awards, "note_id": note_id or None, "search": search}
-    context["options"] = None if chosen or "shown" in visit.request.query else emoji_options(search)
+    options = None if chosen or "shown" in visit.request.query else emoji_options(search)
+    if options is None and not note_id:
+        awards = with_default_awards(awards, discussable.default_awards)
+    context = {"discussable": discussable, "awards": awards, "note_id": note_id or None}
+    context |= {"search": search, "options": options}
     return TemplateResponse(
         "discussions/_awards_again.html" if visit.headers.fragment else "discussions/awards.html", context
     )

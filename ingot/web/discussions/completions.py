@@ -13,8 +13,8 @@ from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.milestones import api as milestones_api
+from ingot.core.errors import Denied, NotFound
 from ingot.core.markup.emoji import search_emoji
-from ingot.errors import Denied, NotFound
 from ingot.projects.groups import api as groups_api
 from ingot.projects.sharing import api as sharing_api
 from ingot.web.discussions.awards import SUGGESTED_EMOJI, emoji_character

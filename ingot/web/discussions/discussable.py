@@ -90,6 +90,7 @@ SNIPPET = DiscussableKind(
     "snippet", "snippets", "snippet_id", snippets_api.DISCUSSIONS, snippets_api.NOTES, snippets_api.AWARDS
 )
 COMMIT = DiscussableKind("commit", "commit", "sha", notes_api.COMMIT_DISCUSSIONS)
+_DEFAULT_AWARDS = ("thumbsup", "thumbsdown")
 DISCUSSABLE_KINDS = (ISSUE, MERGE_REQUEST, SNIPPET, COMMIT)
 
 
@@ -103,6 +104,8 @@ class Discussable(msgspec.Struct, frozen=True):
     number: str
     url: str
     """Path of its page."""
+    default_awards: tuple[str, ...] = ()
+    """Emoji that its page offers before anybody has awarded them."""
 
     def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint whose path starts with this subject."""
@@ -133,7 +136,9 @@ def discussable_in(parent: ProjectContext, kind: DiscussableKind, number: object
     """Return a subject of a project."""
     path = parent.project.path_with_namespace
     url = f"/{path}/-/{kind.page}/{quote(str(number), safe='')}"
-    return Discussable(parent.visit, kind, parent.project.id, path, str(number), url)
+    offers: bool = parent.project.show_default_award_emojis  # type: ignore[attr-defined]  # Declared as an option.
+    default_awards = _DEFAULT_AWARDS if offers and kind.awards is not None else ()
+    return Discussable(parent.visit, kind, parent.project.id, path, str(number), url, default_awards)
 
 
 def discussable_finder(kind: DiscussableKind) -> Callable[[Visit], Discussable]:

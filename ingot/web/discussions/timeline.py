@@ -8,7 +8,7 @@ from markupsafe import Markup
 from ingot.collaboration.notes.views import DiscussionView, NoteView
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.core.db.times import Timestamp
-from ingot.web.discussions.awards import AwardSummary, award_summaries
+from ingot.web.discussions.awards import AwardSummary, award_summaries, with_default_awards
 from ingot.web.discussions.discussable import Discussable
 from ingot.web.discussions.system_note_translation import translate_system_note
 from ingot.web.display_zone import time_element
@@ -54,7 +54,7 @@ class DiscussionThread(msgspec.Struct, frozen=True):
     discussable: Discussable
     discussions: list[DiscussionItem]
     awards: list[AwardSummary]
-    """Emoji awarded to the subject itself."""
+    """Emoji awarded to the subject itself, and those that are always offered."""
     other_texts: list[Markup]
     """Other texts of the page, rendered."""
     may_write: bool
@@ -85,14 +85,15 @@ def discussion_thread(discussable: Discussable, *other_texts: str | None) -> Dis
     subject_access, discussions, page, more = discussable.subject_access(), *_discussions(discussable)
     may_participate = visit.viewer.user is not None and subject_access.may_participate
     items, awards, texts = _discussion_items(discussable, subject_access, discussions, other_texts)
+    may_award = may_participate and discussable.kind.awards is not None
     return DiscussionThread(
         discussable,
         items,
-        awards,
+        with_default_awards(awards, discussable.default_awards if may_award else ()),
         texts,
         may_write=may_participate,
         may_write_internal=may_participate and subject_access.may_write_internal,
-        may_award=may_participate and discussable.kind.awards is not None,
+        may_award=may_award,
         may_resolve=subject_access.may_resolve,
         page=page,
         more=more,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.discovery.activity import api as activity_api
+from ingot.activity import api as activity_api
 from ingot.web.explore.event_lines import activity_lines
 from ingot.web.explore.feeds import feed_address
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit

@@ -3,10 +3,11 @@
 from datetime import date, timedelta
 from typing import Literal, NamedTuple
 
+from ingot.accounts.instance.all_settings import all_settings
+from ingot.activity.views import activity_days
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Date, day_of
-from ingot.discovery.activity.views import activity_days
+from ingot.core.db.times import Date
 
 WEEKS = 53
 _STEPS = (1, 5, 10, 20)
@@ -24,11 +25,13 @@ class CalendarDay(NamedTuple):
 
 
 class ContributionCalendar(NamedTuple):
-    """Calendar with one column per week, Monday first; days without contributions are omitted."""
+    """Calendar with one column per week; days without contributions are omitted."""
 
     days: list[CalendarDay]
     months: list[tuple[str, int]]
     """Abbreviated name of each month, with the week in which it begins."""
+    labels: list[tuple[str, int]]
+    """Names of some days of the week, with their rows."""
     weeks: int
     total: int
     whole: bool
@@ -39,16 +42,18 @@ def contribution_calendar(
     db: Connection, actor: Actor, whose: Literal["author", "group"], number: int
 ) -> ContributionCalendar:
     """Return the contributions of a user or group in the last year that the actor has permission to see."""
-    today = date.fromisoformat(day_of(db.now))
+    today = date.fromisoformat(db.today)
     since = Date((today - timedelta(days=7 * WEEKS)).isoformat())
     counts, complete = activity_days(db, actor, whose, number, since)
-    first = today - timedelta(days=today.weekday() + 7 * (WEEKS - 1))
+    first_weekday = (all_settings(db).first_day_of_week - 1) % _WEEK_DAYS
+    first = today - timedelta(days=(today.weekday() - first_weekday) % _WEEK_DAYS + 7 * (WEEKS - 1))
     days = []
     for text, count in counts.items():
         week, weekday = divmod((date.fromisoformat(text) - first).days, 7)
         if week >= 0:
             days.append(CalendarDay(week, weekday, sum(count >= step for step in _STEPS), text, count))
-    return ContributionCalendar(days, _months(first), WEEKS, sum(counts.values()), complete)
+    labels = [(name, (weekday - first_weekday) % _WEEK_DAYS) for name, weekday in (("Mon", 0), ("Wed", 2), ("Fri", 4))]
+    return ContributionCalendar(days, _months(first), labels, WEEKS, sum(counts.values()), complete)
 
 
 def _months(first: date) -> list[tuple[str, int]]:

@@ -8,10 +8,10 @@ import msgspec
 from markupsafe import Markup, escape
 
 from ingot.core.db.paging import Listing, Page, slice_page
-from ingot.discovery.search import api as search_api
-from ingot.discovery.search.code import cannot_be_searched
-from ingot.log import log_failure
+from ingot.core.log import log_failure
 from ingot.projects.projects import api as projects_api
+from ingot.search import api as search_api
+from ingot.search.code import cannot_be_searched
 from ingot.web.bidi import mark_bidi_characters
 from ingot.web.form_errors import REQUEST_ERRORS
 from ingot.web.page_routes import Visit

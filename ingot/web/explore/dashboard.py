@@ -3,12 +3,13 @@
 from typing import Any
 
 from ingot.accounts.instance.settings import current_settings
+from ingot.activity import api as activity_api
+from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing
-from ingot.discovery.activity import api as activity_api
 from ingot.projects.groups import api as groups_api
 from ingot.projects.projects import api as projects_api
-from ingot.web.cookies import THEME_COOKIE, set_cookie
+from ingot.web.cookies import DISMISSED_COOKIE, MAX_DISMISSED, THEME_COOKIE, dismissed_ids, set_cookie
 from ingot.web.explore.event_lines import activity_lines
 from ingot.web.explore.needs import needs_of_user
 from ingot.web.issues.todos import ACTIONS
@@ -39,6 +40,7 @@ _ACTIVITY: dict[str, tuple[str, dict[str, str]]] = {
     "merge_requests": ("Merge requests", {"target_type": "merge_request"}),
     "comments": ("Comments", {"action": "commented"}),
 }
+_YEAR_SECONDS = 31_536_000
 _THEMES = ("light", "dark", "")
 
 
@@ -95,6 +97,15 @@ def show_explore(visit: Visit) -> PageResponse:
     }
     context = {"projects": visit.ask(projects_api.list_projects, params), "search": search, "topic": topic}
     return TemplateResponse("explore/projects.html", {**context, "orders": _ORDERS, "order": order})
+
+
+@pages.post("/-/broadcast_messages/:id/dismiss", open=True, with_expired_password=True)
+def dismiss_broadcast_message(visit: Visit) -> PageResponse:
+    """Hide a broadcast message in this browser for a year."""
+    ids = [*dismissed_ids(visit.headers.cookies), path_number(visit.request.path, "id")][-MAX_DISMISSED:]
+    value = ".".join(map(str, dict.fromkeys(ids)))
+    back = local_path(visit.request.form.get("back")) or "/"
+    return LocalRedirect(back, [set_cookie(visit.settings, DISMISSED_COOKIE, value, max_age=_YEAR_SECONDS)])
 
 
 @pages.post("/-/theme", open=True, with_expired_password=True)

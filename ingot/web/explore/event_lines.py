@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from msgspec import UNSET
 
-from ingot.discovery.activity.views import EventView
+from ingot.activity.views import EventView
 from ingot.projects.projects.views import project_paths
 from ingot.web.explore.note_links import NOTEABLE_PAGES, note_page
 from ingot.web.page_routes import Visit

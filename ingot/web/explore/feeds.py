@@ -9,12 +9,13 @@ import msgspec
 from markupsafe import escape
 
 from ingot.accounts.tokens.feed_tokens import feed_token, user_by_feed_token_or_none
-from ingot.accounts.users.views import UserView
+from ingot.accounts.users.views import UserView, profile_or_none
+from ingot.activity import api as activity_api
+from ingot.activity.views import EventView, newest_events
 from ingot.collaboration.issues import api as issues_api
 from ingot.core.db.times import Timestamp
-from ingot.discovery.activity import api as activity_api
-from ingot.discovery.activity.views import EventView, newest_events
-from ingot.projects.projects.views import instance_urls
+from ingot.core.errors import NotFound
+from ingot.projects.projects.views import instance_urls_at
 from ingot.repositories.commits.views import CommitView
 from ingot.web.explore.event_lines import activity_lines
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
@@ -105,13 +106,15 @@ def project_activity_feed(visit: Visit) -> PageResponse:
 
 
 def user_activity_feed(visit: Visit, shown_user: UserView) -> PageResponse:
-    """Return the newest events of a user that the reader may see."""
+    """Return the newest events of a user that the reader may see; raise NotFound if the profile is private."""
+    if visit.database.read(lambda db: profile_or_none(db, visit.viewer.actor, shown_user.id)) is None:
+        raise NotFound("User")
     entries = _event_entries(visit, _newest_events(visit, "author", shown_user.id))
     return _feed(visit, f"{shown_user.name}: activity", f"/{shown_user.username}", entries)
 
 
 def _newest_events(visit: Visit, whose: Literal["author", "group"], number: int) -> list[EventView]:
-    actor, urls = visit.viewer.actor, instance_urls(visit.request.origin, visit.settings)
+    actor, urls = visit.viewer.actor, instance_urls_at(visit.request.origin.base, visit.settings)
     return visit.database.read(lambda db: newest_events(db, actor, whose, number, _ENTRIES, urls))
 
 

@@ -1,9 +1,11 @@
 """Help page: the text of the administrators, or the first steps."""
 
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.instance.settings import allows_protocol, current_settings
 from ingot.core.db.connection import Connection
-from ingot.projects.projects.views import instance_urls_at
-from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.core.errors import NotFound
+from ingot.projects.projects.views import instance_urls
+from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
@@ -13,13 +15,22 @@ _EXAMPLE = "group/project.git"
 @pages.get("/help", open=True)
 def show_help(visit: Visit, db: Connection) -> PageResponse:
     """Show the help page."""
-    settings, at = current_settings(db), instance_urls_at(visit.request.origin.base, visit.settings)
+    settings, at = current_settings(db), instance_urls(db, visit.request.origin, visit.settings)
     context = {
         "text": render_markdown(visit, settings.help_page_text),
         "support_url": settings.help_page_support_url or "",
         "about_us": not settings.help_page_hide_commercial_content,
-        "http": f"{at.base}/{_EXAMPLE}" if allows_protocol(db, "http") else "",
+        "http": f"{at.clone}{_EXAMPLE}" if allows_protocol(db, "http") else "",
         "ssh": f"{at.ssh}{_EXAMPLE}" if allows_protocol(db, "ssh") else "",
         "api": f"{at.base}/api/v4",
     }
     return TemplateResponse("explore/help.html", context)
+
+
+@pages.get("/.well-known/security.txt", open=True, for_api_clients=True)
+def show_security_contact(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Pages that read take the visit.
+    """Return how to report security problems (RFC 9116), as administrators wrote it."""
+    text = all_settings(db).security_txt_content
+    if not text:
+        raise NotFound("Page")
+    return BytesResponse(text.encode(), "text/plain; charset=utf-8")

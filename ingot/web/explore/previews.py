@@ -1,6 +1,6 @@
 """Markdown preview for forms."""
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects import api as projects_api
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.texts import render_markdown

@@ -5,10 +5,10 @@ from typing import Any
 
 from ingot.core.db.paging import Listing
 from ingot.core.db.paging import Page as ListPage
-from ingot.discovery.search import api as search_api
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import project_paths
+from ingot.search import api as search_api
 from ingot.web.explore.code_results import group_by_file, search_code_of_projects
 from ingot.web.explore.note_links import note_page
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages

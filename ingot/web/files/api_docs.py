@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from ingot.core.api.routes import Endpoint
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit, text_field
 
 pages = PageRoutes()

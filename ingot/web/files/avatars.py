@@ -1,5 +1,6 @@
 """Avatars, at the URLs that the API returns as ``avatar_url``."""
 
+from ingot.accounts.appearance.records import appearance_image_id
 from ingot.accounts.avatars.views import avatar_file
 from ingot.accounts.users.views import user_avatar_id
 from ingot.core.api.params import path_number
@@ -37,6 +38,13 @@ def show_project_avatar(visit: Visit, db: Connection) -> PageResponse:
 def show_user_avatar(visit: Visit, db: Connection) -> PageResponse:
     """Return the avatar of a user; the upload was checked to be an image that contains no scripts."""
     return _picture(visit, db, user_avatar_id(db, visit.request.path["id"]))
+
+
+@pages.get("/uploads/-/system/appearance/:name/:id/:file", open=True, with_expired_password=True)
+def show_appearance_image(visit: Visit, db: Connection) -> PageResponse:
+    """Return an image of the appearance, which the sign-in page shows to everyone."""
+    path = visit.request.path
+    return _picture(visit, db, appearance_image_id(db, path["name"], path_number(path, "id")))
 
 
 def _picture(visit: Visit, db: Connection, avatar_id: int | None) -> PageResponse:

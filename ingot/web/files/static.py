@@ -10,9 +10,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from ingot.core.errors import NotFound
+from ingot.core.http.content_headers import accepts_gzip
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
-from ingot.errors import NotFound
 from ingot.web.page_routes import SANDBOX, SECURITY_HEADERS, BytesResponse, PageResponse, PageRoutes, Visit
 
 pages = PageRoutes()
@@ -83,7 +84,7 @@ class StaticFiles:
         """Send a file."""
         trace.route = "/assets/:file"
         version = request.query.removeprefix(b"v=").decode("latin-1")
-        takes_gzip = b"gzip" in request.headers.get(b"accept-encoding", b"")
+        takes_gzip = accepts_gzip(request.headers)
         file = _response(_requested_name(request), version, takes_gzip)
         kind = (b"content-type", file.content_type.encode())
         await send_response(send, trace, 200, [kind, SANDBOX, *SECURITY_HEADERS, *file.headers], file.content)

@@ -9,8 +9,8 @@ from ingot.core.db.connection import Connection
 from ingot.core.http.request import Header
 from ingot.projects.projects import api as projects_api
 from ingot.projects.uploads.files import upload_files
-from ingot.projects.uploads.names import inline_content_type
-from ingot.projects.uploads.views import open_upload
+from ingot.projects.uploads.names import inline_content_type, is_image
+from ingot.projects.uploads.views import open_upload, project_with_open_images
 from ingot.web.page_routes import FileResponse, PageResponse, PageRoutes, Visit
 from ingot.web.request_auth import client_of
 
@@ -31,10 +31,12 @@ def upload_path_to_route(path: bytes) -> bytes | None:
 
 @pages.get("/-/project/:id/uploads/:secret/:file", open=True)
 def show_upload(visit: Visit, db: Connection) -> PageResponse:
-    """Return an uploaded file, for users with permission to see the project."""
-    lookup = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]})
+    """Return an uploaded file, for users with permission to see the project, unless it shows images to everyone."""
     name = unicodedata.normalize("NFC", visit.request.path["file"])
-    file = open_upload(db, upload_files(visit.settings), lookup.project, visit.request.path["secret"], name)
+    project = project_with_open_images(db, visit.request.path["id"]) if is_image(name) else None
+    if project is None:
+        project = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]}).project
+    file = open_upload(db, upload_files(visit.settings), project, visit.request.path["secret"], name)
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     shown = inline_content_type(name)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from functools import partial
 
-from ingot.integrations.transfers.exports import api as exports_api
-from ingot.integrations.transfers.exports.service import KEPT_DAYS
-from ingot.integrations.transfers.exports.views import GroupExportView, ProjectExportView
+from ingot.import_export.exports import api as exports_api
+from ingot.import_export.exports.service import KEPT_DAYS
+from ingot.import_export.exports.views import GroupExportView, ProjectExportView
 from ingot.web.file_response import stream_as_file
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import ProjectOrGroupContext

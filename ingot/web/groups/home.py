@@ -2,14 +2,14 @@
 
 from typing import Any
 
+from ingot.activity.views import newest_events
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
-from ingot.discovery.activity.views import newest_events
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
 from ingot.projects.groups.views import group_offers, visible_group_views
-from ingot.projects.projects.views import instance_urls
+from ingot.projects.projects.views import instance_urls_at
 from ingot.web.explore.calendar import contribution_calendar
 from ingot.web.explore.event_lines import activity_lines
 from ingot.web.explore.feeds import feed_address, feed_visit_at_path, group_activity_feed, is_feed_path
@@ -45,7 +45,7 @@ def show_group(visit: Visit, db: Connection) -> PageResponse:
     parent = group_context(visit)
     group, search = parent.group, _text(visit, "search")
     params = {"order_by": "last_activity_at", "search": search, "page": visit.request.query.get("page", "1")}
-    at = instance_urls(visit.request.origin, visit.settings)
+    at = instance_urls_at(visit.request.origin.base, visit.settings)
     events = newest_events(db, visit.viewer.actor, "group", group.id, _ACTIVITY_LINES, at)
     context: dict[str, Any] = {
         "description": render_markdown(visit, group.description, None),

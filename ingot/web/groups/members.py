@@ -1,18 +1,22 @@
-"""Member pages of projects and groups: members, access requests, and groups they are shared with."""
+"""Member pages of projects and groups: members, invitations, access requests, and groups they are shared with."""
 
 from collections.abc import Callable
 from typing import Any
 
+from ingot.accounts.appearance.records import current_appearance
 from ingot.accounts.users import api as users_api
+from ingot.core.access.levels import ROLE_NAMES
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
+from ingot.projects.invitations.views import InvitationView
 from ingot.projects.members.views import MembershipOrigin, membership_origins
 from ingot.projects.sharing import api as sharing_api
-from ingot.web.groups.membership import ROLE_NAMES, has_requested, members_url
+from ingot.web.groups.membership import has_requested, members_url
 from ingot.web.groups.settings_parent import (
     access_request_endpoints,
+    invitation_endpoints,
     member_endpoints,
     settings_page,
 )
@@ -20,6 +24,7 @@ from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.forms import FormsState, form_values, submit_form
+from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 
@@ -47,6 +52,8 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
     pages.delete(f"{prefix}/request_access", notice="Access request withdrawn.")(acting(_withdraw_request))
     pages.post(f"{prefix}/groups", notice="Shared with the group.")(acting(_share))
     pages.delete(f"{prefix}/groups/:group", notice="Sharing with the group ended.")(acting(_unshare))
+    pages.post(f"{prefix}/invitations", notice="Invited.")(acting(_invite))
+    pages.delete(f"{prefix}/invitations/:email", notice="Invitation revoked.")(acting(_revoke_invitation))
     pages.put(f"{prefix}/:user", notice="Member saved.")(acting(_change))
     pages.delete(f"{prefix}/:user", notice="Member removed.")(acting(_remove))
     pages.post(f"{prefix}/:user/approve", notice="Access request approved.")(acting(_approve))
@@ -107,6 +114,23 @@ def _deny(parent: ProjectOrGroupContext) -> PageResponse:
     return _submit(parent, "requests", {}, lambda: parent.ask(deny_access, user_id=user))
 
 
+def _invite(parent: ProjectOrGroupContext) -> PageResponse:
+    typed = form_values(parent.visit, "invitation", ("email", "access_level", "expires_at"))
+
+    def act() -> None:
+        result = parent.ask(invitation_endpoints(parent).invite, {"email": typed["email"], **_member_params(typed)})
+        if result.message:
+            raise Invalid(base=[f"{address}: {reason}" for address, reason in result.message.items()])
+
+    return _submit(parent, "invitation", typed, act)
+
+
+def _revoke_invitation(parent: ProjectOrGroupContext) -> PageResponse:
+    email = parent.visit.request.path["email"]
+    revoke_invitation = invitation_endpoints(parent).revoke_invitation
+    return _submit(parent, "invitations", {}, lambda: parent.ask(revoke_invitation, email=email))
+
+
 def _share(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "share", ("group", "group_access", "expires_at"))
 
@@ -160,6 +184,7 @@ def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsSta
     ids = [member.id for member in members.items]
     namespace_id = parent.project.namespace.id if isinstance(parent, ProjectContext) else parent.group.id
     origins = membership_origins(db, "project" if project else "group", subject.id, namespace_id, ids)
+    may_change = parent.may(members_here.add_member)
     context: dict[str, Any] = {
         "forms": forms,
         "url": members_url(parent),
@@ -170,8 +195,10 @@ def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsSta
         "search": params["query"],
         "levels": {number: name for number, name in ROLE_NAMES.items() if not project or number < 50},
         "names": ROLE_NAMES,
-        "may_change": parent.may(members_here.add_member),
+        "may_change": may_change,
+        "guidelines": render_markdown(visit, current_appearance(db).member_guidelines if may_change else ""),
         "requests": parent.ask(requests.list_access_requests, {"per_page": 100}).items if may_manage else [],
+        "invitations": _invitations(parent) if may_manage else [],
         "may_request": not may_manage and parent.may(requests.request_access),
         "requested": has_requested(parent, db),
         "shares": subject.shared_with_groups or [],
@@ -180,6 +207,10 @@ def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsSta
     section = "project_members" if project else "group_members"
     tab = "settings" if may_manage else "members"
     return settings_page(parent, "groups/members.html", section, context, forms.status, tab)
+
+
+def _invitations(parent: ProjectOrGroupContext) -> list[InvitationView]:
+    return parent.ask(invitation_endpoints(parent).list_invitations, {"per_page": 100}).items
 
 
 @pages.get("/groups/:path/-/members", open=True)

@@ -2,16 +2,15 @@
 
 from typing import NamedTuple
 
+from ingot.core.access.levels import ROLE_NAMES
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.members.views import has_requested_access
 from ingot.projects.projects import api as projects_api
 from ingot.web.groups.settings_parent import access_request_endpoints, member_endpoints
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.projects.context import ProjectContext
-
-ROLE_NAMES = {10: "Guest", 20: "Reporter", 30: "Developer", 40: "Maintainer", 50: "Owner"}
 
 
 class MembershipStatus(NamedTuple):

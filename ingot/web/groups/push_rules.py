@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.repositories.push_rules import api as push_rules_api
 from ingot.repositories.push_rules.views import GroupPushRuleView
 from ingot.web.groups.settings_parent import find_group_settings, settings_page

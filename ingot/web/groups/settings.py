@@ -22,6 +22,17 @@ FLAGS = {
     "lfs_enabled": "Git Large File Storage (LFS)",
     "require_two_factor_authentication": "Members must use two-factor authentication",
 }
+RULES = {
+    "show_diff_preview_in_email": "Emails about comments show the lines of the diff",
+    "membership_lock": "No members can be added to projects",
+    "prevent_sharing_groups_outside_hierarchy": "Share groups and projects only within this group",
+}
+RUNNERS = {
+    "enabled": "Projects may use the runners of the instance",
+    "disabled_and_overridable": "Disabled, projects may enable them",
+    "disabled_and_unoverridable": "Disabled in all projects",
+}
+PROTOCOLS = {"": "Setting of the instance", "ssh": "Only SSH", "http": "Only HTTP"}
 CREATION = {
     "developer": "Developers and above",
     "maintainer": "Maintainers and above",
@@ -34,6 +45,7 @@ _FORM_PARTS: FormParts = {
         ("name", "description", "visibility", "project_creation_level", "two_factor_grace_period"),
         tuple(FLAGS),
     ),
+    "rules": (("shared_runners_setting", "enabled_git_access_protocol", "default_branch"), tuple(RULES)),
     "path": (("path",), ()),
 }
 
@@ -106,6 +118,13 @@ def transfer(visit: Visit) -> PageResponse:
     return LocalRedirect(f"/groups/{group.full_path}")
 
 
+@pages.post("/groups/:path/-/settings/restore", notice="Group restored.")
+def restore(visit: Visit) -> PageResponse:
+    """Take back the scheduled deletion of a group."""
+    group_context = find_group_settings(visit)
+    return general_settings.restore(group_context, partial(_settings_page, group_context))
+
+
 @pages.delete("/groups/:path/-/edit")
 def delete(visit: Visit) -> PageResponse:
     """Delete a group with its content after the user typed its path, and show the progress."""
@@ -123,7 +142,11 @@ def _settings_page(group_context: GroupContext, forms: FormsState) -> TemplateRe
     prefix = f"{group.full_path}/"
     context: dict[str, Any] = {
         "forms": forms,
+        "schedules_deletion": general_settings.schedules_deletion(group_context),
         "flags": FLAGS,
+        "rules": RULES,
+        "runners": RUNNERS,
+        "protocols": PROTOCOLS,
         "creation": CREATION,
         "visibilities": VISIBILITIES,
         "owned": [

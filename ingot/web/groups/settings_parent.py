@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
+from ingot.projects.invitations.api import InvitationHandlers
 from ingot.projects.members.api import AccessRequestHandlers, MemberHandlers
 from ingot.projects.sharing import api as sharing_api
 from ingot.web.issues.group_context import GroupContext, ProjectOrGroupContext, group_context
@@ -20,6 +21,11 @@ def member_endpoints(parent: ProjectOrGroupContext) -> MemberHandlers:
 def access_request_endpoints(parent: ProjectOrGroupContext) -> AccessRequestHandlers:
     """Return the endpoints of the access requests of a project or a group."""
     return sharing_api.ACCESS_REQUESTS if isinstance(parent, ProjectContext) else groups_api.ACCESS_REQUESTS
+
+
+def invitation_endpoints(parent: ProjectOrGroupContext) -> InvitationHandlers:
+    """Return the endpoints of the invitations into a project or a group."""
+    return sharing_api.INVITATIONS if isinstance(parent, ProjectContext) else groups_api.INVITATIONS
 
 
 def find_group_settings(visit: Visit) -> GroupContext:

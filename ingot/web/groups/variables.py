@@ -4,15 +4,20 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from markupsafe import Markup
+
+from ingot.accounts.instance.all_settings import all_settings
+from ingot.accounts.instance.settings import current_settings as instance_settings
 from ingot.ci.triggers import api as triggers_api
 from ingot.projects.variables import api as variables_api
-from ingot.web.ci.settings import FLAG_LABELS, change_settings, current_settings, submitted_settings
+from ingot.web.ci.settings import FLAG_LABELS, VARIABLE_ROLES, change_settings, current_settings, submitted_settings
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
 from ingot.web.projects.settings import find_project_settings
+from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 _FLAG_FIELDS = ("protected", "masked", "raw")
@@ -106,6 +111,9 @@ def _variables_page(parent: ProjectOrGroupContext, forms: FormsState) -> Templat
         "has_triggers": project,
         "ci": current_settings(parent) if isinstance(parent, ProjectContext) and enabled else {},
         "ci_flags": FLAG_LABELS,
+        "variable_roles": VARIABLE_ROLES,
+        "protects": parent.visit.database.read(lambda db: all_settings(db).protected_ci_variables),
+        "runners_text": _runners_text(parent) if project else "",
         "may_change": parent.may(variables_api.create_variable),
         "flags": {
             "protected": "Protected: only available on protected branches and tags",
@@ -114,6 +122,11 @@ def _variables_page(parent: ProjectOrGroupContext, forms: FormsState) -> Templat
         },
     }
     return settings_page(parent, "groups/variables.html", "settings/ci_cd", context, forms.status)
+
+
+def _runners_text(parent: ProjectOrGroupContext) -> Markup:
+    text = parent.visit.database.read(lambda db: instance_settings(db).shared_runners_text)
+    return render_markdown(parent.visit, text or "")
 
 
 _declare_pages("/:path/-/settings", find_project_settings)

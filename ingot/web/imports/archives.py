@@ -1,7 +1,7 @@
 """Imports of archives of projects and groups, and of bundles, that the browser uploads."""
 
 from ingot.core.api.params import Upload
-from ingot.integrations.transfers.runs import api as imports_api
+from ingot.import_export.runs import api as imports_api
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field

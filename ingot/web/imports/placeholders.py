@@ -1,7 +1,7 @@
 """Placeholder users of imports: their assignment to real users."""
 
 from ingot.core.api.params import path_number
-from ingot.integrations.transfers.placeholders import api as placeholders_api
+from ingot.import_export.placeholders import api as placeholders_api
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.integrations.transfers.runs import api as imports_api
-from ingot.integrations.transfers.runs.report import report_of
+from ingot.import_export.runs import api as imports_api
+from ingot.import_export.runs.report import report_of
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()

@@ -3,7 +3,7 @@
 import csv
 from typing import Any
 
-from ingot.integrations.transfers.runs import api as imports_api
+from ingot.import_export.runs import api as imports_api
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import (
     LocalRedirect,

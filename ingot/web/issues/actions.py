@@ -1,12 +1,15 @@
-"""Actions on the page of an issue: tasks, state, links and moving."""
+"""Actions on the page of an issue: checkboxes, tasks, state, links and moving."""
 
+import re
 from collections.abc import Callable
 
 from ingot.collaboration.issues import api as issues_api
+from ingot.collaboration.issues.hierarchy import relatives
 from ingot.collaboration.issues.links import api as issue_links_api
 from ingot.collaboration.issues.task_items import tick_task_of
+from ingot.core.api.params import number_or_none
+from ingot.core.errors import Invalid, NotFound
 from ingot.core.markup.references import extract_references
-from ingot.errors import Invalid
 from ingot.projects.projects import api as projects_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_finder
 from ingot.web.form_errors import ACTION_ERRORS, error_messages
@@ -17,6 +20,7 @@ from ingot.web.projects.context import project_context
 
 pages = PageRoutes()
 find_discussable = discussable_finder(ISSUE)
+_NUMBER = re.compile(r"#([0-9]{1,18})")
 
 
 @pages.post("/:path/-/issues/:issue_iid/tasks", notice="Task changed.")
@@ -71,6 +75,38 @@ def unlink_issue(visit: Visit) -> PageResponse:
     """Remove a link to another issue."""
     discussable = find_discussable(visit)
     discussable.ask(issue_links_api.unlink_issue, issue_link_id=visit.request.path["issue_link_id"])
+    return LocalRedirect(discussable.url)
+
+
+@pages.post("/:path/-/issues/:issue_iid/children", notice="Task added.")
+def add_task(visit: Visit) -> PageResponse:
+    """Add a task to the issue: a new one by its title, or an existing one by its number."""
+    parent, discussable = project_context(visit), find_discussable(visit)
+    text = str(visit.request.form.get("task", "")).strip()
+    try:
+        issue = discussable.ask(issues_api.get_issue)
+        existing = _NUMBER.fullmatch(text)
+        if existing is not None:
+            parent.ask(issues_api.edit_issue, {"parent_id": issue.id}, issue_iid=existing[1])
+        else:
+            task = {"title": text, "issue_type": "task", "parent_id": issue.id, "confidential": issue.confidential}
+            parent.ask(issues_api.create_issue, task)
+    except ACTION_ERRORS as error:
+        discussable.ask(issues_api.get_issue)  # Without permission to read the issue, the response is a 404.
+        return _page_with_errors(discussable, error_messages(error))
+    return LocalRedirect(discussable.url)
+
+
+@pages.delete("/:path/-/issues/:issue_iid/children/:child_id", notice="Task removed.")
+def remove_task(visit: Visit) -> PageResponse:
+    """Remove a task from the issue; the task itself remains."""
+    discussable, child_id = find_discussable(visit), number_or_none(visit.request.path["child_id"])
+    actor, issue = visit.viewer.actor, discussable.find(issues_api.get_issue).issue
+    tasks = visit.database.read(lambda db: relatives(db, actor, issue)[1])
+    task = next((each for each in tasks if each.id == child_id), None)
+    if task is None:
+        raise NotFound("Task")
+    visit.ask(issues_api.edit_issue, {"parent_id": None}, id=task.project_id, issue_iid=task.iid)
     return LocalRedirect(discussable.url)
 
 

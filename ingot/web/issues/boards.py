@@ -12,7 +12,7 @@ from ingot.collaboration.issues.positions import api as issue_positions_api
 from ingot.collaboration.issues.views import IssueView
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.views import LabelBrief
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.projects.projects import api as projects_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
 from ingot.web.form_errors import FORM_ERRORS, error_messages

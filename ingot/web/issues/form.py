@@ -33,9 +33,8 @@ def show_new_form(visit: Visit) -> PageResponse:
     scope = parent.find(issues_api.create_issue)
     typed, templates = _form_values(visit.request.query), list_templates(parent, "issue")
     if not typed["description"]:
-        typed["description"] = template_or_none(
-            parent, "issue", templates, visit.request.query.get("issuable_template")
-        )
+        requested = visit.request.query.get("issuable_template")
+        typed["description"] = template_or_none(parent, "issue", templates, requested)
     return _issue_form(parent, typed, may_triage=_may_triage(parent, scope), templates=templates)
 
 

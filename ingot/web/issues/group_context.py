@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from ingot.ci.packages.records import api as packages_api
 from ingot.core.api.internal_client import P, S, V, WorksOn
+from ingot.packages.records import api as packages_api
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.group_projects.api import GroupDetailView
 from ingot.repositories.wikis import api as wikis_api

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.service import move_label
 from ingot.collaboration.labels.views import LabelView, prioritized_label_views
-from ingot.errors import Conflict, Invalid, NotFound, Unchanged
+from ingot.core.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.issues.planning_parent import SharedPages, planning_page

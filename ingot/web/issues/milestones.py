@@ -8,7 +8,7 @@ from ingot.collaboration.issues.milestone_issues.views import MilestoneProgress,
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
-from ingot.errors import Conflict, Invalid, NotFound
+from ingot.core.errors import Conflict, Invalid, NotFound
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.issues.planning_parent import SharedPages, planning_page

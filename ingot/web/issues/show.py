@@ -9,13 +9,17 @@ from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.links.views import linked_briefs
 from ingot.collaboration.issues.task_items import description_version
-from ingot.collaboration.issues.views import found_issue_view
+from ingot.collaboration.issues.views import IssueView, found_issue_view, relative_views
+from ingot.projects.projects.attributes import path_from_name
+from ingot.repositories.branches import api as branches_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
 from ingot.web.discussions.timeline import discussion_thread
 from ingot.web.page_routes import PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
+_BRANCH_TEMPLATE = "%{id}-%{title}"
+_MAX_TITLE = 100
 # Only tasks have checkboxes, with these attributes in any order.
 _CHECKBOX = re.compile(r'<input (?:aria-label="Task [0-9]+" )?(?:(?:class|type|disabled|checked)="[a-z-]*" ?)+>')
 
@@ -37,6 +41,7 @@ def issue_page(parent: ProjectContext, iid: str, errors: list[str] | None = None
     may_edit = policy.may_edit_issue(actor, lookup.access, lookup)
     thread = discussion_thread(discussable, issue.description)
     tasks = issue.task_completion_status
+    containing, children = visit.database.read(lambda db: relative_views(db, actor, lookup.issue, base))
     context = {
         "issue": issue,
         "discussable": discussable,
@@ -46,11 +51,15 @@ def issue_page(parent: ProjectContext, iid: str, errors: list[str] | None = None
         "version": description_version(issue.description),
         "tasks": tasks,
         "participants": participants,
+        "containing": containing,
+        "children": children,
+        "closed_children": sum(child.state == "closed" for child in children),
         "links": visit.database.read(lambda db: linked_briefs(db, actor, issue.id, base)),
         "requests": _related_merge_requests(discussable),
         "may_edit": may_edit,
         "may_triage": policy.may_triage(actor, lookup.access, lookup.project),
         "may_take_part": policy.may_take_part(actor, lookup.access, lookup),
+        "branch_name": _branch_name(parent, issue) if parent.may(branches_api.create_branch) else "",
         "errors": errors or [],
     }
     return parent.page("issues/show.html", "issues", context, status)
@@ -82,3 +91,10 @@ def _description_html(html: Markup, tasks: int) -> Markup:
         return f'<button class="task" name="task" value="{value}" {attributes}></button>'
 
     return Markup(_CHECKBOX.sub(button, html))  # noqa: S704 - Sanitized HTML plus our own buttons.
+
+
+def _branch_name(parent: ProjectContext, issue: IssueView) -> str:
+    """Return the name of a branch for an issue, from the template of the project."""
+    template: str | None = parent.project.issue_branch_template  # type: ignore[attr-defined]  # Declared as an option.
+    title = "confidential-issue" if issue.confidential else path_from_name(issue.title)[:_MAX_TITLE].strip("-")
+    return (template or _BRANCH_TEMPLATE).replace("%{id}", str(issue.iid)).replace("%{title}", title)

@@ -15,6 +15,7 @@ ACTIONS = {
     "build_failed": "had a failed pipeline on",
     "approval_required": "asks you to approve",
     "unmergeable": "cannot merge",
+    "merge_train_removed": "was removed from the merge train:",
     "review_requested": "asks you to review",
 }
 TYPES = {"Issue": "Issues", "MergeRequest": "Merge requests", "Commit": "Commits"}

@@ -18,14 +18,14 @@ from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.request_fields import BadRequest, parse_query
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Denied, NotFound, Unauthenticated, Unavailable
 from ingot.core.http.client_networks import client_network
 from ingot.core.http.connections import connection_limit, raise_descriptor_limit
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import wait_for_disconnect
-from ingot.errors import Denied, NotFound, Unauthenticated, Unavailable
-from ingot.log import log_failure
-from ingot.offload import WouldBlock, forbid_blocking
+from ingot.core.log import log_failure
+from ingot.core.offload import WouldBlock, forbid_blocking
 from ingot.web.client import PageClient
 from ingot.web.cookies import SESSION_COOKIE, read_cookies
 from ingot.web.live.changes import ChangeMonitor

@@ -7,13 +7,13 @@ from ingot.ci.traces.store import trace_topic
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.subjects import subject_topic
-from ingot.errors import NotFound
-from ingot.integrations.webhooks import api as webhooks_api
-from ingot.integrations.webhooks.delivery.claims import hook_topic
-from ingot.integrations.webhooks.system import api as system_hooks_api
-from ingot.repositories.statuses import api as statuses_api
+from ingot.core.errors import NotFound
+from ingot.repositories.commit_statuses import api as statuses_api
 from ingot.web.client import PageClient
 from ingot.web.live.topics import LiveSubject, pipeline_topic, pipelines_topic, ref_topic
+from ingot.webhooks import api as webhooks_api
+from ingot.webhooks.delivery.claims import hook_topic
+from ingot.webhooks.system import api as system_hooks_api
 
 
 def find_topics(client: PageClient, subject: LiveSubject) -> frozenset[str]:
@@ -32,7 +32,7 @@ def _issue(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
 def _merge_request(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
     path = {"id": subject.parent, "merge_request_iid": subject.number}
     request = client.find(merge_requests_api.get_merge_request, path).merge_request
-    names = (request.source_branch, *(f"refs/merge-requests/{request.iid}/{end}" for end in ("head", "merge")))
+    names = (request.source_branch, *(f"refs/merge-requests/{request.iid}/{end}" for end in ("head", "merge", "train")))
     projects = {request.source_project_id, request.target_project_id}
     return (
         subject_topic("merge_request", request.id),
@@ -67,8 +67,8 @@ def _group_hook(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
 
 def _import(client: PageClient, subject: LiveSubject) -> tuple[str, ...]:
     # Few pages show imports, whose modules would take 3 MB in each worker.
-    from ingot.integrations.transfers.runs import api as imports_api
-    from ingot.integrations.transfers.runs.service import run_topic
+    from ingot.import_export.runs import api as imports_api
+    from ingot.import_export.runs.service import run_topic
 
     return (run_topic(client.find(imports_api.get_import, {"import_id": subject.number}).id),)
 

@@ -8,7 +8,7 @@ from ingot.collaboration.subjects import subject_topic
 from ingot.core.db.announcements import announce
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
-from ingot.repositories.pipelines.events import PipelineChanged, StatusChanged
+from ingot.pipelines.events import PipelineChanged, StatusChanged
 from ingot.repositories.ref_changes.events import RefsChanged
 from ingot.web.live.topics import pipeline_topic, pipelines_topic, ref_topic
 

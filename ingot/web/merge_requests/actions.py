@@ -1,16 +1,16 @@
 """Actions on the page of a merge request: merge, rebase, approve, close and delete."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, remove_draft_prefix
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.merge_requests.merge import api as merge_api
-from ingot.collaboration.merge_requests.merge.staged import remove_source_branch
+from ingot.collaboration.merge_requests.merge.source_removal import remove_source_branch
 from ingot.collaboration.merge_requests.merge.views import MergeRefusalView
 from ingot.core.api.routes import AlternateResponse
-from ingot.errors import Unchanged
+from ingot.core.errors import Unchanged
 from ingot.projects.projects.api import repository_store
 from ingot.web.discussions.discussable import Discussable
 from ingot.web.form_errors import ACTION_ERRORS, error_messages
@@ -95,7 +95,7 @@ def change_draft_state(visit: Visit) -> PageResponse:
 )
 def change_approval(visit: Visit) -> PageResponse:
     """Approve the version that the user has seen, or revoke the approval."""
-    params = {"sha": str(visit.request.form.get("sha", ""))}
+    params = approval_params(visit.request.form)
     if visit.request.form.get("approved") == "true":
         return _submit(
             visit,
@@ -107,6 +107,11 @@ def change_approval(visit: Visit) -> PageResponse:
         visit,
         lambda merge_request: merge_request.discussable.ask(merge_request_discussions_api.unapprove_merge_request),
     )
+
+
+def approval_params(form: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parameters of an approval: the version that the user has seen, and the password if required."""
+    return {name: str(form[name]) for name in ("sha", "approval_password") if form.get(name)}
 
 
 @pages.delete("/:path/-/merge_requests/:merge_request_iid/source_branch", notice="Source branch deleted.")

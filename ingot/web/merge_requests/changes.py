@@ -11,9 +11,10 @@ from ingot.collaboration.merge_requests.reviews.viewed_files import viewed_diges
 from ingot.collaboration.merge_requests.versions import api as versions_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, pushed_versions, version_diffs
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.repositories.commits import api as commits_api
 from ingot.repositories.commits.signature_lists import commit_badges
+from ingot.web.bidi import warns_of_characters
 from ingot.web.ci.outcomes import pipeline_outcomes
 from ingot.web.code.diff_tree import diff_tree
 from ingot.web.code.diffs import DiffTarget, render_diff
@@ -118,7 +119,7 @@ def changes_page(
     if selected is None:
         return merge_request.page("merge_requests/diffs.html", "diffs", {"selected": None})
     query = {**visit.request.query, **({"at": typed.at, "from": typed.start} if typed else {})}
-    items = version_diffs(merge_request.repository, selected.version, selected.since)
+    items = version_diffs(db, merge_request.repository, selected.version, selected.since)
     thread = with_suggestions(merge_request, discussion_thread(merge_request.discussable))
     drafts = review_drafts(merge_request, thread)
     commentable = thread.may_write and selected.since is None and query.get("w") != "1"
@@ -168,7 +169,12 @@ def changes_page(
 
 def _diff_target(merge_request: MergeRequestContext, selected: SelectedVersions) -> DiffTarget:
     old = selected.since.head_oid if selected.since else selected.version.base_oid
-    return DiffTarget(merge_request.parent.url, selected.version.head_oid, old or "")
+    return DiffTarget(
+        merge_request.parent.url,
+        selected.version.head_oid,
+        old or "",
+        warns_of_characters(merge_request.parent.project),
+    )
 
 
 def _viewed(merge_request: MergeRequestContext, db: Connection) -> dict[str, str] | None:

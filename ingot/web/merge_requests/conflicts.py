@@ -13,7 +13,7 @@ from ingot.collaboration.merge_requests.merge.conflicts import (
     marked_text,
     resolve_conflicts,
 )
-from ingot.errors import Conflict, Invalid
+from ingot.core.errors import Conflict, Invalid
 from ingot.projects.projects.api import repository_store
 from ingot.web.form_errors import error_messages
 from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context

@@ -9,7 +9,7 @@ from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, newest_version
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.views import ProjectView

@@ -4,7 +4,7 @@ from typing import Any
 
 from ingot.collaboration.issues.task_items import description_version
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
 from ingot.web.merge_requests.fields import api_params, branch_suggestions, form_choices, form_values, values_of_request

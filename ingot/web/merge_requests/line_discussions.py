@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from ingot.cache import BoundedCache, declare_cache
 from ingot.collaboration.merge_requests.versions.views import PushedVersion
+from ingot.core.cache import BoundedCache, declare_cache
+from ingot.core.log import log_failure
 from ingot.core.markup.lexers import language_of
 from ingot.git.core.errors import GitError
 from ingot.git.diffs.diffs import diff_between
 from ingot.git.history.commits import decode_text
-from ingot.log import log_failure
 from ingot.web.code.patch_rows import DiffHunk, parse_hunks, unified_rows
 from ingot.web.discussions.timeline import DiscussionItem, DiscussionThread
 from ingot.web.merge_requests.context import MergeRequestContext

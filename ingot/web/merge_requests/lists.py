@@ -1,46 +1,47 @@
-"""Merge request lists of projects, groups and the current user."""
+"""Merge request lists of projects and groups."""
 
 from collections.abc import Callable
 from typing import Any
 
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
+from ingot.collaboration.merge_requests.list_views import listed_states
+from ingot.collaboration.merge_requests.merge import train_api
 from ingot.collaboration.milestones import api as milestones_api
+from ingot.core.db.connection import Connection
 from ingot.web.filters import ListFilters
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.merge_requests.list_filters import MERGE_REQUEST_FILTERS
-from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.page_routes import PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
-_SCOPES = {
-    "assigned_to_me": "Assigned to you",
-    "reviews_for_me": "Review requests",
-    "created_by_me": "Created by you",
-}
 
 
 @pages.get("/:path/-/merge_requests", open=True)
-def list_merge_requests(visit: Visit) -> PageResponse:
+def list_merge_requests(visit: Visit, db: Connection) -> PageResponse:
     """List the merge requests of a project."""
     parent = project_context(visit)
-    context = _merge_request_list(
+    context = merge_request_list(
         visit,
+        db,
         lambda params: parent.ask(
             parent.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
             params,
         ),
     ) | _choices(parent)
     context["may_create"] = visit.viewer.user is not None and not parent.project.archived
+    context["shows_trains"] = parent.may(train_api.list_merge_trains)
     return parent.page("merge_requests/list.html", "merge_requests", context)
 
 
 @pages.get("/groups/:path/-/merge_requests", open=True)
-def list_group_merge_requests(visit: Visit) -> PageResponse:
+def list_group_merge_requests(visit: Visit, db: Connection) -> PageResponse:
     """List the merge requests of a group's projects."""
     parent = group_context(visit)
-    context = _merge_request_list(
+    context = merge_request_list(
         visit,
+        db,
         lambda params: parent.ask(
             parent.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
             params,
@@ -49,23 +50,13 @@ def list_group_merge_requests(visit: Visit) -> PageResponse:
     return parent.page("merge_requests/group_list.html", "merge_requests", context)
 
 
-@pages.get("/dashboard/merge_requests")
-def list_own_merge_requests(visit: Visit) -> PageResponse:
-    """List the merge requests that the user is assigned to, reviews or created."""
-    scope = str(visit.request.query.get("scope", ""))
-    scope = scope if scope in _SCOPES else next(iter(_SCOPES))
-    context = _merge_request_list(
-        visit, lambda params: visit.ask(merge_requests_api.list_merge_requests, params | {"scope": scope})
-    )
-    return TemplateResponse("merge_requests/own_list.html", context | {"scopes": _SCOPES, "scope": scope})
-
-
-def _merge_request_list(visit: Visit, get: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    """Return a page of merge requests, and their number by state."""
+def merge_request_list(visit: Visit, db: Connection, get: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """Return a page of merge requests with their states, and their number by state."""
     filters = MERGE_REQUEST_FILTERS.parse_query(visit.request.query)
     listing = get(filters.list_params | {"with_labels_details": "true", "page": visit.request.page})
     return {
         "requests": listing,
+        "listed": listed_states(db, visit.viewer.actor, listing.items),
         "states": [
             (state, name, _count_in_state(filters, state, listing, get))
             for state, name in MERGE_REQUEST_FILTERS.states.items()

@@ -8,16 +8,20 @@ from ingot.ci.artifacts.exposure import ExposedArtifact, exposed_artifacts
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
 from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
 from ingot.collaboration.merge_requests.merge import api as merge_api
+from ingot.collaboration.merge_requests.merge.train_queries import car_or_none, train_position
 from ingot.collaboration.merge_requests.merge.views import merge_rules, proposed_messages
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
 from ingot.collaboration.merge_requests.mergeability_check import check_mergeability_at
+from ingot.collaboration.merge_requests.source_branch import may_push_to_source
+from ingot.core.db.connection import Connection
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
+from ingot.repositories.commit_statuses import api as statuses_api
 from ingot.repositories.commit_writing import api as commit_writing_api
-from ingot.repositories.statuses import api as statuses_api
 from ingot.web.merge_requests.context import MergeRequestContext
 
+_DETACHED = "The pipeline tests the source branch only, because it could not be merged when the pipeline started."
 _PASSING_STATUSES = ("success", "skipped")
 
 
@@ -49,6 +53,10 @@ class MergeBox(msgspec.Struct, frozen=True):
     """True if the viewer may delete the source branch, which has not changed since the merge."""
     may_resolve: bool = False
     """True if the viewer may commit a merge to the source branch, to resolve conflicts."""
+    train_position: tuple[int, int] | None = None
+    """Position in the merge train and its length."""
+    takes_train: bool = False
+    """True if an automatic merge takes a merge train, and another one passes it."""
     commit: str = ""
     """Commit to revert or cherry-pick, if a single commit contains the whole merge."""
 
@@ -61,6 +69,9 @@ def merge_box(merge_request: MergeRequestContext) -> MergeBox:
         return box
     actor, pipeline = merge_request.visit.viewer.actor, summary.pipeline
     exposed = merge_request.visit.database.read(lambda db: exposed_artifacts(db, actor, pipeline))
+    expects_result = merge_request.lookup.project.options.merge_pipelines_enabled
+    if expects_result and pipeline.merge_request_event_type == "detached":
+        box = msgspec.structs.replace(box, hints=[*box.hints, _DETACHED])
     return msgspec.structs.replace(box, summary=summary, exposed=exposed)
 
 
@@ -87,23 +98,36 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
     pipeline_active = view.head_pipeline is not None and view.head_pipeline.status in ACTIVE_STATUSES
     others = [reason for reason in reasons if reason != _RUNNING]
     is_scheduled = view.merge_when_pipeline_succeeds
+    takes_train = merge_request.lookup.project.options.has_merge_trains
+    rebase = _REBASE.format(view.target_branch)
     box = MergeBox(
         reasons=reasons if allowed else [*reasons, _permission_reason(merge_request)],
         hints=_hints(merge_request, unchecked),
         conflicts=mergeability == "conflict",
         may_resolve=mergeability == "conflict" and _may_push(merge_request),
         may_merge=allowed and not reasons and not unchecked and not is_scheduled,
-        may_schedule=allowed and pipeline_active and not others and not unchecked and not is_scheduled,
+        may_schedule=allowed
+        and (pipeline_active or takes_train)
+        and not (set(others) - {rebase} if takes_train else others)
+        and not unchecked
+        and not is_scheduled,
+        takes_train=takes_train,
+        train_position=_train_position(merge_request) if is_scheduled and takes_train else None,
         merges_when_pipeline_succeeds=is_scheduled,
         may_cancel=is_scheduled and merge_request.discussable.may(merge_api.cancel_merge),
-        may_rebase=mergeability == "apart" and _may_push(merge_request),
+        # A rebase would take the merge request off its train, which rebases where that is required.
+        may_rebase=mergeability == "apart"
+        and not (takes_train and is_scheduled)
+        and _may_push(merge_request, forced=True),
         is_unchecked=unchecked,
         pipeline=view.head_pipeline,
     )
     return _with_messages(merge_request, box) if box.may_merge or box.may_schedule else box
 
 
+_REBASE = "The source branch must be rebased onto {}: fast-forward is not possible."
 _RUNNING = "The pipeline is still running and must succeed before merging."
+_TITLE = "The title does not have the form that the project requires."
 _FAILED = "The pipeline must succeed before merging."
 
 
@@ -121,7 +145,7 @@ def _branch_reasons(merge_request: MergeRequestContext, mergeability: Mergeabili
     if mergeability == "conflict":
         return [f"Merge conflicts with {target} must be resolved."]
     if mergeability == "apart" and merge_request.lookup.project.merge_method != "merge":
-        return [f"The source branch must be rebased onto {target}: fast-forward is not possible."]
+        return [_REBASE.format(target)]
     return []
 
 
@@ -135,11 +159,25 @@ def _is_source_gone(merge_request: MergeRequestContext, mergeability: Mergeabili
     )
 
 
+def _train_position(merge_request: MergeRequestContext) -> tuple[int, int] | None:
+    """Return the position in the merge train and its length; None outside of trains."""
+
+    def read(db: Connection) -> tuple[int, int] | None:
+        car = car_or_none(db, merge_request.lookup.merge_request.id)
+        return None if car is None or car.status == "merged" else train_position(db, car)
+
+    return merge_request.visit.database.read(read)
+
+
 def _rule_reasons(merge_request: MergeRequestContext) -> list[str]:
     view, project = merge_request.view, merge_request.lookup.project
     reasons = []
     if view.draft:
         reasons.append("The merge request is a draft. Mark it as ready.")
+    if view.detailed_merge_status == "title_regex":
+        expected = project.options.merge_request_title_regex_description
+        reasons.append(_TITLE)
+        reasons.extend([expected] if expected else [])
     required = merge_request.visit.database.read(lambda db: merge_rules(db, project))
     if required.only_allow_merge_if_all_discussions_are_resolved and not view.blocking_discussions_resolved:
         reasons.append("All discussions must be resolved.")
@@ -177,11 +215,11 @@ def _hints(merge_request: MergeRequestContext, unchecked: bool) -> list[str]:
     return hints
 
 
-def _may_push(merge_request: MergeRequestContext) -> bool:
-    source = merge_request.source
+def _may_push(merge_request: MergeRequestContext, *, forced: bool = False) -> bool:
+    source, actor, record = merge_request.source, merge_request.visit.viewer.actor, merge_request.lookup.merge_request
     if merge_request.visit.viewer.user is None or source.project is None or not source.branch_exists:
         return False
-    return merge_request.visit.may(commit_writing_api.create_commit, id=source.project.id)
+    return merge_request.visit.database.read(lambda db: may_push_to_source(db, actor, record, forced=forced))
 
 
 def _after_merge(merge_request: MergeRequestContext, box: MergeBox) -> MergeBox:

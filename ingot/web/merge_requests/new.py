@@ -10,17 +10,19 @@ from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests import policy
 from ingot.core.api.routes import AlternateResponse
 from ingot.core.db.connection import Connection
-from ingot.errors import Failure, NotFound
+from ingot.core.errors import Failure, NotFound
+from ingot.core.offload import require_blocking_allowed
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.maintenance.alternates import combined_repository
-from ingot.offload import require_blocking_allowed
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.views import ProjectView
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commits.views import commit_view, diff_view
 from ingot.repositories.comparisons.queries import Comparison, compare_refs
+from ingot.repositories.diff_limits import diff_limits
+from ingot.web.bidi import warns_of_characters
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.location import readable_code
 from ingot.web.form_errors import ACTION_ERRORS, error_messages
@@ -151,16 +153,21 @@ def _compare_branches(sides: MergeRequestProjects, typed: dict[str, Any]) -> Bra
     url = f"{sides.parent.visit.request.origin.base}{sides.source.url}"
     commits = [commit_view(commit, url) for commit in reversed(comparison.commits)]
     items = [diff_view(change) for change in comparison.diff.changes]
-    diff = render_diff(items, sides.parent.visit.request.query, target=DiffTarget(sides.source.url, head))
+    diff = render_diff(
+        items,
+        sides.parent.visit.request.query,
+        target=DiffTarget(sides.source.url, head, warns=warns_of_characters(sides.target.project)),
+    )
     return BranchComparison(commits, comparison.more_commits, diff, head)
 
 
 def _comparison(sides: MergeRequestProjects, source: Repository, target: Repository, tip: str, head: str) -> Comparison:
+    limits = sides.parent.visit.database.read(diff_limits)
     if source.path == target.path or commit_or_none(source, tip) is not None:
-        return compare_refs(source, tip, head, straight=False)
+        return compare_refs(source, tip, head, limits, straight=False)
     require_blocking_allowed()
     with combined_repository(repository_store(sides.parent.visit.settings), source, target) as both:
-        return compare_refs(both, tip, head, straight=False)
+        return compare_refs(both, tip, head, limits, straight=False)
 
 
 def _with_default_text(

@@ -6,7 +6,7 @@ import msgspec
 
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.core.access.levels import Level
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.forks import api as forks_api
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView, SimpleProjectView

@@ -5,8 +5,9 @@ from typing import Any
 from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.reviews import api as reviews_api
 from ingot.collaboration.merge_requests.reviews.viewed_files import mark_viewed
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.form_errors import ACTION_ERRORS, FORM_ERRORS, error_messages
+from ingot.web.merge_requests.actions import approval_params
 from ingot.web.merge_requests.changes import TypedComment, changes_page
 from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
 from ingot.web.merge_requests.line_form import range_params
@@ -108,8 +109,7 @@ def submit_review(visit: Visit) -> PageResponse:
             discussable.ask(reviews_api.create_draft_note, {"note": summary})
         discussable.ask(reviews_api.publish_draft_notes)
         if form.get("event") == "approve":
-            params = {"sha": str(form.get("sha", ""))}
-            discussable.ask(merge_request_discussions_api.approve_merge_request, params)
+            discussable.ask(merge_request_discussions_api.approve_merge_request, approval_params(form))
     except ACTION_ERRORS as error:
         return overview_page(merge_request_context(visit), error_messages(error), 422)
     return LocalRedirect(merge_request.url)
@@ -183,6 +183,7 @@ class _ViewedFile:
 
 def _back(merge_request: MergeRequestContext, fragment: str = "") -> LocalRedirect:
     """Redirect to the page of the form."""
-    back = (local_path(merge_request.visit.request.form.get("back")) or "").partition("#")[0]
+    request = merge_request.visit.request
+    back = (local_path(request.form.get("back") or request.query.get("back")) or "").partition("#")[0]
     url = back if back.startswith(merge_request.url) else f"{merge_request.url}/diffs"
     return LocalRedirect(f"{url}#{fragment}" if fragment else url)

@@ -3,6 +3,7 @@
 import re
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from markupsafe import Markup
@@ -31,7 +32,8 @@ def with_suggestions(merge_request: MergeRequestContext, thread: DiscussionThrea
     """Return the thread with the suggestions of its notes as diffs, and with their forms if the viewer may commit."""
     if not any(_suggestions(note) for discussion in thread.discussions for note in discussion.notes):
         return thread
-    url = f"{merge_request.url}/suggestions" if may_apply_suggestions(merge_request) else ""
+    back = quote(merge_request.visit.request.address, safe="")
+    url = f"{merge_request.url}/suggestions?back={back}" if may_apply_suggestions(merge_request) else ""
     csrf = merge_request.visit.viewer.csrf
 
     def show(discussion: DiscussionItem) -> DiscussionItem:

@@ -12,7 +12,7 @@ from ingot.accounts.oauth.tables import Application
 from ingot.core.access.scopes import OAUTH_SCOPES
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.web.form_errors import error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.scope_labels import offered_scopes

@@ -3,14 +3,15 @@
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.oauth.queries import has_granted
 from ingot.accounts.oauth.service import OUT_OF_BAND
 from ingot.accounts.oauth.tables import Application
 from ingot.accounts.users.tables import User
-from ingot.core.access.scopes import OAUTH_SCOPES
+from ingot.core.access.scopes import IDENTITY_SCOPES, OAUTH_SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
-from ingot.offload import require_blocking_allowed
+from ingot.core.offload import require_blocking_allowed
 from ingot.web.oauth.authorization_request import request_params
 from ingot.web.page_routes import (
     STRICT_POLICY,
@@ -30,6 +31,9 @@ _FIELDS = (
     *("client_id", "redirect_uri", "state", "response_type", "scope"),
     *("nonce", "code_challenge", "code_challenge_method"),
 )
+HARMLESS_SCOPES = frozenset({"read_user", *IDENTITY_SCOPES})
+"""Scopes that administrators may always grant."""
+REFUSED_TO_ADMINISTRATORS = "Administrators of this instance cannot grant applications access to the API."
 _MAX_AGE = 10
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -69,6 +73,8 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
             if without_prompt
             else _redirect_to_reauthenticate(visit)
         )
+    if _is_refused_to_administrator(db, visit.viewer.user, params):
+        return _error_page(REFUSED_TO_ADMINISTRATORS)
     application: Application = grant.request.client.application
     scopes = grant.request.scope.split()
     if grant.prompt != "consent" and _may_skip(db, visit.viewer.user, application, params, set(scopes)):
@@ -103,6 +109,8 @@ def _grant(visit: Visit, user: User | None) -> PageResponse:
     from ingot.accounts.oauth.server import OAuth2Error, OAuthRequest, OAuthServer
 
     params = request_params(visit)
+    if user is not None and visit.database.read(lambda db: _is_refused_to_administrator(db, user, params)):
+        return _error_page(REFUSED_TO_ADMINISTRATORS)
 
     def work(db: Connection) -> Any:
         since = visit.viewer.session.created_at if visit.viewer.session else None
@@ -117,6 +125,12 @@ def _grant(visit: Visit, user: User | None) -> PageResponse:
     if status != 302 or location is None:
         return _error_page(str(body.get("error_description", "")) if isinstance(body, dict) else "")
     return _redirect_to_application(visit, location, params)
+
+
+def _is_refused_to_administrator(db: Connection, user: User, params: dict[str, str]) -> bool:
+    """Return whether the instance does not let an administrator grant the requested scopes to an application."""
+    requested = (params.get("scope") or "api").split()
+    return user.admin and cached_all_settings(db).disable_admin_oauth_scopes and not set(requested) <= HARMLESS_SCOPES
 
 
 def _redirect_to_application(visit: Visit, location: str, params: dict[str, str]) -> PageResponse:  # noqa: ARG001 - Same signature as the other responses.

@@ -13,8 +13,9 @@ from ingot.accounts.users.tables import User
 from ingot.core.access.scopes import OAUTH_SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, to_datetime
-from ingot.errors import Throttled, Unauthenticated
-from ingot.offload import require_blocking_allowed
+from ingot.core.errors import Throttled, Unauthenticated
+from ingot.core.late_imports import require_modules
+from ingot.core.offload import require_blocking_allowed
 from ingot.web.oauth.authorization_request import request_params
 from ingot.web.page_routes import JsonResponse, PageResponse, PageRoutes, Visit
 
@@ -158,6 +159,7 @@ def show_signing_keys(visit: Visit) -> PageResponse:
 
 def _authenticated_application(visit: Visit, db: Connection) -> tuple[int | None, JsonResponse | None]:
     """Return the id of the authenticated application (None if anonymous), or the error response."""
+    require_modules("ingot.accounts.oauth.server")
     from ingot.accounts.oauth.server import OAuth2Error, OAuthRequest, OAuthServer
 
     exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base)

@@ -3,12 +3,12 @@
 from functools import partial
 from typing import get_args
 
-from ingot.ci.packages.containers import api as containers_api
-from ingot.ci.packages.containers.views import group_repositories
 from ingot.ci.pipelines.predefined_variables import registry_host
 from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.packages.containers import api as containers_api
+from ingot.packages.containers.views import group_repositories
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.cleanup_policy import KeptTags, TagAge
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from ingot.ci.packages.records.views import PackageFileView, PackageView
+from ingot.packages.records.views import PackageFileView, PackageView
 from ingot.web.projects.context import ProjectContext
 
 

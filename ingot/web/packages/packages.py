@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.ci.packages.records import api as packages_api
-from ingot.ci.packages.records.views import PackageView
 from ingot.core.api.params import number_or_none
 from ingot.core.db.paging import Listing
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.packages.records import api as packages_api
+from ingot.packages.records.views import PackageView
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.packages.instructions import install_commands

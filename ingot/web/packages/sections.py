@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ingot.ci.packages.containers import api as containers_api
-from ingot.ci.packages.records import api as packages_api
+from ingot.packages.containers import api as containers_api
+from ingot.packages.records import api as packages_api
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import TemplateResponse
 from ingot.web.projects.context import ProjectContext

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ingot.accounts.identity_providers.openid import PROVIDER
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.instance.throttles import count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
 from ingot.accounts.tokens.service import create_token, reset_private_token, revoke_personal_token
@@ -10,12 +11,12 @@ from ingot.accounts.tokens.views import own_private_token, personal_tokens
 from ingot.accounts.users.params import ModifyUser
 from ingot.accounts.users.service import modify_user
 from ingot.accounts.users.views import current_user, identities_of_user
-from ingot.core.access.scopes import SCOPES
+from ingot.core.access.scopes import ADMINISTRATOR_SCOPES, SCOPES
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, parse_date
+from ingot.core.errors import Conflict, Invalid
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict, Invalid
 from ingot.web.form_errors import error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.scope_labels import offered_scopes
@@ -28,6 +29,11 @@ MAX_RENAMES = 5
 def show_account(visit: Visit, db: Connection) -> PageResponse:
     """Show the private token, the username and the linked identities."""
     return account_page(visit, db, {})
+
+
+def may_delete_account(visit: Visit, db: Connection) -> bool:
+    """Return whether users may delete their own accounts; administrators always may."""
+    return visit.viewer.signed_in.admin or cached_all_settings(db).allow_account_deletion
 
 
 def account_page(visit: Visit, db: Connection, errors: dict[str, list[str]], username: str = "") -> TemplateResponse:
@@ -43,6 +49,7 @@ def account_page(visit: Visit, db: Connection, errors: dict[str, list[str]], use
         "label": visit.settings.oidc_label,
         "may_link": bool(visit.settings.oidc_issuer) and not any(each.provider == PROVIDER for each in identities),
         "provider": PROVIDER,
+        "may_delete": may_delete_account(visit, db),
     }
     return TemplateResponse("profile/account.html", context, 422 if errors else 200)
 
@@ -144,7 +151,7 @@ def _tokens_page(
 ) -> TemplateResponse:
     user = visit.viewer.signed_in
     tokens = personal_tokens(db, user.id)
-    scopes = [scope for scope in SCOPES if scope != "sudo" or user.admin]
+    scopes = [scope for scope in SCOPES if user.admin or scope not in ADMINISTRATOR_SCOPES]
     return TemplateResponse(
         "profile/tokens.html",
         {

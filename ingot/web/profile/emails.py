@@ -1,21 +1,21 @@
 """Email addresses of the current user: adding, confirming and choosing the primary one."""
 
 from ingot.accounts.emails import api as emails_api
-from ingot.accounts.emails.service import create_email, make_own_email_first
+from ingot.accounts.emails.service import count_confirmation_mail, create_email, make_own_email_first
 from ingot.accounts.emails.views import emails_of_user
-from ingot.accounts.instance.throttles import count_within_limit
-from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
 from ingot.accounts.sessions.service import resend_confirmation
+from ingot.accounts.users.commit_addresses import PRIVATE, commit_address, private_commit_address
+from ingot.accounts.users.service import set_commit_address
+from ingot.accounts.users.views import current_user
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Invalid
 from ingot.core.names import NAMESPACES
-from ingot.errors import Invalid
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
 PAGE_PATH = "/profile/emails"
-MAX_MAILS = 5
 
 
 @pages.get("/profile/emails")
@@ -37,7 +37,7 @@ def add_email(visit: Visit) -> PageResponse:
         create_email(db, visit.viewer.signed_in.id, typed, contest=True)
 
     try:
-        visit.database.write(lambda db: _count_mail(db, visit.viewer.signed_in.id))
+        visit.database.write(lambda db: count_confirmation_mail(db, visit.viewer.signed_in.id))
         visit.database.write(add)
     except REQUEST_ERRORS as error:
         errors = error_messages(error)
@@ -57,7 +57,7 @@ def resend_confirmation_email(visit: Visit) -> PageResponse:
     """Send the confirmation email of an unconfirmed address again."""
 
     def work(db: Connection) -> None:
-        _count_mail(db, visit.viewer.signed_in.id)
+        count_confirmation_mail(db, visit.viewer.signed_in.id)
         resend_confirmation(db, visit.viewer.signed_in.id, path_number(visit.request.path, "id"))
 
     visit.database.write(work)
@@ -69,7 +69,7 @@ def confirm_primary_email(visit: Visit) -> PageResponse:
     """Send a confirmation email to the primary address, which was added before confirmation was required."""
 
     def work(db: Connection) -> None:
-        _count_mail(db, visit.viewer.signed_in.id)
+        count_confirmation_mail(db, visit.viewer.signed_in.id)
         resend_confirmation(db, visit.viewer.signed_in.id)
 
     visit.database.write(work)
@@ -92,13 +92,17 @@ def set_primary_email(visit: Visit) -> PageResponse:
     return LocalRedirect(PAGE_PATH)
 
 
-def _count_mail(db: Connection, user_id: int) -> None:
-    """Count a confirmation email; raise ``Throttled`` above the limit, so that the form cannot be used for spam."""
-    key = f"confirmation mail of {user_id}"
-    count_within_limit(db, key, MAX_MAILS, FAILURE_WINDOW_SECONDS)
+@pages.put("/profile/emails/commits", notice="Email address of commits changed.")
+def set_commit_email(visit: Visit) -> PageResponse:
+    """Choose the primary or the private address for commits that pages and the API make."""
+    private = form_field(visit.request.form, "user", "commit_email") == PRIVATE
+    visit.database.write(lambda db: set_commit_address(db, current_user(db, visit.viewer.actor), private=private))
+    return LocalRedirect(PAGE_PATH)
 
 
 def _emails_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> TemplateResponse:
     emails = emails_of_user(db, visit.viewer.signed_in.id)
     context = {"tab": "emails", "emails": emails, "typed": typed, "errors": errors or []}
+    user = visit.viewer.signed_in
+    context |= {"private": private_commit_address(db, user), "commits": commit_address(db, user)}
     return TemplateResponse("profile/emails.html", context, 422 if errors else 200)

@@ -15,7 +15,7 @@ from ingot.accounts.two_factor.webauthn import creation_options, verify_registra
 from ingot.accounts.users.views import current_user
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid, NotFound, Unauthenticated
+from ingot.core.errors import Invalid, NotFound, Unauthenticated
 from ingot.web.form_errors import error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.passkeys import PasskeyPrompt, issue_challenge, read_challenge, relying_party, response_text

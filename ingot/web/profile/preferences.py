@@ -6,8 +6,8 @@ from typing import Any
 from ingot.accounts.users.service import set_page_preferences
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.discovery.notifications import api as notifications_api
-from ingot.discovery.notifications.views import level_names, notification_addresses
+from ingot.notifications import api as notifications_api
+from ingot.notifications.views import level_names, notification_addresses
 from ingot.projects.groups import api as groups_api
 from ingot.projects.projects import api as projects_api
 from ingot.web.display_zone import zone_names

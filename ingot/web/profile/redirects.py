@@ -1,7 +1,7 @@
 """Redirects from GitLab's URLs of the profile pages, which clients and guides link to."""
 
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.formats import with_query
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 

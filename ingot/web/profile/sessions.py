@@ -1,5 +1,7 @@
 """Active sessions, sign-in log and account deletion of the current user."""
 
+from functools import partial
+
 from ingot.accounts.sessions.service import SIGN_IN_LOG_DAYS, end_own_session, end_sessions
 from ingot.accounts.sessions.views import active_sessions, sign_in_log
 from ingot.accounts.users.service import delete_user
@@ -10,8 +12,9 @@ from ingot.core.names import NAMESPACES
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
-from ingot.web.profile.account import account_page
+from ingot.web.profile.account import account_page, may_delete_account
 from ingot.web.profile.two_factor import code_error, needs_code, password_error
+from ingot.web.profile.user_agents import describe_user_agent
 
 pages = PageRoutes()
 PAGE_PATH = "/profile/active_sessions"
@@ -20,7 +23,9 @@ PAGE_PATH = "/profile/active_sessions"
 @pages.get("/profile/active_sessions")
 def show_sessions(visit: Visit, db: Connection) -> PageResponse:
     """List the active sessions."""
-    context = {"tab": "sessions", "sessions": active_sessions(db, visit.viewer.signed_in.id)}
+    sessions = active_sessions(db, visit.viewer.signed_in.id)
+    browsers = {session.id: describe_user_agent(session.user_agent) for session in sessions}
+    context = {"tab": "sessions", "sessions": sessions, "browsers": browsers}
     return TemplateResponse("profile/sessions.html", context)
 
 
@@ -59,6 +64,8 @@ def delete_own_account(visit: Visit) -> PageResponse:
         errors.append("Enter your username to confirm the deletion.")
     elif needs_code(visit):
         errors.append(code_error(visit))
+    if not visit.database.read(partial(may_delete_account, visit)):
+        errors.append("Only administrators can delete accounts.")
 
     def work(db: Connection) -> None:
         db.lock(NAMESPACES)

@@ -19,8 +19,8 @@ from ingot.accounts.two_factor.service import (
 from ingot.accounts.two_factor.totp import otpauth_url
 from ingot.accounts.users.views import current_user
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
-from ingot.offload import require_blocking_allowed
+from ingot.core.errors import Invalid
+from ingot.core.offload import require_blocking_allowed
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
 from ingot.projects.namespaces.two_factor import two_factor_requirements

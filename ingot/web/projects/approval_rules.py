@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from ingot.collaboration.merge_requests.approval_settings import api as approvals_api
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.projects import api as projects_api
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
@@ -19,6 +19,7 @@ FLAGS = {
     "merge_requests_author_approval": "Authors may approve their own merge requests",
     "merge_requests_disable_committers_approval": "Users who add commits may not approve",
     "disable_overriding_approvers_per_merge_request": "Merge requests cannot have rules of their own",
+    "require_password_to_approve": "Users enter their password to approve",
 }
 _MAX_RULES = 100
 

@@ -6,19 +6,19 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from ingot.ci.packages.containers import api as containers_api
-from ingot.ci.packages.records import api as packages_api
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.views import open_issues_total
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests.views import open_merge_requests_total
 from ingot.collaboration.snippets import api as snippets_api
 from ingot.core.api.internal_client import P, S, V, WorksOn
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.packages.containers import api as containers_api
+from ingot.packages.records import api as packages_api
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView
+from ingot.repositories.commit_statuses import api as statuses_api
 from ingot.repositories.protection import api as protection_api
-from ingot.repositories.statuses import api as statuses_api
 from ingot.repositories.trees import api as trees_api
 from ingot.repositories.wikis import api as wikis_api
 from ingot.web.page_routes import TemplateResponse, Visit
@@ -52,8 +52,13 @@ class ProjectContext(msgspec.Struct, frozen=True):
         return of_project
 
     def new_merge_request(self, source: str, target: str | None) -> str:
-        """Return the URL of the form for a new merge request of a branch."""
-        params = {"merge_request[source_branch]": source, "merge_request[target_branch]": target or ""}
+        """Return the URL of the form for a new merge request of a branch.
+
+        A fork proposes its changes to the upstream project, whose default branch the form selects.
+        """
+        params = {"merge_request[source_branch]": source}
+        if self.project.forked_from_project is None or target not in (None, "", self.project.default_branch):
+            params["merge_request[target_branch]"] = target or ""
         return f"{self.url}/-/merge_requests/new?{urlencode(params)}"
 
     def page(

@@ -6,7 +6,7 @@ from typing import Any
 from ingot.collaboration.releases import api as releases_api
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
-from ingot.errors import NotFound, Unchanged
+from ingot.core.errors import NotFound, Unchanged
 from ingot.projects.badges.views import badges_of_project
 from ingot.projects.forks import api as forks_api
 from ingot.projects.group_projects import api as group_projects_api

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from ingot.core.errors import Invalid
 from ingot.core.outgoing.ssh_urls import is_ssh_url
-from ingot.errors import Invalid
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.mirrors import api as mirrors_api
 from ingot.repositories.mirrors.views import RemoteMirrorView

@@ -4,7 +4,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from ingot.accounts.users.views import placeholder_username
 from ingot.core.db.paging import Listing
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.projects.groups import api as groups_api
 from ingot.projects.groups.views import GroupView
 from ingot.projects.namespaces import api as namespaces_api

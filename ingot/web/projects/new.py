@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ingot.accounts.appearance.records import current_appearance
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView
 from ingot.repositories.commit_writing import api as commit_writing_api
@@ -17,6 +18,7 @@ from ingot.web.page_routes import (
     text_field,
 )
 from ingot.web.projects.namespaces import find_typed_namespace, namespace_options, namespace_path
+from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 _FIELDS = ("name", "path", "namespace_id", "description", "visibility", "import_url")
@@ -87,6 +89,7 @@ def _project_form(
         "typed": typed,
         "errors": errors or [],
         "options": options,
+        "guidelines": render_markdown(visit, visit.database.read(current_appearance).new_project_guidelines),
         "gitignores": visit.ask(templates_api.list_gitignores, {"per_page": 100}).items,
         "licences": visit.ask(templates_api.list_licenses, {"per_page": 100}).items,
     }

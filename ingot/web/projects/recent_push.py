@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import NamedTuple
 
+from ingot.activity.views import EventView, newest_events
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, to_datetime
-from ingot.discovery.activity.views import EventView, newest_events
-from ingot.projects.projects.views import instance_urls
+from ingot.projects.projects.views import instance_urls_at
 from ingot.web.projects.context import ProjectContext
 
 _AGE = timedelta(hours=2)
@@ -28,7 +28,7 @@ def recent_push_or_none(parent: ProjectContext, db: Connection) -> RecentPush | 
     visit, project = parent.visit, parent.project
     if visit.viewer.user is None or not parent.may(merge_requests_api.create_merge_request):
         return None
-    at = instance_urls(visit.request.origin, visit.settings)
+    at = instance_urls_at(visit.request.origin.base, visit.settings)
     events = newest_events(db, visit.viewer.actor, "author", visit.viewer.user.id, _EVENTS, at)
     since = to_datetime(db.now) - _AGE
     event = next((event for event in events if _is_branch_push(parent, event)), None)

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.deploy_keys import api as deploy_keys_api
 from ingot.projects.deploy_keys.views import keys_of_other_projects
 from ingot.projects.deploy_tokens import api as deploy_tokens_api

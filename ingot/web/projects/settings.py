@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.forks import api as forks_api
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.protection import api as protection_api
@@ -26,13 +26,31 @@ FEATURES = {
     "public_jobs": "Public pipelines: visible to everyone with access to the project",
     "lfs_enabled": "Git Large File Storage (LFS)",
     "request_access_enabled": "Users can request access",
+    "emails_enabled": "Emails about the project",
+    "warn_about_potentially_unwanted_characters": "Warnings of invisible characters in code",
+    "show_diff_preview_in_email": "Emails about comments show the lines of the diff",
+    "show_default_award_emojis": "Thumbs up and down are always offered as reactions",
+    "enforce_auth_checks_on_uploads": "Uploaded images need a sign-in where the project does",
     "printing_merge_request_link_enabled": "Show a link to create a merge request after a push",
 }
 REPOSITORY = {"enabled": "Everyone with access", "private": "Only project members", "disabled": "Disabled"}
 MERGING = {
     "only_allow_merge_if_pipeline_succeeds": "Pipelines must succeed",
     "only_allow_merge_if_all_discussions_are_resolved": "All threads must be resolved",
+    "merge_pipelines_enabled": "Merged results pipelines: test merge requests as merged into their target",
+    "merge_trains_enabled": "Merge trains: merge one after the other, each tested with those before it",
+    "merge_trains_skip_train_allowed": "Merge trains can be skipped: merges by the API do not restart their pipelines",
     "remove_source_branch_after_merge": "Delete the source branch by default",
+    "autoclose_referenced_issues": "Close issues that merge requests and commits name",
+    "resolve_outdated_diff_discussions": "Resolve threads on lines that a push changes",
+    "mr_default_target_self": "Merge requests of a fork target the fork by default",
+}
+TEXTS = {
+    "issue_branch_template": "Names of branches for issues",
+    "merge_request_title_regex": "Expression that titles must match before a merge",
+    "merge_request_title_regex_description": "What titles must look like",
+    "merge_requests_template": "Description of new merge requests",
+    "issues_template": "Description of new issues",
 }
 METHODS = {
     "merge": "Merge commit",
@@ -53,7 +71,7 @@ VISIBILITIES = {
 _FORM_PARTS: FormParts = {
     "general": (("name", "description", "topics"), ()),
     "features": (("repository_access_level",), tuple(FEATURES)),
-    "merging": (("merge_method", "squash_option"), tuple(MERGING)),
+    "merging": (("merge_method", "squash_option", *TEXTS), tuple(MERGING)),
     "visibility": (("visibility",), ()),
     "path": (("path",), ()),
 }
@@ -126,6 +144,13 @@ def transfer(visit: Visit) -> PageResponse:
     return LocalRedirect(f"/{namespace}/{parent.project.path}")
 
 
+@pages.post("/:path/-/settings/restore", notice="Project restored.")
+def restore(visit: Visit) -> PageResponse:
+    """Take back the scheduled deletion of a project."""
+    parent = find_project_settings(visit)
+    return general_settings.restore(parent, partial(_settings_page, parent))
+
+
 @pages.delete("/:path/-/edit")
 def delete(visit: Visit) -> PageResponse:
     """Delete a project with its content after the user typed its path, and show the progress."""
@@ -145,9 +170,11 @@ def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateRespons
         "features": FEATURES,
         "repository": REPOSITORY,
         "merging": MERGING,
+        "texts": TEXTS,
         "methods": METHODS,
         "squashing": SQUASHING,
         "visibilities": VISIBILITIES,
+        "schedules_deletion": general_settings.schedules_deletion(parent),
         "may_change": parent.may(projects_api.edit_project),
         "may_own": parent.may(projects_api.archive_project),
         "may_unlink": parent.may(forks_api.delete_fork_relation) and bool(parent.project.forked_from_project),

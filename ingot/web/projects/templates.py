@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from ingot.errors import Failure
+from ingot.core.errors import Failure
 from ingot.repositories.lfs import api as lfs_api
 from ingot.repositories.trees import api as trees_api
 from ingot.web.projects.context import ProjectContext
@@ -26,12 +26,14 @@ def list_templates(parent: ProjectContext, kind: TemplateKind) -> list[str]:
 
 
 def template_or_none(parent: ProjectContext, kind: TemplateKind, names: list[str], requested: Any) -> str:
-    """Return the text of the template that the URL names, or of the default template; empty if there is none."""
+    """Return the text of the template that the URL names, or of the default template, or else that of the settings."""
     if isinstance(requested, str):
         name = requested.removesuffix(_SUFFIX)
     else:
         name = next((each for each in names if each.lower() == _DEFAULT), "")
-    return _text(parent, f"{_folder(kind)}/{name}{_SUFFIX}") if name in names else ""
+    if name in names:
+        return _text(parent, f"{_folder(kind)}/{name}{_SUFFIX}")
+    return getattr(parent.project, f"{kind}s_template") or ""
 
 
 def _text(parent: ProjectContext, path: str) -> str:

@@ -25,7 +25,7 @@
   /* navigator.clipboard exists only in secure contexts; plain HTTP needs execCommand. */
   async function copy(field, text) {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
-    const source = field?.select ? field : document.body.appendChild(Object.assign(document.createElement("textarea"), { value: text }));
+    const source = field?.select && field.type !== "password" ? field : document.body.appendChild(Object.assign(document.createElement("textarea"), { value: text }));
     source.select();
     const done = document.execCommand("copy");
     if (source !== field) source.remove();
@@ -64,6 +64,13 @@
       const field = button.parentElement.querySelector("input, code");
       copy(field, button.dataset.copy || field.value || field.textContent).then(() => { (button.querySelector("span") || button).textContent = document.body.dataset.copied; }, () => {});
     }
+    if (button.dataset.reveal) {
+      const field = document.getElementById(button.dataset.reveal);
+      const shown = field.type === "password";
+      field.type = shown ? "text" : "password";
+      button.setAttribute("aria-pressed", String(shown));
+    }
+    if (button.dataset.print !== undefined) window.print();
     if (button.dataset.confirm && !window.confirm(button.dataset.confirm)) event.preventDefault();
     const editor = button.closest(".editor");
     if (editor && (button.dataset.write !== undefined || button.dataset.preview !== undefined)) {

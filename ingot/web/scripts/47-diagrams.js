@@ -20,13 +20,13 @@
     ) || document.documentElement.dataset.theme === "dark";
     /* A frame whose color scheme differs from that of its document has an opaque background. */
     frame.style.colorScheme = dark ? "dark" : "light";
-    frame.style.visibility = "hidden";
+    frame.classList.add("pending");
     window.addEventListener("message", (event) => {
       if (event.source !== frame.contentWindow) return;
       if (event.data === "ready") frame.contentWindow.postMessage({ source: code.textContent, dark }, "*");
       else if (Number.isFinite(event.data?.height)) {
         frame.style.height = `${Math.min(Math.max(event.data.height, 20), MAX_HEIGHT)}px`;
-        frame.style.visibility = "";
+        frame.classList.remove("pending");
         block.hidden = true;
       } else frame.remove(); /* The diagram has an error: its source stays visible. */
     });

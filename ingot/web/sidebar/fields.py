@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.errors import Denied
+from ingot.core.errors import Denied
 from ingot.web.discussions.timeline import DiscussionItem, newest_system_notes, system_notes_since
 from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field

@@ -10,7 +10,7 @@ from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.collaboration.merge_requests import policy as requests_policy
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.web.discussions.discussable import (
     ISSUE,
     ISSUE_ENDPOINTS,

@@ -1,12 +1,13 @@
 """Sign-in and sign-out."""
 
+from ingot.accounts.appearance.records import current_appearance
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
 from ingot.accounts.sessions.service import end_session
 from ingot.accounts.users.tables import User
-from ingot.core.access.passwords import MIN_LENGTH
 from ingot.core.db.connection import Connection
-from ingot.errors import Unauthenticated
+from ingot.core.errors import Unauthenticated
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.oauth.authorize import sign_in_policy
 from ingot.web.page_routes import (
@@ -22,6 +23,7 @@ from ingot.web.passkeys import sign_in_prompt
 from ingot.web.sign_in.device_cookie import known_device
 from ingot.web.sign_in.session_start import HOME, start_session, start_session_with_code
 from ingot.web.sign_in.single_sign_on import sign_on_url
+from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 
@@ -43,7 +45,9 @@ def sign_in(visit: Visit) -> PageResponse:
     try:
         if pending:
             return start_session_with_code(visit, pending, form_field(visit.request.form, "user", "otp_attempt"), back)
-        return start_session(visit, _user_by_password(visit), back)
+        remembered = form_field(visit.request.form, "user", "remember_me") == "1"
+        remembered = remembered and visit.database.read(cached_all_settings).remember_me_enabled
+        return start_session(visit, _user_by_password(visit), back, remembered=remembered)
     except Unauthenticated:
         login = form_field(visit.request.form, "user", "login")
         error = "The sign-in has expired. Sign in again." if pending else "Invalid login or password."
@@ -90,8 +94,9 @@ def sign_in_page(visit: Visit, db: Connection, back: str, login: str = "", error
         "sign_on_url": sign_on_url(visit, settings, back),
         "label": visit.settings.oidc_label,
         "text": settings.sign_in_text or "",
-        "shortest": MIN_LENGTH,
+        "description": render_markdown(visit, current_appearance(db).description),
         "open": settings.signup_enabled,
+        "may_remember": cached_all_settings(db).remember_me_enabled,
         "confirms": settings.send_user_confirmation_email,
     }
     return TemplateResponse("sign_in/sign_in.html", context, 401 if error else 200, sign_in_policy(back))

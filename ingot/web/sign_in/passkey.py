@@ -1,6 +1,6 @@
 """Sign-in with a passkey, without a password or as the second factor."""
 
-from ingot.errors import Unauthenticated
+from ingot.core.errors import Unauthenticated
 from ingot.web.page_routes import PageResponse, PageRoutes, Visit, form_field, local_path
 from ingot.web.passkeys import check_passkey
 from ingot.web.sign_in.login import sign_in_page

@@ -1,6 +1,7 @@
-"""Password change, password reset by email, and email confirmation."""
+"""Password change, password reset by email, and the links that confirm an address or unlock an account."""
 
 from ingot.accounts.identity_providers.directory_users import is_directory_user
+from ingot.accounts.instance.password_rules import current_password_rules
 from ingot.accounts.instance.throttles import client_network, count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS, is_current_password
 from ingot.accounts.sessions.queries import one_time_link_or_none
@@ -9,14 +10,15 @@ from ingot.accounts.sessions.service import (
     mail_password_link,
     use_confirmation_link,
     use_password_link,
+    use_unlock_link,
 )
 from ingot.accounts.users.queries import user_by_email_or_none
 from ingot.accounts.users.service import set_password
 from ingot.accounts.users.tables import User
-from ingot.core.access.passwords import hash_password, password_error, password_matches
+from ingot.core.access.passwords import hash_password, password_errors, password_matches
 from ingot.core.db.connection import Connection
+from ingot.core.errors import NotFound
 from ingot.core.names import NAMESPACES
-from ingot.errors import NotFound
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -44,7 +46,7 @@ def change_password(visit: Visit) -> PageResponse:
             visit, ["Your password is managed by the LDAP directory. Change it there."], directory_password=True
         )
     new = form_field(visit.request.form, "user", "password")
-    errors = _password_errors(new, form_field(visit.request.form, "user", "password_confirmation"))
+    errors = _password_errors(visit, new)
     if not is_current_password(visit.database, user, form_field(visit.request.form, "user", "current_password")):
         errors.insert(0, "The current password is incorrect.")
     elif password_matches(user.password_hash, new):
@@ -92,7 +94,7 @@ def show_reset_password(visit: Visit, db: Connection) -> PageResponse:
     token = _token(visit, "reset_password_token")
     if one_time_link_or_none(db, "password", token) is None:
         raise NotFound("Link")
-    return TemplateResponse("sign_in/password_choose.html", {"token": token, "errors": []})
+    return _choose_password_page(visit, token, [])
 
 
 @pages.put("/users/password", notice="Password changed. Sign in with the new password.", open=True)
@@ -100,9 +102,9 @@ def reset_password(visit: Visit) -> PageResponse:
     """Set the new password and use up the link."""
     token = form_field(visit.request.form, "user", "reset_password_token")
     new = form_field(visit.request.form, "user", "password")
-    errors = _password_errors(new, form_field(visit.request.form, "user", "password_confirmation"))
+    errors = _password_errors(visit, new)
     if errors:
-        return TemplateResponse("sign_in/password_choose.html", {"token": token, "errors": errors}, 422)
+        return _choose_password_page(visit, token, errors)
     hashed = hash_password(new)
 
     def use(db: Connection) -> None:
@@ -141,16 +143,49 @@ def confirm_email(visit: Visit) -> PageResponse:
     return LocalRedirect("/users/sign_in")
 
 
+@pages.get("/users/unlock", open=True)
+def show_unlock(visit: Visit, db: Connection) -> PageResponse:
+    """Show a button, because mail scanners that follow links must not unlock the account."""
+    token = _token(visit, "unlock_token")
+    if one_time_link_or_none(db, "unlock", token) is None:
+        raise NotFound("Link")
+    return TemplateResponse("sign_in/unlock.html", {"token": token})
+
+
+@pages.post("/users/unlock", notice="Account unlocked.", open=True)
+def unlock_account(visit: Visit) -> PageResponse:
+    """Unlock the account and use up the link."""
+    token = form_field(visit.request.form, "user", "unlock_token")
+
+    def use(db: Connection) -> None:
+        link = one_time_link_or_none(db, "unlock", token)
+        if link is None:
+            raise NotFound("Link")
+        use_unlock_link(db, link)
+
+    visit.database.write(use)
+    return LocalRedirect("/users/sign_in")
+
+
 def _uses_directory_password(visit: Visit, db: Connection, user: User) -> bool:
     """Return whether the user signs in with an LDAP password, so that a local password would have no effect."""
     return bool(visit.settings.ldap_url) and is_directory_user(db, user)
 
 
+def _choose_password_page(visit: Visit, token: str, errors: list[str]) -> TemplateResponse:
+    context = {"token": token, "errors": errors, "rules": visit.database.read(current_password_rules)}
+    return TemplateResponse("sign_in/password_choose.html", context, 422 if errors else 200)
+
+
 def _password_page(visit: Visit, errors: list[str], *, directory_password: bool = False) -> TemplateResponse:
-    context = {"tab": "password", "errors": errors, "directory_password": directory_password}
-    return TemplateResponse(
-        "profile/password.html", context | {"expired": visit.viewer.signed_in.password_expired}, 422 if errors else 200
-    )
+    context = {
+        "tab": "password",
+        "errors": errors,
+        "directory_password": directory_password,
+        "rules": visit.database.read(current_password_rules),
+        "expired": visit.viewer.signed_in.password_expired,
+    }
+    return TemplateResponse("profile/password.html", context, 422 if errors else 200)
 
 
 def _token(visit: Visit, name: str) -> str:
@@ -158,7 +193,10 @@ def _token(visit: Visit, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _password_errors(password: str, confirmation: str) -> list[str]:
-    error = password_error(password)
-    errors = [f"The password {error}."] if error else []
+def _password_errors(visit: Visit, password: str) -> list[str]:
+    """Return why the new password of a form cannot be used."""
+    errors = [
+        f"The password {error}." for error in password_errors(password, visit.database.read(current_password_rules))
+    ]
+    confirmation = form_field(visit.request.form, "user", "password_confirmation")
     return errors if password == confirmation else [*errors, "The passwords do not match."]

@@ -3,17 +3,19 @@
 import msgspec
 
 from ingot.accounts.sessions.policy import may_sign_in
-from ingot.accounts.sessions.service import create_session, end_session
+from ingot.accounts.sessions.service import REMEMBERED_DAYS, create_session, end_session
+from ingot.accounts.users.confirmations import has_access_without_confirmation
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
-from ingot.errors import Unauthenticated
+from ingot.core.errors import Unauthenticated
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.oauth.authorize import sign_in_policy
 from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse, Visit
 from ingot.web.passkeys import check_passkey, second_factor_prompt
 from ingot.web.second_factor import check_second_factor
+from ingot.web.sign_in.admin_mode import is_administration
 from ingot.web.sign_in.device_cookie import device_cookie
 from ingot.web.signed_values import sign_value, verify_signed
 
@@ -29,14 +31,18 @@ class PendingSignIn(msgspec.Struct):
     method: str
     csrf: str
     expires_at: float
+    remembered: bool = False
 
 
-def start_session(visit: Visit, user: User, back: str, method: str = "password") -> PageResponse:
+def start_session(
+    visit: Visit, user: User, back: str, method: str = "password", *, remembered: bool = False
+) -> PageResponse:
     """Start a session, or ask for the second factor first."""
     if user.two_factor_enabled:
         expires_at = _now(visit) + 60 * TWO_FACTOR_MINUTES
-        return _two_factor_page(visit, PendingSignIn(user.id, method, visit.viewer.csrf, expires_at), back, "")
-    return begin_session(visit, user, back, method)
+        pending = PendingSignIn(user.id, method, visit.viewer.csrf, expires_at, remembered)
+        return _two_factor_page(visit, pending, back, "")
+    return begin_session(visit, user, back, method, remembered=remembered)
 
 
 def start_session_with_code(visit: Visit, signed: str, code: str, back: str) -> PageResponse:
@@ -44,7 +50,7 @@ def start_session_with_code(visit: Visit, signed: str, code: str, back: str) -> 
     pending, user = _first_step(visit, signed)
     if not check_second_factor(visit, user, code):
         return _two_factor_page(visit, pending, back, "Invalid two-factor code.")
-    return begin_session(visit, user, back, f"{pending.method} and two-factor")
+    return begin_session(visit, user, back, f"{pending.method} and two-factor", remembered=pending.remembered)
 
 
 def start_session_with_passkey(visit: Visit, signed: str, back: str) -> PageResponse:
@@ -54,7 +60,7 @@ def start_session_with_passkey(visit: Visit, signed: str, back: str) -> PageResp
         check_passkey(visit, second_step_of=user)
     except Unauthenticated:
         return _two_factor_page(visit, pending, back, "The passkey was not accepted. Try again.")
-    return begin_session(visit, user, back, f"{pending.method} and passkey")
+    return begin_session(visit, user, back, f"{pending.method} and passkey", remembered=pending.remembered)
 
 
 def _first_step(visit: Visit, signed: str) -> tuple[PendingSignIn, User]:
@@ -63,24 +69,42 @@ def _first_step(visit: Visit, signed: str) -> tuple[PendingSignIn, User]:
     if pending is None or pending.csrf != visit.viewer.csrf or pending.expires_at < _now(visit):
         raise Unauthenticated
     user_id = pending.user_id
-    user = visit.database.read(lambda db: user_or_none(db, user_id))
-    if user is None or not may_sign_in(user):
-        raise Unauthenticated
-    return pending, user
+
+    def find(db: Connection) -> User:
+        user = user_or_none(db, user_id)
+        if user is None or not may_sign_in(user, confirmed=has_access_without_confirmation(db, user)):
+            raise Unauthenticated
+        return user
+
+    return pending, visit.database.read(find)
 
 
-def begin_session(visit: Visit, user: User, back: str, method: str) -> PageResponse:
-    """Start a session for a user who has proven their identity with all factors."""
+def begin_session(visit: Visit, user: User, back: str, method: str, *, remembered: bool = False) -> PageResponse:
+    """Start a session for a user who has proven their identity with all factors.
+
+    The browser keeps the cookie of a remembered one when it is closed. A sign-in that leads to an administration page
+    begins the admin mode.
+    """
     origin, before = visit.request.origin, visit.viewer.session
 
     def begin(db: Connection) -> str:
         if before is not None:
             end_session(db, before)  # Its cookie is replaced; the old session must not remain valid.
-        return create_session(db, user, origin.ip, origin.user_agent, method)
+        return create_session(
+            db,
+            user,
+            origin.ip,
+            origin.user_agent,
+            method,
+            remembered=remembered,
+            for_administration=is_administration(back),
+        )
 
     cookie = visit.database.write(begin)
+    max_age = REMEMBERED_DAYS * 24 * 3600 if remembered else None
     return LocalRedirect(
-        back or HOME, [set_cookie(visit.settings, SESSION_COOKIE, cookie), device_cookie(visit, user.id)]
+        back or HOME,
+        [set_cookie(visit.settings, SESSION_COOKIE, cookie, max_age=max_age), device_cookie(visit, user.id)],
     )
 
 

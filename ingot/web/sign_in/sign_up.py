@@ -1,19 +1,27 @@
 """Sign-up, and resending of the confirmation email."""
 
-from fnmatch import fnmatchcase
+from typing import Any
 
+from ingot.accounts.appearance.records import current_appearance
+from ingot.accounts.instance.all_settings import cached_all_settings
+from ingot.accounts.instance.email_restrictions import address_error
+from ingot.accounts.instance.password_rules import current_password_rules
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
 from ingot.accounts.instance.throttles import client_network, count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
+from ingot.accounts.sessions.policy import may_sign_in
 from ingot.accounts.sessions.service import create_session, resend_confirmation_to
+from ingot.accounts.users.approvals import PENDING, request_approval
+from ingot.accounts.users.confirmations import has_access_without_confirmation
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.queries import user_by_username_or_none
 from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import User
-from ingot.core.access.passwords import MIN_LENGTH, hash_password
+from ingot.core.access.passwords import hash_password
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict, Invalid, NotFound
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict, Invalid, NotFound
+from ingot.projects.invitations.queries import invitation_by_token_or_none
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.page_routes import (
     JsonResponse,
@@ -25,11 +33,13 @@ from ingot.web.page_routes import (
     form_field,
 )
 from ingot.web.sign_in.device_cookie import device_cookie
+from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 MAX_SIGN_UPS = 10
 MAX_LINKS = 5
 _FIELDS = ("name", "username", "email")
+APPROVAL_TEXT = "An administrator must approve your account before you can sign in. You will receive an email."
 CONFIRMATION_TEXT = "We have sent you an email with a link. Open it to confirm your address, then sign in."
 
 
@@ -47,9 +57,33 @@ def show_sign_up(visit: Visit, db: Connection) -> PageResponse:
     _require_sign_up_enabled(db)
     if visit.viewer.user is not None:
         return LocalRedirect("/")
-    return TemplateResponse(
-        "sign_in/sign_up.html", {"errors": [], "shortest": MIN_LENGTH, **dict.fromkeys(_FIELDS, "")}
+    token = _invitation_token(visit.request.query)
+    invitation = invitation_by_token_or_none(db, token)
+    return _sign_up_form(
+        visit,
+        dict.fromkeys(_FIELDS, "") | {"email": invitation.email if invitation else ""},
+        token if invitation else "",
     )
+
+
+def _sign_up_form(
+    visit: Visit, typed: dict[str, str], invitation: str, errors: list[str] | None = None
+) -> TemplateResponse:
+    description = render_markdown(visit, visit.database.read(current_appearance).description)
+    context = {
+        "description": description,
+        "errors": errors or [],
+        "rules": visit.database.read(current_password_rules),
+        "invitation": invitation,
+        **typed,
+    }
+    return TemplateResponse("sign_in/sign_up.html", context, 422 if errors else 200)
+
+
+def _invitation_token(fields: dict[str, Any]) -> str:
+    """Return the token of the invitation that the user follows; empty without one."""
+    token = fields.get("invitation")
+    return token if isinstance(token, str) else ""
 
 
 @pages.get("/users/:username/exists", open=True)
@@ -67,21 +101,30 @@ def sign_up(visit: Visit) -> PageResponse:
     password = form_field(visit.request.form, "user", "password")
     hashed = hash_password(password[:1024])
     origin = visit.request.origin
+    token = _invitation_token(visit.request.form)
 
     def create(db: Connection) -> tuple[User, str | None]:
         db.lock(NAMESPACES)
         settings = _require_sign_up_enabled(db)
-        _validate_email_domain(settings, typed["email"])
+        restriction = address_error(db, typed["email"])
+        if restriction is not None:
+            raise Invalid(email=[restriction])
+        invitation = invitation_by_token_or_none(db, token)
+        # The link of the invitation was sent to this address, so that it needs no other confirmation.
+        proven = invitation is not None and invitation.email == typed["email"].lower()
         # An empty password must fail validation: the user could not sign in again.
         new_user = CreateUser(
             email=typed["email"],
             username=typed["username"],
             name=typed["name"],
             password=password or " ",
-            confirm=not settings.send_user_confirmation_email,
+            confirm=proven or not settings.send_user_confirmation_email,
         )
-        user = create_user(db, new_user, hashed)
-        return user, create_session(db, user, origin.ip, origin.user_agent) if user.confirmed_at else None
+        user = create_user(db, new_user, hashed, vouched_for=proven)
+        if cached_all_settings(db).require_admin_approval_after_user_signup:
+            user = request_approval(db, user)
+        enters = may_sign_in(user, confirmed=has_access_without_confirmation(db, user))
+        return user, create_session(db, user, origin.ip, origin.user_agent) if enters else None
 
     def count(db: Connection) -> None:
         count_within_limit(db, f"sign-up from {client_network(origin.ip)}", MAX_SIGN_UPS, FAILURE_WINDOW_SECONDS)
@@ -90,11 +133,11 @@ def sign_up(visit: Visit) -> PageResponse:
     try:
         user, cookie = visit.database.write(create)
     except (Invalid, Conflict) as error:
-        return TemplateResponse(
-            "sign_in/sign_up.html", {"errors": _error_messages(error), "shortest": MIN_LENGTH, **typed}, 422
-        )
+        return _sign_up_form(visit, typed, token, _error_messages(error))
     if cookie is not None:
         return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie), device_cookie(visit, user.id)])
+    if user.state == PENDING:
+        return TemplateResponse("message.html", {"title": "Waiting for approval", "text": APPROVAL_TEXT})
     text = visit.database.read(current_settings).after_sign_up_text
     return TemplateResponse("message.html", {"title": "Check your email", "text": text or CONFIRMATION_TEXT})
 
@@ -118,19 +161,6 @@ def resend_confirmation(visit: Visit) -> PageResponse:
     visit.database.write(send)
     text = "If that address is waiting for confirmation, you will receive an email with a link."
     return TemplateResponse("message.html", {"title": "Check your email", "text": text})
-
-
-def _validate_email_domain(settings: InstanceSettings, address: str) -> None:
-    """Raise ``Invalid`` unless the email domain is allowed and not denied; ``*`` is a wildcard."""
-    domain = address.rpartition("@")[2].lower()
-    allowed = not settings.domain_whitelist or _matches_domain(domain, settings.domain_whitelist)
-    denied = settings.domain_blacklist_enabled and _matches_domain(domain, settings.domain_blacklist)
-    if not allowed or denied:
-        raise Invalid(email=["is not from an allowed domain"])
-
-
-def _matches_domain(domain: str, names: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(domain, name.strip().lower().replace("[", "[[]").replace("?", "[?]")) for name in names)
 
 
 def _error_messages(error: Invalid | Conflict) -> list[str]:

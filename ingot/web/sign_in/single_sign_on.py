@@ -18,9 +18,9 @@ from ingot.accounts.instance.settings import InstanceSettings, current_settings
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
+from ingot.core.errors import Conflict, Denied, NotFound
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict, Denied, NotFound
-from ingot.offload import require_blocking_allowed
+from ingot.core.offload import require_blocking_allowed
 from ingot.web.cookies import set_cookie
 from ingot.web.form_errors import error_messages
 from ingot.web.page_routes import (

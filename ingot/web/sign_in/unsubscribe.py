@@ -3,8 +3,8 @@
 from ingot.accounts.users.views import names_by_ids
 from ingot.collaboration.subscriptions.service import set_subscription
 from ingot.core.db.connection import Connection
-from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, parse_unsubscribe_key
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
+from ingot.notifications.unsubscribe_links import UnsubscribeRequest, parse_unsubscribe_key
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()

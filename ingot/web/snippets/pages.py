@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ingot.accounts.instance.settings import current_settings
 from ingot.collaboration.snippets import api as snippets_api
 from ingot.collaboration.snippets.views import DEFAULT_REF, SnippetView, public_snippet_views
 from ingot.core.db.connection import Connection
@@ -147,7 +148,8 @@ def _snippet_form(
 
 def _new(visit: Visit) -> PageResponse:
     collection = _snippet_collection(visit)
-    return _snippet_form(collection, {**_EMPTY, "visibility": "private"}, collection.url, [], 200, edits=False)
+    proposed = visit.database.read(lambda db: current_settings(db).default_snippet_visibility)
+    return _snippet_form(collection, {**_EMPTY, "visibility": proposed}, collection.url, [], 200, edits=False)
 
 
 def _create(visit: Visit) -> PageResponse:

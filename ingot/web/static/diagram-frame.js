@@ -11,7 +11,7 @@
       const { svg } = await window.mermaid.render("diagram", String(source));
       const place = document.getElementById("place");
       place.innerHTML = svg;
-      tell({ height: Math.ceil(place.getBoundingClientRect().height) + 8 });
+      tell({ height: Math.ceil(place.getBoundingClientRect().height) });
     } catch {
       tell("failed");
     }

@@ -23,6 +23,8 @@
         field.dispatchEvent(new InputEvent("input", { bubbles: true }));
       },
     });
+    /* The region that scrolls is reached by the keyboard through its content. */
+    host.shadowRoot.querySelector(".cm-content").tabIndex = 0;
     field.hidden = true;
     field.required = false; /* A hidden field cannot show that it is required; the server does. */
     document.getElementById("editor-hint")?.removeAttribute("hidden");

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.integrations.webhooks.views import is_sending
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.webhooks.parents import HookCollection, group_hooks, project_hooks, system_hooks
+from ingot.webhooks.views import is_sending
 
 pages = PageRoutes()
 _TEXT_FIELDS = ("url", "name", "description", "push_events_branch_filter")

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ingot.core.db.paging import Listing
-from ingot.errors import NotFound
-from ingot.integrations.webhooks import api as webhooks_api
-from ingot.integrations.webhooks.policy import HEADERS, trigger_name
-from ingot.integrations.webhooks.system import api as system_hooks_api
-from ingot.integrations.webhooks.views import HookEventView
+from ingot.core.errors import NotFound
 from ingot.web.collections import ResourceCollection
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
+from ingot.webhooks import api as webhooks_api
+from ingot.webhooks.policy import HEADERS, trigger_name
+from ingot.webhooks.system import api as system_hooks_api
+from ingot.webhooks.views import HookEventView
 
 FLAGS = {
     "push_events": "Pushes",

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import quote
 
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects.views import instance_urls_at
 from ingot.repositories.wikis import api as wikis_api
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -84,7 +84,7 @@ def _clone_urls(parent: ProjectOrGroupContext) -> dict[str, str]:
         project = parent.project
         return parent.visit.database.read(lambda db: clone_urls(db, project, wiki=True))
     urls = instance_urls_at(parent.visit.request.origin.base, parent.visit.settings)
-    return parent.visit.database.read(lambda db: group_wiki_urls(db, parent.group.full_path, urls))
+    return parent.visit.database.read(lambda db: group_wiki_urls(db, parent.group.id, parent.group.full_path, urls))
 
 
 def _page(parent: ProjectOrGroupContext, template: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:

@@ -106,11 +106,14 @@ def test_an_expired_token_revokes_nothing(tokens: Tokens, instance: Instance) ->
 
 
 def test_concurrent_rotations_leave_one_active_token_at_most(tokens: Tokens) -> None:
-    """A rotation that starts after another has ended is a reuse; one that started earlier is refused with 400."""
+    """A rotation that starts after another has ended is a reuse; one that started earlier is refused with 400.
+
+    It is refused with 404 if a reuse has ended the membership of the bot meanwhile.
+    """
     first = tokens.create()
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda _: tokens.rotate(first), range(6)))
     statuses = sorted(answer.status_code for answer in answers)
-    assert statuses[0] == 200 and set(statuses[1:]) <= {400, 401}
+    assert statuses[0] == 200 and set(statuses[1:]) <= ({400, 401, 404} if 401 in statuses else {400})
     (winner,) = [answer.json() for answer in answers if answer.status_code == 200]
     assert tokens.works(winner) is (401 not in statuses)

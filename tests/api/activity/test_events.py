@@ -347,7 +347,7 @@ def test_a_long_list_has_pages_and_no_total(api: Api, make: Make, monkeypatch: p
     project = make_project(make, owner)
     for _ in range(4):
         make_issue(make, project, owner)
-    monkeypatch.setattr("ingot.discovery.activity.queries.MAX_COUNTED", 3)
+    monkeypatch.setattr("ingot.activity.queries.MAX_COUNTED", 3)
 
     seen, url = [], f"/projects/{project.id}/events?per_page=2"
     while url:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.repositories.changelogs.template import render_template
 from ingot.repositories.changelogs.versions import insert_section, require_version
 from tests.client import Api, Make, User

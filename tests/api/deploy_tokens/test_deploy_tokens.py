@@ -3,9 +3,11 @@
 from functools import partial
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import text
 
+from ingot.core.access.levels import Level
 from ingot.projects.deploy_tokens.queries import deploy_token_by_credentials
 from tests.client import Api, Make
 from tests.conftest import Instance
@@ -164,6 +166,26 @@ def test_invalid_deploy_tokens_are_rejected(
     answer = api.post(f"/groups/{group.id}/deploy_tokens", roles.owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
     assert api.get(f"/groups/{group.id}/deploy_tokens", roles.owner).json() == []
+
+
+def test_a_deploy_token_outlives_its_author(api: Api, make: Make, instance: Instance) -> None:
+    """It belongs to the project; a maintainer revokes it."""
+    author, maintainer = make.user(), make.user()
+    project = make_project(
+        make,
+        members={author: Level.MASTER, maintainer: Level.MASTER},
+        visibility="private",
+        initialize_with_readme=True,
+    )
+    made = api.post(f"{project.url}/deploy_tokens", author, **PARAMS).json()
+    refs = f"{instance.url}/{project.path}.git/info/refs?service=git-upload-pack"
+    credentials = (made["username"], made["token"])
+    assert api.post(f"/users/{author.id}/block", make.root).status_code == 201
+    assert httpx.get(refs, auth=credentials).status_code == 200
+    push = refs.replace("upload", "receive")
+    assert httpx.get(push, auth=credentials).status_code == 403
+    assert api.delete(f"{project.url}/deploy_tokens/{made['id']}", maintainer).status_code in (200, 204)
+    assert httpx.get(refs, auth=credentials).status_code == 401
 
 
 def test_scopes_may_be_a_string_and_are_deduplicated(api: Api, make: Make, roles: UsersByRole) -> None:

@@ -6,14 +6,21 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make
+from tests.conftest import Instance
+from tests.statements import executed
 
 OFF = {"key": "boolean", "value": False}
 ON = {"key": "boolean", "value": True}
 
 
 @pytest.fixture(autouse=True)
-def _no_flags_remain(api: Api, make: Make) -> Iterator[None]:
+def _no_other_flags(api: Api, make: Make) -> Iterator[None]:
+    _delete_flags(api, make)
     yield
+    _delete_flags(api, make)
+
+
+def _delete_flags(api: Api, make: Make) -> None:
     for feature in api.get("/features", as_user=make.root).json():
         api.delete(f"/features/{feature['name']}", as_user=make.root)
 
@@ -51,6 +58,22 @@ VALUES = [
 def test_sets_a_flag_for_all_users(api: Api, make: Make, value: Any, state: str, gates: list[Any]) -> None:
     for _ in range(2):
         assert _set(api, make, value) == {"name": "library", "state": state, "gates": gates}
+
+
+def test_a_list_of_users_takes_one_statement(instance: Instance, api: Api, make: Make) -> None:
+    """Attack: a list of many names."""
+    users = [make.user() for _ in range(20)]
+
+    def statements(names: list[str]) -> int:
+        before = executed(instance.app.database)
+        _set(api, make, True, user=",".join(names))
+        return executed(instance.app.database) - before
+
+    statements([users[0].username])
+    assert statements([user.username for user in users]) < statements([users[0].username]) + len(users) // 2
+    refused = api.post("/features/library", as_user=make.root, value=True, user="a," * 5_001)
+    assert refused.status_code == 400
+    assert refused.json() == {"message": {"user": ["is too long (maximum is 10000 characters)"]}}
 
 
 def test_sets_a_flag_for_some_users(api: Api, make: Make) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from ingot.app import open_database
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.times import Timestamp, add_duration
-from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
-from ingot.jobs import hook_dispatcher
-from ingot.log import Log
+from ingot.core.log import Log
+from ingot.server.app import open_database
+from ingot.server.jobs import hook_dispatcher
+from ingot.webhooks.delivery.dispatcher import HookDispatcher
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make
 from tests.conftest import Instance

@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from ingot.core.db.times import to_datetime
-from ingot.integrations.webhooks.delivery import outcome, sender
-from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
-from ingot.integrations.webhooks.delivery.tables import hook_deliveries
+from ingot.webhooks.delivery import outcome, sender
+from ingot.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.webhooks.delivery.tables import hook_deliveries
 from tests.api.hooks.conftest import Clock, HookedProject
 from tests.api.hooks.receiver import DEADLINE_SECONDS, Answer
 from tests.client import Api, Make

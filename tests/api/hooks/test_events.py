@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from ingot.core.access.levels import Level
-from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.webhooks.delivery.dispatcher import HookDispatcher
 from tests.api.hooks.conftest import HookedProject
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make, User
@@ -85,6 +86,24 @@ def test_commit_through_the_api(hooked: HookedProject, instance: Instance) -> No
     hooked.delete("/repository/branches/dev")
     gone = hooked.next("Push Hook")
     assert (gone["before"], gone["after"], gone["checkout_sha"], gone["commits"]) == (before, ZERO, None, [])
+
+
+def test_push_of_many_branches_sends_no_events(
+    hooked: HookedProject, instance: Instance, api: Api, make: Make, tmp_path: Path
+) -> None:
+    """Attack: each of 20,000 branches queued an event in one transaction; the limit is a setting of the instance."""
+    tree = Tree(tmp_path / "tree")
+    remote = over_http(instance, hooked.project, make.root)
+    Tree(tmp_path).git("clone", "-q", remote, str(tree.folder))
+    tip = tree.git("rev-parse", "HEAD")
+    specs = [f"{tip}:refs/heads/{name}" for name in "abc"]
+    assert api.put("/application/settings", make.root, push_event_hooks_limit=2).status_code == 200
+    tree.git("push", "-q", remote, *specs)
+    assert api.put("/application/settings", make.root, push_event_hooks_limit=3).status_code == 200
+    tree.git("push", "-q", remote, *(f":refs/heads/{name}" for name in "abc"))
+    events = [hooked.next("Push Hook") for _ in range(3)]
+    assert {event["after"] for event in events} == {ZERO}
+    assert api.put("/application/settings", make.root, push_event_hooks_limit=100).status_code == 200
 
 
 def test_push_of_many_commits_over_http(hooked: HookedProject, instance: Instance, make: Make, tmp_path: Path) -> None:
@@ -274,6 +293,41 @@ def test_release_events(hooked: HookedProject) -> None:
     assert hooked.next("Release Hook")["description"] == "Better"
     hooked.delete("/releases/v1")
     assert hooked.next("Release Hook")["action"] == "delete"
+
+
+def test_a_hook_outlives_its_author_and_keeps_secrets_from_other_servers(
+    api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher
+) -> None:
+    """A maintainer who changes its address does not learn its secrets."""
+    author, maintainer, developer = make.user(), make.user(), make.user()
+    project = make_project(make, members={author: Level.MASTER, maintainer: Level.MASTER, developer: Level.DEVELOPER})
+    sent = {"url": receiver.url("/first"), "issues_events": True, "token": "secret-of-the-author"}
+    hook = f"{project.url}/hooks/{api.post(f'{project.url}/hooks', author, **sent).json()['id']}"
+    assert api.put(hook, developer, url=receiver.url("/second")).status_code == 403
+    assert api.post(f"/users/{author.id}/block", make.root).status_code == 201
+    api.post(f"{project.url}/issues", developer, title="One")
+    got = receiver.next()
+    assert (got.path, got.headers["x-gitlab-token"]) == ("/first", "secret-of-the-author")
+    assert api.put(hook, maintainer, url=receiver.url("/second"), issues_events=True).status_code == 200
+    api.post(f"{project.url}/issues", developer, title="Two")
+    got = receiver.next()
+    assert got.path == "/second" and "x-gitlab-token" not in got.headers
+
+
+def test_sources_of_a_release_event_are_those_of_the_tag(hooked: HookedProject, make: Make) -> None:
+    """A branch with the name of the tag does not replace it."""
+    hooked.post("/repository/tags", tag_name="v/1", ref="master")
+    hooked.next("Tag Push Hook")
+    hooked.post("/repository/branches", branch="v/1", ref="master")
+    hooked.next("Push Hook")
+    hooked.post("/repository/files/evil", branch="v/1", content="evil", commit_message="x")
+    hooked.next("Push Hook")
+    hooked.post("/releases", tag_name="v/1", description="First")
+    release = hooked.next("Release Hook")
+    sources = {source["format"]: source["url"] for source in release["assets"]["sources"]}
+    packed = httpx.get(sources["tar"], headers={"PRIVATE-TOKEN": make.root.token})
+    assert packed.status_code == 200 and b"evil" not in packed.content
+    assert packed.headers["content-disposition"].endswith('-v-1.tar"')
 
 
 @pytest.mark.parametrize("path", ["", "/notes"])

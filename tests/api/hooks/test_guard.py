@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ingot.app import open_database
+from ingot.core.log import Log
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.integrations.webhooks.delivery import hook_worker
-from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
-from ingot.integrations.webhooks.payload_completion import PayloadCompletion
-from ingot.log import Log
 from ingot.projects.projects.api import repository_store
+from ingot.server.app import open_database
+from ingot.webhooks.delivery import hook_worker
+from ingot.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.webhooks.payload_completion import PayloadCompletion
 from tests.api.hooks.receiver import DEADLINE_SECONDS, Receiver
 from tests.client import Api, Make
 from tests.conftest import Instance

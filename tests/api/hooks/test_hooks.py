@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
+from ingot.core.errors import Invalid
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.errors import Invalid
-from ingot.integrations.webhooks import service
-from ingot.integrations.webhooks.params import WriteHook
-from ingot.integrations.webhooks.queries import HookOwner
+from ingot.webhooks import service
+from ingot.webhooks.params import WriteHook
+from ingot.webhooks.queries import HookOwner
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project, statements_of

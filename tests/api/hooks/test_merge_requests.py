@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.webhooks.delivery.dispatcher import HookDispatcher
 from tests.api.hooks.receiver import Receiver
 from tests.api.hooks.test_events import COMMIT, NOTE, OLDER, REPOSITORY
 from tests.api.issues.factories import make_milestone

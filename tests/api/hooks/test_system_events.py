@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.webhooks.delivery.dispatcher import HookDispatcher
 from tests.api.hooks.conftest import HookedProject
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make
@@ -156,7 +156,7 @@ def test_test_delivery(system_hook: SystemHook, api: Api, make: Make) -> None:
 def test_old_events_are_deleted(system_hook: SystemHook, api: Api, make: Make) -> None:
     """After the configured number of days; undelivered events are dropped."""
     from ingot.core.db.times import add_duration
-    from ingot.integrations.webhooks.service import delete_old_events
+    from ingot.webhooks.service import delete_old_events
 
     api.post(f"/hooks/{system_hook.id}", make.root)
     system_hook.next("project_create", set())

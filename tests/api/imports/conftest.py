@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ingot.jobs import job_worker
-from ingot.log import Log
+from ingot.core.log import Log
+from ingot.server.jobs import job_worker
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.second_instance import SecondInstance, serving

@@ -10,9 +10,9 @@ from sqlalchemy import update
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
+from ingot.core.log import Log
 from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.core.nodes.tables import nodes
-from ingot.log import Log
 from tests.client import Api, Make
 from tests.conftest import Instance
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from ingot.core.version import product_version
 from tests.client import Api, Make
 from tests.conftest import Instance
 
@@ -20,7 +21,8 @@ def test_every_user_may_read_the_version(api: Api, make: Make, path: str) -> Non
 def test_version_is_the_configured_one(api: Api, make: Make, instance: Instance) -> None:
     said = api.get("/version", as_user=make.user()).json()
 
-    assert said.keys() == {"version", "revision"}
+    assert said.keys() == {"version", "revision", "ingot_version"}
+    assert said["ingot_version"] == product_version()
     assert said["version"] == instance.settings.reported_version
     assert re.fullmatch(r"\d+\.\d+\.\d+", said["version"])
     assert re.fullmatch(r"[0-9a-f]{7}", said["revision"])
@@ -29,7 +31,9 @@ def test_version_is_the_configured_one(api: Api, make: Make, instance: Instance)
 def test_metadata_agrees_with_version(api: Api, make: Make) -> None:
     said = api.get("/metadata", as_user=make.root).json()
 
-    assert {name: said[name] for name in ("version", "revision")} == api.get("/version", as_user=make.root).json()
+    assert {name: said[name] for name in ("version", "revision", "ingot_version")} == api.get(
+        "/version", as_user=make.root
+    ).json()
     assert said["kas"] == {"enabled": False, "externalUrl": None, "version": None}
     assert said["enterprise"] is False
 

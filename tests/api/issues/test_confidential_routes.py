@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from ingot.registry import all_endpoints
+from ingot.server.registry import all_endpoints
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Api, Make, User
 from tests.factories import Group, Project, make_group, make_project

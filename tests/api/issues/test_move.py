@@ -2,11 +2,12 @@
 
 from functools import partial
 
+import httpx
 import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue, make_milestone
-from tests.client import Api, Make
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_group, make_project, statements_of
 
@@ -88,6 +89,35 @@ def test_moved_attributes(api: Api, make: Make) -> None:
     assert moved["user_notes_count"] == api.get(base, mover).json()["user_notes_count"] == 1
     counts = [api.get(f"/projects/{project.id}", mover).json()["open_issues_count"] for project in (source, target)]
     assert counts == [0, 1]  # Confidential notes are not part of public counts.
+
+
+def test_tasks_move_with_their_issue(api: Api, make: Make) -> None:
+    """As in GitLab; a task that moves alone stays part of its issue."""
+    owner = make.user()
+    source, target = make_project(make, owner), make_project(make, owner)
+    issue = make_issue(make, source, owner, title="Whole")
+    for title in ("Part 1", "Part 2", "Wanderer"):
+        make_issue(make, source, owner, title=title, issue_type="task", parent_id=issue["id"])
+    alone = api.post(f"{source.url}/issues/4/move", owner, to_project_id=target.id)
+    assert alone.status_code == 201, alone.text
+    assert _children(api, owner, source.path, 1) == ["Part 1", "Part 2", "Wanderer"]
+    moved = api.post(f"{source.url}/issues/1/move", owner, to_project_id=target.id)
+    assert moved.status_code == 201, moved.text
+    assert _children(api, owner, target.path, moved.json()["iid"]) == ["Part 1", "Part 2", "Wanderer"]
+    assert _children(api, owner, source.path, 1) == []
+    states = [api.get(f"{source.url}/issues/{iid}", owner).json()["state"] for iid in (1, 2, 3, 4)]
+    assert states == ["closed"] * 4
+    tasks = api.get(f"{target.url}/issues", owner, issue_type="task", state="opened").json()
+    assert sorted(task["title"] for task in tasks) == ["Part 1", "Part 2", "Wanderer"]
+
+
+def _children(api: Api, user: User, path: str, iid: int) -> list[str]:
+    query = """query($path: ID!, $iid: String!) { namespace(fullPath: $path) { workItem(iid: $iid) {
+        widgets(onlyTypes: [HIERARCHY]) { ... on WorkItemWidgetHierarchy { children { nodes { title } } } } } } }"""
+    sent = {"query": query, "variables": {"path": path, "iid": str(iid)}}
+    answer = httpx.post(f"{api.url}/api/graphql", json=sent, headers={"PRIVATE-TOKEN": user.token})
+    (widget,) = answer.json()["data"]["namespace"]["workItem"]["widgets"]
+    return [node["title"] for node in widget["children"]["nodes"]]
 
 
 def test_references_are_rewritten_with_the_project_path(api: Api, make: Make) -> None:

@@ -1,6 +1,10 @@
 """Access to the routes of merge requests: all for users, reads also with read-only tokens."""
 
 MERGE_REQUESTS = (
+    "GET /projects/:id/merge_trains",
+    "GET /projects/:id/merge_trains/:target_branch",
+    "GET /projects/:id/merge_trains/merge_requests/:merge_request_iid",
+    "POST /projects/:id/merge_trains/merge_requests/:merge_request_iid",
     "GET /groups/:id/merge_requests",
     "GET /groups/:id/milestones/:milestone_id/merge_requests",
     "GET /merge_requests",

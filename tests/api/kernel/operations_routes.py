@@ -37,6 +37,7 @@ OPERATIONS: dict[str, tuple[str, set[str]]] = {
 for _list, _item in (
     ("/projects/:id/remote_mirrors", ":mirror_id"),
     ("/projects/:id/feature_flags", ":feature_flag_name"),
+    ("/projects/:id/freeze_periods", ":freeze_period_id"),
     ("/projects/:id/feature_flags_user_lists", ":iid"),
 ):
     OPERATIONS |= {
@@ -46,6 +47,23 @@ for _list, _item in (
         f"PUT {_list}/{_item}": (USER, WRITE),
         f"DELETE {_list}/{_item}": (USER, WRITE),
     }
+OPERATIONS |= {
+    "GET /projects/:id/secure_files": (USER, READ),
+    "POST /projects/:id/secure_files": (USER, WRITE),
+    "GET /projects/:id/secure_files/:secure_file_id": (USER, READ),
+    "GET /projects/:id/secure_files/:secure_file_id/download": (USER, READ),
+    "DELETE /projects/:id/secure_files/:secure_file_id": (USER, WRITE),
+}
+OPERATIONS |= {
+    "GET /projects/:id/terraform/state": (USER, READ),
+    "GET /projects/:id/terraform/state/:name": (USER, READ),
+    "POST /projects/:id/terraform/state/:name": (USER, WRITE),
+    "DELETE /projects/:id/terraform/state/:name": (USER, WRITE),
+    "POST /projects/:id/terraform/state/:name/lock": (USER, WRITE),
+    "DELETE /projects/:id/terraform/state/:name/lock": (USER, WRITE),
+    "GET /projects/:id/terraform/state/:name/versions/:serial": (USER, READ),
+    "DELETE /projects/:id/terraform/state/:name/versions/:serial": (USER, WRITE),
+}
 for _place in ("/groups/:id/push_rule", "/projects/:id/push_rule"):
     OPERATIONS |= {
         f"GET {_place}": (USER, READ),

@@ -26,6 +26,8 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "DELETE /admin/ci/variables/:key": (ADMIN, WRITE),
     "GET /admin/ci/variables/:key": (ADMIN, READ),
     "PUT /admin/ci/variables/:key": (ADMIN, WRITE),
+    "GET /application/appearance": (ADMIN, READ),
+    "PUT /application/appearance": (ADMIN, WRITE),
     "GET /application/plan_limits": (ADMIN, READ),
     "PUT /application/plan_limits": (ADMIN, WRITE),
     "GET /application/settings": (ADMIN, READ),
@@ -35,6 +37,12 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "DELETE /applications/:id": (ADMIN, WRITE),
     "POST /applications/:id/renew-secret": (ADMIN, WRITE),
     "GET /avatar": (USER, READ),
+    "GET /audit_events": (ADMIN, READ),
+    "GET /audit_events/:event_id": (ADMIN, READ),
+    "GET /groups/:id/audit_events": (USER, READ),
+    "GET /groups/:id/audit_events/:event_id": (USER, READ),
+    "GET /projects/:id/audit_events": (USER, READ),
+    "GET /projects/:id/audit_events/:event_id": (USER, READ),
     "GET /broadcast_messages": (ADMIN, READ),
     "POST /broadcast_messages": (ADMIN, WRITE),
     "DELETE /broadcast_messages/:id": (ADMIN, WRITE),
@@ -100,7 +108,12 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /groups/:id/milestones/:milestone_id/issues": (USER, READ),
     "GET /groups/:id/projects": (USER, READ),
     "POST /groups/:id/projects/:project_id": (ADMIN, WRITE),
+    "POST /groups/:id/restore": (USER, WRITE),
     "GET /groups/:id/projects/shared": (USER, READ),
+    "GET /groups/:id/invitations": (USER, READ),
+    "POST /groups/:id/invitations": (USER, WRITE),
+    "PUT /groups/:id/invitations/:email": (USER, WRITE),
+    "DELETE /groups/:id/invitations/:email": (USER, WRITE),
     "GET /groups/:id/invited_groups": (USER, READ),
     "GET /groups/:id/notification_settings": (USER, READ),
     "PUT /groups/:id/notification_settings": (USER, WRITE),
@@ -257,6 +270,9 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /users/:id/status": (USER, USERS),
     "POST /users/:id/unban": (ADMIN, WRITE),
     "POST /users/:id/unblock": (ADMIN, WRITE),
+    "POST /users/:id/unlock": (ADMIN, WRITE),
+    "POST /users/:id/approve": (ADMIN, WRITE),
+    "POST /users/:id/reject": (ADMIN, WRITE),
     "GET /users/:id/memberships": (ADMIN, READ),
     "GET /users/:id/project_deploy_keys": (USER, READ),
     "POST /users/:id/unfollow": (USER, WRITE),
@@ -296,6 +312,6 @@ for _place, _who in (("/groups/:id/hooks", USER), ("/projects/:id/hooks", USER),
             TABLE[f"{_verb} {_place}/:hook_id/custom_headers/:key"] = (_who, WRITE)
 
 # Services have a second, newer path.
-for _name in ("services", "integrations"):
-    TABLE[f"GET /projects/:id/{_name}"] = TABLE[f"GET /projects/:id/{_name}/:slug"] = (USER, READ)
-    TABLE[f"PUT /projects/:id/{_name}/:slug"] = TABLE[f"DELETE /projects/:id/{_name}/:slug"] = (USER, WRITE)
+for _place in ("/projects/:id/services", "/projects/:id/integrations", "/groups/:id/integrations"):
+    TABLE[f"GET {_place}"] = TABLE[f"GET {_place}/:slug"] = (USER, READ)
+    TABLE[f"PUT {_place}/:slug"] = TABLE[f"DELETE {_place}/:slug"] = (USER, WRITE)

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from ingot.registry import all_endpoints
+from ingot.server.registry import all_endpoints
 from tests.client import Api, User
 
 # An id without a row, so that allowed calls change nothing.

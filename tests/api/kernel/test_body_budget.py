@@ -8,10 +8,10 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
+from ingot.core.errors import Unavailable
 from ingot.core.http import body_budget
 from ingot.core.http.body_budget import ANONYMOUS_BODY_LIMIT, BodyBudget, BodyCharge
 from ingot.core.http.client_networks import client_network
-from ingot.errors import Unavailable
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_project

@@ -50,7 +50,8 @@ def test_invalid_path_parameters_cause_no_server_error(api: Api, make: Make, rou
 @pytest.fixture(scope="module")
 def parents(make: Make) -> dict[str, int]:
     """Return one object of each kind that contains others, by path prefix."""
-    return {"users": make.user().id, "projects": make_project(make).id, "groups": make_group(make).id}
+    project = make_project(make, merge_pipelines_enabled=True, merge_trains_enabled=True)
+    return {"users": make.user().id, "projects": project.id, "groups": make_group(make).id}
 
 
 @pytest.mark.parametrize("route", [route for route in declared_routes() if route.count(":") > 1])

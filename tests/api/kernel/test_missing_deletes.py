@@ -4,10 +4,10 @@ import typing
 
 import pytest
 
-from ingot.api_document import api_document
 from ingot.core.api.openapi import described_paths
 from ingot.core.api.routes import Endpoint
-from ingot.registry import all_endpoints
+from ingot.server.api_document import api_document
+from ingot.server.registry import all_endpoints
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_group, make_project

@@ -8,9 +8,9 @@ import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from ingot import api_document
 from ingot.core.api.openapi import described_paths
-from ingot.registry import all_endpoints
+from ingot.server import api_document
+from ingot.server.registry import all_endpoints
 from tests.client import Api
 from tests.conftest import Instance
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from ingot.core.http.request import OriginResolver
-from ingot.settings import Settings
+from ingot.core.settings import Settings
 from tests.client import Api, Make, User
 
 MAX_REQUESTS = 5

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingot.registry import all_endpoints
+from ingot.server.registry import all_endpoints
 from tests.client import Api, Make, User
 from tests.ssh_public_keys import ed25519_line
 
@@ -16,7 +16,17 @@ PUBLIC |= {"skype", "linkedin", "twitter", "bot"}
 OWN = PUBLIC | {"email", "commit_email", "last_sign_in_at", "current_sign_in_at", "confirmed_at", "last_activity_on"}
 OWN |= {"color_scheme_id", "projects_limit", "identities", "can_create_group", "can_create_project"}
 OWN |= {"two_factor_enabled", "external"}
-FULL = OWN | {"is_admin", "namespace_id", "note", "private_profile", "theme_id", "job_title", "pronouns", "discord"}
+FULL = OWN | {
+    "is_admin",
+    "locked",
+    "namespace_id",
+    "note",
+    "private_profile",
+    "theme_id",
+    "job_title",
+    "pronouns",
+    "discord",
+}
 FULL |= {"bluesky", "mastodon", "view_diffs_file_by_file"}
 TOKEN = {"id", "name", "revoked", "created_at", "scopes", "active", "expires_at", "user_id", "last_used_at"}
 KEY = {"id", "title", "key", "created_at", "expires_at", "usage_type", "can_push"}

@@ -2,8 +2,8 @@
 
 import pytest
 
+from ingot.collaboration.markdown import api as markdown_api
 from ingot.core.markup.render_pool import POOL, RendererUnavailable
-from ingot.discovery.markdown import api as markdown_api
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 from tests.markup.hostile import PAYLOADS
@@ -19,6 +19,11 @@ def test_a_text_is_rendered_as_html(api: Api, make: Make) -> None:
     assert "🎉" in html
     assert 'id="user-content-title"' in html
     assert "script" not in html
+
+
+def test_terms_of_description_lists_have_positions(api: Api, make: Make) -> None:
+    html = api.post("/markdown", make.user(), text="Term\n: Meaning").json()["html"]
+    assert '<dt data-sourcepos="1:1-1:4">Term</dt>' in html
 
 
 def test_rendering_requires_authentication(api: Api) -> None:

@@ -7,7 +7,7 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.client import Api, Make, User
-from tests.factories import Project, add_members, make_group
+from tests.factories import Project, add_members, changed_settings, make_group
 from tests.roles import UsersByRole, project_with
 
 Sample = tuple[User, User, User, Project]
@@ -187,3 +187,50 @@ def test_committers_cannot_approve_if_the_project_excludes_them(api: Api, make: 
     assert api.get(f"{url}/approvals", owner).json()["approved_by"] == []
     api.post(settings, owner, merge_requests_disable_committers_approval=False)
     assert api.post(f"{url}/approve", first).status_code == 201
+
+
+def test_settings_of_the_instance_restrict_approvals(api: Api, make: Make, sample: Sample) -> None:
+    owner, first, second, project = sample
+    settings = f"{project.url}/approvals"
+    api.post(settings, owner, merge_requests_author_approval=True, approvals_before_merge=1)
+    made = make_merge_request(make, project, first)
+    commit(make, project, made["source_branch"], {"by-second": "x"}, second)
+    url = f"{project.url}/merge_requests/{made['iid']}"
+    rule = {"name": "Own", "approvals_required": 1}
+
+    with changed_settings(make, prevent_merge_requests_author_approval=True):
+        assert api.get(settings, owner).json()["merge_requests_author_approval"] is False
+        assert api.post(f"{url}/approve", first).status_code == 401
+    with changed_settings(make, prevent_merge_requests_committers_approval=True):
+        assert api.get(settings, owner).json()["merge_requests_disable_committers_approval"] is True
+        assert api.post(f"{url}/approve", second).status_code == 401
+    with changed_settings(make, disable_overriding_approvers_per_merge_request=True):
+        assert api.get(settings, owner).json()["disable_overriding_approvers_per_merge_request"] is True
+        assert api.post(f"{url}/approval_rules", first, **rule).status_code == 403
+    assert api.post(f"{url}/approval_rules", first, **rule).status_code == 201
+    for user in (first, second):
+        assert api.post(f"{url}/approve", user).status_code == 201
+    with changed_settings(make, prevent_merge_requests_author_approval=True):
+        assert api.get(f"{url}/approval_state", owner).json()["rules"][0]["approved_by"][0]["id"] == second.id
+
+
+def test_passwords_before_approvals(api: Api, make: Make, sample: Sample) -> None:
+    owner, first, second, project = sample
+    made = make_merge_request(make, project, first)
+    url = f"{project.url}/merge_requests/{made['iid']}"
+    assert api.post(f"{project.url}/approvals", owner, require_password_to_approve=True).status_code == 201
+    assert api.get(f"{url}/approvals", second).json()["require_password_to_approve"] is True
+    assert api.post(f"{url}/approve", second).status_code == 401
+    assert api.post(f"{url}/approve", second, approval_password="wrong").status_code == 401
+    api.post(f"{url}/notes", second, body="/approve")
+    assert api.get(f"{url}/approvals", second).json()["approved_by"] == []
+    api.put(f"/users/{second.id}", make.root, password="a new long password")
+    assert api.post(f"{url}/approve", second, approval_password="a new long password").status_code == 201
+    assert api.post(f"{url}/unapprove", second).status_code == 201
+
+
+def test_code_owners_cannot_be_removed(api: Api, sample: Sample) -> None:
+    owner, *_, project = sample
+    refused = api.post(f"{project.url}/approvals", owner, selective_code_owner_removals=True)
+    assert (refused.status_code, list(refused.json()["message"])) == (400, ["selective_code_owner_removals"])
+    assert api.post(f"{project.url}/approvals", owner, selective_code_owner_removals=False).status_code == 201

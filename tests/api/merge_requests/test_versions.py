@@ -297,7 +297,7 @@ def test_a_push_during_creation_is_recorded(api: Api, make: Make, monkeypatch: p
             pushed.append(commit(make, project, "topic", {"b": "x\n"}, owner))
         return looked
 
-    monkeypatch.setattr("ingot.collaboration.merge_requests.staged.compare_with_target", read_then_push)
+    monkeypatch.setattr("ingot.collaboration.merge_requests.create.compare_with_target", read_then_push)
     sent = {"source_branch": "topic", "target_branch": "master", "title": "Topic"}
     made = api.post(f"/projects/{project.id}/merge_requests", owner, **sent).json()
     shown = api.get(f"/projects/{project.id}/merge_requests/{made['iid']}", owner).json()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.collaboration.merge_requests.merge.staged import remove_leftover_branch
+from ingot.collaboration.merge_requests.merge.source_removal import remove_leftover_branch
 from ingot.core.access.levels import Level
 from ingot.projects.projects.api import repository_store
 from tests.api.merge_requests.factories import filled_project, make_merge_request

@@ -57,6 +57,23 @@ def test_maintainers_manage_mirrors(api: Api, make: Make, roles: UsersByRole) ->
     assert api.get(f"{where}/{mirror_id}", roles.owner).status_code == 200
 
 
+def test_another_address_needs_the_password_again(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
+    """Attack: a maintainer sends the password that another one entered to a server of their own."""
+    project = project_with(make, roles)
+    where = f"{project.url}/remote_mirrors"
+    mirror_id = api.post(where, make.root, url=URL).json()["id"]
+
+    def stored_url() -> str:
+        statement = select(remote_mirrors.c.sealed_url).where(remote_mirrors.c.id == mirror_id)
+        return instance.app.database.vault.unseal(instance.app.database.read(lambda db: db.value(statement)))
+
+    api.put(f"{where}/{mirror_id}", roles.owner, keep_divergent_refs=True)
+    assert stored_url() == URL
+    other = "https://other.example.com/group/copy.git"
+    assert api.put(f"{where}/{mirror_id}", roles.owner, url=other).json()["url"] == other
+    assert stored_url() == other
+
+
 def test_credentials_are_hidden_and_urls_are_checked(
     api: Api, make: Make, roles: UsersByRole, instance: Instance
 ) -> None:
@@ -243,9 +260,9 @@ def test_mirrors_over_ssh(api: Api, make: Make, instance: Instance) -> None:
     database.write(lambda db: db.update(remote_mirrors, made["id"], known_hosts=other))
     pair.commit(source)
     assert "host key" in str(pair.update(source, made["id"])["last_error"])
-    # A new URL forgets the host keys and keeps the key pair.
+    # A new URL forgets the host keys and gets another key pair.
     api.put(f"{where}/{made['id']}", owner, url="ssh://git@other.example.com/x.git")
-    assert api.get(f"{where}/{made['id']}/public_key", owner).json()["public_key"] == key
+    assert api.get(f"{where}/{made['id']}/public_key", owner).json()["public_key"] != key
     assert (
         database.read(
             lambda db: db.rows(select(remote_mirrors.c.known_hosts).where(remote_mirrors.c.id == made["id"]))
@@ -276,3 +293,27 @@ def test_refused_urls_of_ssh(api: Api, make: Make, roles: UsersByRole) -> None:
         answer = api.post(where, roles.owner, url=url, auth_method="ssh_public_key")
         assert (answer.status_code, list(answer.json()["message"])) == (400, ["url"]), url
     assert api.post(where, roles.owner, url="ssh://git@a.example/x", auth_method="token").status_code == 400
+
+
+def test_a_new_url_gets_a_new_key(api: Api, make: Make, instance: Instance) -> None:
+    owner = make.user()
+    where, url = f"{make_project(make, owner).url}/remote_mirrors", "ssh://git@git.example.com/group/copy.git"
+    made = api.post(where, owner, url=url, auth_method="ssh_public_key").json()
+    at = f"{where}/{made['id']}"
+
+    def stored() -> tuple[str | None, str | None]:
+        columns = select(remote_mirrors.c.public_key, remote_mirrors.c.known_hosts)
+        ((key, known),) = instance.app.database.read(
+            lambda db: db.rows(columns.where(remote_mirrors.c.id == made["id"]))
+        )
+        return key, known
+
+    instance.app.database.write(lambda db: db.update(remote_mirrors, made["id"], known_hosts="git.example.com x\n"))
+    key = stored()[0]
+    assert api.put(at, owner, url=url, keep_divergent_refs=True).status_code == 200
+    assert stored() == (key, "git.example.com x\n")
+    assert api.put(at, owner, url="ssh://git@other.example.com/group/copy.git").status_code == 200
+    new_key, known = stored()
+    assert (key == new_key, str(new_key)[:12], known) == (False, "ssh-ed25519 ", None)
+    assert api.put(at, owner, url="https://other.example.com/group/copy.git").status_code == 200
+    assert stored() == (None, None)

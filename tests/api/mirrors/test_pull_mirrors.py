@@ -39,7 +39,13 @@ def test_only_maintainers_configure_pull_mirrors(api: Api, make: Make, roles: Us
         answer = api.put(where, roles.owner, url=url)
         assert (answer.status_code, list(answer.json()["message"])) == (400, ["url"]), url
         assert api.put(project.url, roles.owner, mirror=True, import_url=url or "x").status_code == 400
-    assert api.put(where, roles.owner, mirror_branch_regex="(").status_code == 400
+    for option, value in (
+        ("mirror_branch_regex", "("),
+        ("mirror_branch_regex", "x" * 256),
+        ("auth_password", "x" * 2001),
+    ):
+        answer = api.put(where, roles.owner, **{option: value})
+        assert (answer.status_code, list(answer.json()["message"])) == (400, [option])
     refused = api.put(project.url, roles.owner, mirror_branch_regex="(")
     assert (refused.status_code, list(refused.json()["message"])) == (400, ["mirror_branch_regex"])
     assert api.post("/projects", roles.owner, name="x", mirror_branch_regex="(").status_code == 400
@@ -169,6 +175,7 @@ def test_pull_mirrors_over_ssh(api: Api, make: Make, instance: Instance) -> None
     made = api.put(where, owner, url=url, auth_method="ssh_public_key", enabled=True).json()
     assert (made["url"], made["auth_method"]) == (url, "ssh_public_key")
     assert made["public_key"].startswith("ssh-ed25519 ")
+    assert api.put(where, owner, url=url, enabled=True).json()["public_key"] == made["public_key"]
     assert api.get(copy.url, owner).json()["import_url"] == url
     database = instance.app.database
     local = database.vault.seal(f"ssh://git@127.0.0.1:{instance.settings.ssh_port}/{source.path}.git")
@@ -195,9 +202,11 @@ def test_pull_mirrors_over_ssh(api: Api, make: Make, instance: Instance) -> None
     assert str(known_hosts()).startswith("127.0.0.1 ")
     database.write(lambda db: db.update(pull_mirrors, made["id"], known_hosts=f"127.0.0.1 {made['public_key']}\n"))
     assert "host key" in str(pull()["last_error"])
-    # A new URL forgets the host keys and keeps the key pair.
+    # A new URL gets another key pair and forgets the host keys.
     changed = api.put(where, owner, url="ssh://git@other.example.com/x.git").json()
-    assert (changed["public_key"], known_hosts()) == (made["public_key"], None)
+    assert changed["public_key"].startswith("ssh-ed25519 ")
+    assert changed["public_key"] != made["public_key"]
+    assert known_hosts() is None
     for refused in ("ssh://git@127.0.0.1/x.git", "ssh://-oProxyCommand=x@a.example/x.git", "ssh://a:b@c.example/x.git"):
         answer = api.put(where, owner, url=refused)
         assert (answer.status_code, list(answer.json()["message"])) == (400, ["url"]), refused

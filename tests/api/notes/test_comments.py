@@ -104,10 +104,11 @@ def test_all_fields(instance: Instance, api: Api, make: Make, roles: UsersByRole
 
 def test_a_path_needs_a_line(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
-    where = f"/projects/{project.id}/repository/commits/{fill(instance, project)[4]}/comments"
-    refused = api.post(where, roles.developer, note="x", path="side")
-    assert (refused.status_code, refused.json()) == (400, {"message": '400 (Bad request) "line" not given'})
-    assert api.get(where, roles.developer).json() == []
+    for name in (fill(instance, project)[4], "side", "v1"):
+        where = f"/projects/{project.id}/repository/commits/{name}/comments"
+        refused = api.post(where, roles.developer, note="x", path="side")
+        assert (refused.status_code, refused.json()) == (400, {"message": '400 (Bad request) "line" not given'})
+        assert api.get(where, roles.developer).json() == []
 
 
 POSITIONS: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [

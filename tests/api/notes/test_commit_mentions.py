@@ -125,7 +125,7 @@ def test_a_user_blocked_meanwhile_closes_nothing(
 ) -> None:
     """When a crash left the closing to the job."""
     monkeypatch.setattr(jobs, "JOB_DELAY_SECONDS", 0)
-    monkeypatch.setattr(Connection, "follow_up", lambda *_: None)
+    monkeypatch.setattr(Connection, "after_transaction", lambda *_: None)
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.MASTER}, initialize_with_readme=True)
     assert api.post(f"{project.url}/issues", owner, title="one").status_code == 201

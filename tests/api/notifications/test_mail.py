@@ -11,7 +11,7 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.markdown import render
-from ingot.discovery.notifications import emails
+from ingot.notifications import emails
 from tests.api.issues.factories import make_issue
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make, User

@@ -12,9 +12,9 @@ from threading import Thread
 import pytest
 
 from ingot.core.jobs.admin import delete_job, list_jobs
+from ingot.core.log import Log
 from ingot.core.mail.queue import send_mail
-from ingot.jobs import job_worker
-from ingot.log import Log
+from ingot.server.jobs import job_worker
 from tests.certificates import certificate_for
 from tests.conftest import Instance
 
@@ -46,9 +46,10 @@ class _SmtpHandler(socketserver.BaseRequestHandler):
         received, lines = self.server.plain, self.request.makefile("rb")
         self._answer("220 hello")
         while line := lines.readline().decode().strip():
-            # Versions of smtplib differ in the case of some commands.
             command = line.split(maxsplit=1)[0].upper()
-            received.append(command + line[len(command) :])
+            # Versions of smtplib differ in the case of some commands: "mail FROM:<…>", "MAIL from:<…>".
+            keyword = line.partition(":")[0].upper() if command in ("MAIL", "RCPT") else command
+            received.append(keyword + line[len(keyword) :])
             if command == "EHLO" and self.server.extensions:
                 offer = "250-STARTTLS\r\n" if self.server.tls and received is self.server.plain else ""
                 self._answer(f"250-hello\r\n{offer}250 AUTH PLAIN LOGIN")

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from sqlalchemy import select
 
-from ingot.app import App, open_database
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.tables import Job, jobs
 from ingot.core.jobs.worker import JobWorker
+from ingot.core.log import Log
 from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.settings import Settings
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.log import Log
-from ingot.operations.startup import initialize_instance
-from ingot.operations.supervisor import open_socket
 from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
-from ingot.settings import Settings
+from ingot.server.app import App, open_database
+from ingot.server.startup import initialize_instance
+from ingot.server.supervisor import open_socket
 from tests.client import Api, Make, User
 from tests.conftest import ROOT_PASSWORD, ROOT_TOKEN, Instance
 from tests.git.conftest import Clone, git

@@ -140,6 +140,7 @@ def test_disabled_features_of_operations_are_hidden(api: Api, make: Make, projec
         "releases_access_level": ("/releases", "/releases/v1", "/releases/permalink/latest"),
         "environments_access_level": ("/environments", "/deployments"),
         "feature_flags_access_level": ("/feature_flags", "/feature_flags_user_lists"),
+        "infrastructure_access_level": ("/terraform/state",),
     }
     for level, hidden in paths.items():
         for caller in (owner, make.root):

@@ -6,15 +6,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from ingot.app import open_database
 from ingot.core.jobs.admin import delete_job
 from ingot.core.jobs.worker import JobWorker
+from ingot.core.log import Log
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.git.maintenance import fetch
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.log import Log
 from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT
+from ingot.server.app import open_database
 from tests.api.projects.import_server import Importer, SlowServer, is_empty
 from tests.api.projects.test_import_hostile import HEAD, raw_server
 from tests.client import User

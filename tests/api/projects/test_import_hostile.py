@@ -19,7 +19,7 @@ from sqlalchemy import bindparam, update
 from ingot.core.jobs.tables import jobs
 from ingot.core.outgoing import client, remotes
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.git.maintenance import fetch
+from ingot.git.maintenance import fetch, object_limits
 from ingot.projects.imports.jobs import NOT_STORED, TRANSIENT_REASONS
 from ingot.projects.projects.tables import projects
 from tests.api.projects.import_server import Importer, SlowServer, filled, is_empty
@@ -323,3 +323,34 @@ fcntl.flock(descriptor, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
 """
+
+
+def test_repositories_with_too_many_refs(
+    importer: Importer, server: SlowServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refs = len(git(server.root / "remote.git", "for-each-ref", "refs/heads", "refs/tags").splitlines())
+    monkeypatch.setattr(importer.store, "max_refs", refs - 1)
+    project_id = importer.create(f"{server.url}/remote.git")
+    importer.work()
+    status = importer.status(project_id)
+    reason = f"A repository may have {refs - 1} branches and tags at most."
+    assert (status["import_status"], status["import_error"]) == ("failed", reason)
+    assert is_empty(importer.path(project_id))
+    monkeypatch.setattr(importer.store, "max_refs", refs)
+    project_id = importer.create(f"{server.url}/remote.git")
+    importer.work()
+    assert importer.status(project_id)["import_status"] == "finished"
+
+
+@pytest.mark.parametrize("kind", ["commit", "tree"])
+def test_repositories_with_objects_that_are_too_large(
+    importer: Importer, server: SlowServer, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A message or a folder of a gigabyte would be read into memory by every list that shows it."""
+    monkeypatch.setattr(object_limits, "MAX_OBJECT_MB", {"tag": 8, kind: 0})
+    project_id = importer.create(f"{server.url}/remote.git")
+    importer.work()
+    status = importer.status(project_id)
+    reason = f"A {kind} is larger than the 0 MB that are allowed."
+    assert (status["import_status"], status["import_error"]) == ("failed", reason)
+    assert is_empty(importer.path(project_id))

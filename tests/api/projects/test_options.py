@@ -3,32 +3,31 @@
 from typing import Any
 
 from ingot.core.access.levels import Level
+from ingot.core.api.declared_fields import fixed_values
 from ingot.projects.projects.options import INTERNAL, ProjectCiOptions, ProjectOptions
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_group, make_project
 
+FIXED = fixed_values(ProjectOptions) | fixed_values(ProjectCiOptions)
 CHANGED: dict[str, Any] = {
     **{
         name: not default
         for struct in (ProjectOptions, ProjectCiOptions)
         for name, default in zip(struct.__struct_fields__, struct.__struct_defaults__, strict=True)
-        if isinstance(default, bool) and name not in ("mirror", *INTERNAL)  # A mirror needs a URL.
+        # A mirror needs a URL.
+        if isinstance(default, bool) and name not in ("mirror", *INTERNAL, *FIXED)
     },
     **{name: "disabled" for name in ProjectOptions.__struct_fields__ if name.endswith("_access_level")},
     "suggestion_commit_message": "Apply %{files_count}",
     "merge_commit_template": "%{title}",
     "squash_commit_template": "Squash %{title}",
-    "issue_branch_template": "%{id}",
     "merge_request_title_regex": "^[A-Z]",
     "allow_merge_on_skipped_pipeline": True,
-    "pages_access_level": "public",
     "ci_pipeline_variables_minimum_override_role": "owner",
     "ci_id_token_sub_claim_components": ["project_path"],
     "ci_delete_pipelines_in_seconds": 86400,
-    "max_artifacts_size": 5,
-    "auto_devops_deploy_strategy": "manual",
 }
 REFUSED = {
     "autoclose_referenced_issues": "maybe",

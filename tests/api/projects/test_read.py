@@ -101,6 +101,7 @@ def test_the_fields_of_a_new_project(api: Api, instance: Instance, make: Make) -
     assert api.get(f"{project.url}/import", owner).json()["name_with_namespace"] == shown["name_with_namespace"]
     assert len(shown["runners_token"]) >= 20
     off = {"service_desk_enabled", "auto_devops_enabled", "ci_job_token_scope_enabled"}
+    off |= {"merge_pipelines_enabled", "merge_trains_enabled"}
     assert all(shown[flag] is (flag not in off) for flag in shown if flag.endswith("_enabled"))
 
 

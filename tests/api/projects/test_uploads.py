@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from ingot.core.storage.files import FileStorage
-from ingot.operations.doctor.files import check_files
+from ingot.maintenance.doctor.files import check_files
 from ingot.projects.uploads.files import UploadFiles, upload_files
 from ingot.projects.uploads.jobs import SWEEP_AFTER_SECONDS, UploadJobs
 from ingot.projects.uploads.names import sanitize_file_name

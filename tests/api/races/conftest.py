@@ -9,13 +9,11 @@ from contextlib import ExitStack, contextmanager
 import pytest
 import uvicorn
 
-from ingot.app import App, open_database
-from ingot.log import Log
-from ingot.operations.supervisor import open_socket
-from tests.api.races.concurrent_servers import ConcurrentServers
+from ingot.core.log import Log
+from ingot.server.app import App, open_database
+from ingot.server.supervisor import open_socket
+from tests.api.races.concurrent_servers import SERVERS, ConcurrentServers
 from tests.conftest import Instance
-
-SERVERS = 3
 
 
 @pytest.fixture(scope="session")

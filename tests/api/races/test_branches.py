@@ -4,12 +4,12 @@ import pytest
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.errors import Denied
+from ingot.core.errors import Denied
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import projects
+from ingot.repositories.ref_changes.apply import change_refs
 from ingot.repositories.ref_changes.service import delete_intent, open_intent
-from ingot.repositories.ref_changes.staged import change_refs
 from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
 from tests.client import Api, Make
 from tests.conftest import Instance

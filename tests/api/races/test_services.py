@@ -1,6 +1,6 @@
 """Concurrent calls on services, on several servers."""
 
-from ingot.projects.services.registry import REGISTRY
+from ingot.integrations.registry import REGISTRY
 from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
 from tests.client import Api, Make
 from tests.factories import make_project

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingot.errors import TransfersBusy
+from ingot.core.errors import TransfersBusy
 from ingot.git.trees.archives import stream_archive
 from ingot.repositories.trees import archive_cache, views
 from ingot.repositories.trees.archive_cache import ArchiveCache

@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.errors import Conflict
+from ingot.core.errors import Conflict
 from ingot.git.history.commits import Commit, Signature, commit_or_none
 from ingot.git.writing.commits import CommitMetadata, TreeAction, commit_actions
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
-from ingot.repositories.commit_writing import staged
+from ingot.repositories.commit_writing import write
 from ingot.repositories.ref_changes import branch_queue
 from ingot.repositories.ref_changes.branch_queue import BUSY_BRANCH, BranchQueue
 from tests.api.repository.writable_repository import WritableRepository, act, message_of
@@ -105,7 +105,7 @@ def test_a_branch_that_moves_during_a_commit(writable: WritableRepository, monke
             moved.append(push)
         return made
 
-    monkeypatch.setattr(staged, "commit_actions", with_a_push)
+    monkeypatch.setattr(write, "commit_actions", with_a_push)
     made = writable.commit(act("create", "x", content="x"))
     assert made.status_code == 201, made.text
     assert made.json()["parent_ids"] == [moved[-1]]
@@ -131,12 +131,12 @@ def test_a_branch_that_other_processes_move_again_and_again(
             writable.git("update-ref", "refs/heads/dev", moved[-1])
         return made
 
-    monkeypatch.setattr(staged, "commit_actions", with_a_push)
+    monkeypatch.setattr(write, "commit_actions", with_a_push)
     made = writable.commit(act("create", "x", content="x"))
     assert made.status_code == 201, made.text
     assert made.json()["parent_ids"] == [moved[-1]]
 
-    monkeypatch.setattr(staged, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setattr(write, "PATIENCE_SECONDS", -1.0)
     moved.clear()
     refused = writable.commit(act("create", "y", content="x"))
     assert (refused.status_code, message_of(refused)) == (400, BUSY_BRANCH)

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from ingot.git.writing.commits import commit_actions
-from ingot.repositories.commit_writing import staged
+from ingot.repositories.commit_writing import write
 from tests.api.repository.writable_repository import WritableRepository, message_of
 from tests.client import Api, Make
 
@@ -131,8 +131,8 @@ def test_a_constantly_moving_branch(api: Api, writable: WritableRepository, monk
         writable.git("update-ref", "refs/heads/dev", pushes[-1])
         return made
 
-    monkeypatch.setattr(staged, "commit_actions", always_push_first)
-    monkeypatch.setattr(staged, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(write, "commit_actions", always_push_first)
+    monkeypatch.setattr(write, "PATIENCE_SECONDS", 0.5)
     for name in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{name}_NAME", "Pusher")
         monkeypatch.setenv(f"GIT_{name}_EMAIL", "push@example.org")

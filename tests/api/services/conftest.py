@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.projects.services.registry import Integration, Property
+from ingot.integrations.registry import Integration, Property
 from tests.api.hooks.conftest import clock, dispatcher, receiver, running_dispatcher
 
 __all__ = ["clock", "dispatcher", "receiver", "running_dispatcher"]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select
 
-from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
-from ingot.integrations.webhooks.tables import hook_attempts, hooks
+from ingot.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.webhooks.tables import hook_attempts, hooks
 from tests.api.hooks.conftest import Clock
 from tests.api.hooks.receiver import Answer, Receiver
 from tests.client import Api, Make

@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import select, update
 
 from ingot.core.jobs.tables import jobs
-from ingot.integrations.services.jira_references import NOTIFY_JIRA
-from ingot.jobs import job_worker
-from ingot.log import Log
+from ingot.core.log import Log
+from ingot.integrations.jira_references import NOTIFY_JIRA
+from ingot.server.jobs import job_worker
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_project

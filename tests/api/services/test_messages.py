@@ -10,11 +10,11 @@ import pytest
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.vault import Vault
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.integrations.services.message_formats import MessageFormat, format_request
-from ingot.integrations.services.messages import MAX_LENGTH
-from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
-from ingot.integrations.webhooks.delivery.sender import HookSender
-from ingot.integrations.webhooks.tables import EVENT_FLAGS, Delivery, Hook
+from ingot.integrations.message_formats import MessageFormat, format_request
+from ingot.integrations.messages import MAX_LENGTH
+from ingot.webhooks.delivery.outcome import DeliveryOutcome
+from ingot.webhooks.delivery.sender import HookSender
+from ingot.webhooks.tables import EVENT_FLAGS, Delivery, Hook
 
 URL = "https://hooks.example.com/way"
 PROJECT = {"path_with_namespace": "g/p", "web_url": "https://here/g/p", "default_branch": "master"}

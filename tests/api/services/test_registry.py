@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select
 
-from ingot.integrations.webhooks.tables import hooks
-from ingot.projects.services.registry import EVENTS, FLAGS, REGISTRY, Integration
-from ingot.projects.services.tables import services
+from ingot.integrations.registry import EVENTS, FLAGS, REGISTRY, Integration
+from ingot.integrations.tables import services
+from ingot.webhooks.tables import hooks
 from tests.api.services.conftest import SECRET, values_for
 from tests.client import Api, Make
 from tests.conftest import Instance
@@ -28,7 +28,7 @@ IMPLEMENTED = {"bugzilla", "custom-issue-tracker", "emails-on-push", "jira", "ma
 each_service = pytest.mark.parametrize("integration", REGISTRY.values(), ids=REGISTRY)
 _ROWS = [select(table).where(table.c.project_id == bindparam("project")) for table in (services, hooks)]
 KEYS = {
-    "id", "title", "slug", "created_at", "updated_at", "active", "inactive_reason", "properties",
+    "id", "title", "slug", "created_at", "updated_at", "active", "inactive_reason", "inherited", "properties",
     "comment_on_event_enabled", *FLAGS
 }  # fmt: skip
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ingot.projects.services.queries import external_tracker_or_none
-from ingot.projects.services.trackers import IssueTracker, external_issue_title
+from ingot.collaboration.external_issues import IssueTracker, external_issue_title
+from ingot.integrations.queries import external_tracker_or_none
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make
 from tests.factories import Project, make_project

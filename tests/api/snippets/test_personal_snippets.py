@@ -152,6 +152,7 @@ INVALID: list[dict[str, Any]] = [
     {"files": [{"action": "explode", "file_path": "a.txt"}]},
     {"files": [{"file_path": "a.txt"}]},
     {"files": [{"action": "create", "file_path": f"{n}", "content": "x"} for n in range(9)]},
+    {"files": [{"action": "update", "file_path": "a.txt", "content": f"{n}"} for n in range(21)]},
     {"files": [1]},
     {"files": "x"},
     {"content": "which one"},

@@ -3,7 +3,7 @@
 import pytest
 
 from ingot.core.events.bus import Subscriptions, collect_subscribers
-from ingot.repositories.pipelines.events import PipelineChanged
+from ingot.pipelines.events import PipelineChanged
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import Project, ids
@@ -85,6 +85,7 @@ def test_all_fields(api: Api, make: Make, roles: UsersByRole, project: Project) 
         "coverage": "85.25",
         "name": None,
         "queued_duration": 0,
+        "merge_request_event_type": None,
         "detailed_status": {
             "icon": "status_running",
             "text": "Running",

@@ -9,8 +9,8 @@ from ingot.accounts.users.queries import find_user, placeholder_user
 from ingot.accounts.users.tables import users
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Denied
 from ingot.core.names import NAMESPACES
-from ingot.errors import Denied
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.ssh_public_keys import ed25519_line

@@ -136,3 +136,21 @@ def test_only_administrators_skip_confirmation(
     added = api.post(path, caller, email=f"{make.name()}@example.org", skip_confirmation=skip)
     assert added.status_code == 201
     assert (added.json()["confirmed_at"] is not None) == confirmed
+
+
+@pytest.mark.usefixtures("confirmation_required")
+def test_confirmation_emails_of_a_user_are_limited(api: Api, make: Make) -> None:
+    """Deleted addresses count; those that an administrator adds do not, nor do rejected ones."""
+    user = make.user()
+    statuses = []
+    for _ in range(7):
+        added = api.post("/user/emails", user, email=f"{make.name()}@example.org")
+        statuses.append(added.status_code)
+        if added.is_success:
+            api.delete(f"/user/emails/{added.json()['id']}", user)
+        assert api.post("/user/emails", user, email=user.email).status_code == 400
+    assert statuses == [201] * 5 + [429] * 2
+    assert added.headers["retry-after"].isdigit()
+    assert _addresses(api, user) == []
+    assert api.post(f"/users/{user.id}/emails", make.root, email=f"{make.name()}@example.org").status_code == 201
+    assert api.post("/user/emails", make.user(), email=f"{make.name()}@example.org").status_code == 201

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from ingot.api_document import api_document
+from ingot.server.api_document import api_document
 
 Ids = Callable[[str], int]
 """Returns the id of an existing object for the name of a parameter."""

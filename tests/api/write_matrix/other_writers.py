@@ -80,6 +80,11 @@ OTHER_WRITERS: dict[str, str] = {
         POST /groups/{id}/hooks/{hook_id}/test/{trigger}
         DELETE /groups/{id}/hooks/{hook_id}/url_variables/{key}
         PUT /groups/{id}/hooks/{hook_id}/url_variables/{key}
+        DELETE /groups/{id}/integrations/{slug}
+        PUT /groups/{id}/integrations/{slug}
+        POST /groups/{id}/invitations
+        DELETE /groups/{id}/invitations/{email}
+        PUT /groups/{id}/invitations/{email}
         POST /groups/{id}/members
         DELETE /groups/{id}/members/{user_id}
         PUT /groups/{id}/members/{user_id}
@@ -106,6 +111,7 @@ OTHER_WRITERS: dict[str, str] = {
         POST /admin/ci/variables
         DELETE /admin/ci/variables/{key}
         PUT /admin/ci/variables/{key}
+        PUT /application/appearance
         PUT /application/plan_limits
         PUT /application/settings
         POST /applications
@@ -150,6 +156,7 @@ OTHER_WRITERS: dict[str, str] = {
         DELETE /users/{id}/keys/{key_id}
         POST /users/{id}/unban
         POST /users/{id}/unblock
+        POST /users/{id}/unlock
         POST /users/{user_id}/impersonation_tokens
         DELETE /users/{user_id}/impersonation_tokens/{impersonation_token_id}
         POST /users/{user_id}/personal_access_tokens

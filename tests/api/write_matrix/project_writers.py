@@ -163,6 +163,9 @@ PROJECT_WRITERS: dict[str, str] = {
         PUT /projects/{id}/environments/{environment_id}
         POST /projects/{id}/export
         POST /projects/{id}/export_relations
+        POST /projects/{id}/freeze_periods
+        DELETE /projects/{id}/freeze_periods/{freeze_period_id}
+        PUT /projects/{id}/freeze_periods/{freeze_period_id}
         POST /projects/{id}/hooks
         DELETE /projects/{id}/hooks/{hook_id}
         PUT /projects/{id}/hooks/{hook_id}
@@ -184,6 +187,9 @@ PROJECT_WRITERS: dict[str, str] = {
         POST /projects/{id}/job_token_scope/groups_allowlist
         DELETE /projects/{id}/job_token_scope/groups_allowlist/{target_group_id}
         DELETE /projects/{id}/jobs/{job_id}/artifacts
+        POST /projects/{id}/invitations
+        DELETE /projects/{id}/invitations/{email}
+        PUT /projects/{id}/invitations/{email}
         POST /projects/{id}/members
         DELETE /projects/{id}/members/{user_id}
         PUT /projects/{id}/members/{user_id}
@@ -229,6 +235,13 @@ PROJECT_WRITERS: dict[str, str] = {
         DELETE /projects/{id}/runners/{runner_id}
         DELETE /projects/{id}/services/{slug}
         PUT /projects/{id}/services/{slug}
+        POST /projects/{id}/secure_files
+        DELETE /projects/{id}/secure_files/{secure_file_id}
+        POST /projects/{id}/terraform/state/{name}
+        DELETE /projects/{id}/terraform/state/{name}
+        POST /projects/{id}/terraform/state/{name}/lock
+        DELETE /projects/{id}/terraform/state/{name}/lock
+        DELETE /projects/{id}/terraform/state/{name}/versions/{serial}
         POST /projects/{id}/share
         DELETE /projects/{id}/share/{group_id}
         DELETE /projects/{id}/snippets/{snippet_id}

@@ -43,6 +43,10 @@ def _snippet(_: Place) -> dict[str, Any]:
     return {"file_name": "a.txt", "content": "x"}
 
 
+def _invited(_: Place) -> dict[str, Any]:
+    return {"email": f"{new_name('invited')}@example.org", "access_level": 10}
+
+
 def _file(_: Place) -> dict[str, Any]:
     return {"files": {"file": (f"{new_name('file')}.txt", b"content")}}
 
@@ -123,6 +127,11 @@ _MERGE_REQUEST = "/projects/{id}/merge_requests/{merge_request_iid}"
 EXTRA_FIELDS: dict[str, Fields] = {
     "POST /groups": lambda place: {"parent_id": place.world.group.id},
     "POST /user/runners": lambda place: {"runner_type": "project_type", "project_id": int(place.world.project_id)},
+    "POST /groups/{id}/invitations": _invited,
+    "POST /projects/{id}/invitations": _invited,
+    "PUT /groups/{id}/invitations/{email}": {"access_level": 20},
+    "PUT /projects/{id}/invitations/{email}": {"access_level": 20},
+    "PUT /application/appearance": {"profile_image_guidelines": ""},
     "POST /bulk_imports": _entities,
     "POST /bulk_imports/plan": _entities,
     "POST /projects/remote-import": lambda place: {"namespace": place.world.group.path},
@@ -133,6 +142,7 @@ EXTRA_FIELDS: dict[str, Fields] = {
     "DELETE /groups/{id}/push_rule": _prepared(_same_path, {}, max_file_size=2),
     "DELETE /projects/{id}/push_rule": _prepared(_same_path, {}, max_file_size=2),
     "POST /projects/{id}/mirror/pull": _mirrored,
+    "PUT /groups/{id}/integrations/{slug}": {"api_key": "x"},
     "PUT /projects/{id}/integrations/{slug}": {"api_key": "x"},
     "PUT /projects/{id}/services/{slug}": {"api_key": "x"},
     f"PUT {_ISSUE}/reorder": lambda place: {
@@ -177,6 +187,8 @@ EXTRA_FIELDS: dict[str, Fields] = {
     },
     "DELETE /projects/{id}/labels": lambda place: {"name": place.world.label("projects")["name"]},
     "PUT /projects/{id}/labels": lambda place: {"name": place.world.label("projects")["name"], "color": "#00ff00"},
+    "POST /projects/{id}/freeze_periods": {"freeze_start": "0 23 * * 5", "freeze_end": "0 7 * * 1"},
+    "PUT /projects/{id}/freeze_periods/{freeze_period_id}": {"freeze_end": "0 8 * * 1"},
     "PUT /projects/{id}/labels/{label_id}": {"color": "#00ff00"},
     "POST /projects/{id}/merge_requests": lambda place: {"source_branch": place.world.branch(place.path)},
     "PUT /projects/{id}/merge_requests/{merge_request_iid}": _title,
@@ -254,6 +266,8 @@ FILES: dict[str, Callable[[Place], dict[str, Any]]] = {
         ),
         _file,
     ),
+    "POST /projects/{id}/secure_files": lambda _: {"data": {"name": new_name("key")}, "files": {"file": ("a", b"x")}},
+    "POST /projects/{id}/terraform/state/{name}": lambda _: {"json": {"version": 4, "serial": int(new_name("9"))}},
     "POST /projects/import": _archive,
     "POST /groups/import": _archive,
     "POST /projects/{id}/packages/pypi": _pypi,

@@ -40,6 +40,13 @@ def _access_request(place: Place) -> str:
     return str(person.id)
 
 
+def _invitation(place: Place) -> str:
+    email = f"{new_name('invited')}@example.org"
+    world = place.world
+    _ok(world.make.api.post(place.path, world.make.root, email=email, access_level=10))
+    return email
+
+
 def _file(place: Place) -> str:
     name = new_name("file")
     sent = {"branch": "topic", "content": "x", "commit_message": "Add"}
@@ -100,6 +107,14 @@ def _upload(place: Place) -> dict[str, Any]:
     return {"id": made["id"], "secret": made["full_path"].split("/")[-2]}
 
 
+def _state(place: Place) -> str:
+    name = new_name("state")
+    sent = {"version": 4, "serial": 1}
+    url = f"{place.world.project_url}/terraform/state/{name}"
+    _ok(place.world.make.api.request("POST", url, place.world.roles.owner, json=sent))
+    return name
+
+
 def _todo(place: Place) -> str:
     api, owner = place.world.make.api, place.world.roles.owner
     issue = _ok(api.post(f"{place.world.project_url}/issues", owner, title=new_name("issue")))["iid"]
@@ -141,12 +156,15 @@ CREATE: dict[str, Create] = {
     "/groups/{id}/projects/{project_id}": lambda place: place.world.new_project(place.world.other_group),
     "/groups/{id}/access_requests/{user_id}": _access_request,
     "/projects/{id}/access_requests/{user_id}": _access_request,
+    "/groups/{id}/invitations/{email}": _invitation,
+    "/projects/{id}/invitations/{email}": _invitation,
     "/groups/{id}/share/{group_id}": lambda place: place.world.shared_group(place.path),
     "/projects/{id}/share/{group_id}": lambda place: place.world.shared_group(place.path),
     "/groups/{id}/members/{user_id}": lambda place: place.world.member(place.path),
     "/projects/{id}/members/{user_id}": lambda place: place.world.member(place.path),
     "/personal_access_tokens/{id}": _personal_token,
     "/projects/{id}/fork/{forked_from_id}": lambda place: place.world.new_project(),
+    "/groups/{id}/integrations/{slug}": lambda _: "asana",
     "/projects/{id}/integrations/{slug}": lambda _: "asana",
     "/projects/{id}/services/{slug}": lambda _: "asana",
     "/projects/{id}/jobs/{job_id}": _job,
@@ -176,6 +194,8 @@ CREATE: dict[str, Create] = {
     "/projects/{id}/registry/repositories/{repository_id}/tags/{tag_name}": lambda _: "latest",
     "/projects/{id}/resource_groups/{key}": lambda place: place.world.resource_group(),
     "/projects/{id}/runners/{runner_id}": lambda place: place.world.project_runner(shared=True),
+    "/projects/{id}/terraform/state/{name}": _state,
+    "/projects/{id}/terraform/state/{name}/versions/{serial}": lambda _: "1",
     "/projects/{id}/uploads/{upload_id}": _upload,
     "/projects/{id}/uploads/{secret}": _upload,
     "/projects/{id}/uploads/{secret}/{filename}": lambda _: "a.txt",

@@ -1,17 +1,20 @@
 """Every writing operation with a valid body and existing objects, sent by every role below the lowest permitted one.
 
 The project is public, and the lowest permitted role sends the same request with success: neither a 404 nor a 400 can
-hide a missing permission check. Objects belong to the owner of the project.
+hide a missing permission check. Objects belong to the owner of the project. Tokens of jobs, deploy tokens, and access
+tokens of the project and of its group send it too.
 """
 
 import re
+from typing import Any
 
 import pytest
 
-from ingot.api_document import api_document
+from ingot.server.api_document import api_document
 from tests.api.write_matrix.objects import World
 from tests.api.write_matrix.other_writers import OTHER_WRITERS
 from tests.api.write_matrix.project_writers import PROJECT_WRITERS
+from tests.api.write_matrix.token_callers import JOB_TOKEN_OPERATIONS, UNSEEN_BY_BOTS, TokenCallers
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.roles import UsersByRole
@@ -24,6 +27,10 @@ REFUSED_WITH_400 = re.compile(
 )
 # The lowest permitted role, and its response where a success needs another server or another state of the object.
 OTHER_RESPONSES: dict[str, tuple[str, int]] = {
+    "POST /groups/{id}/restore": ("owner", 400),
+    "POST /projects/{id}/restore": ("owner", 400),
+    "POST /users/{id}/approve": ("administrator", 409),
+    "POST /users/{id}/reject": ("administrator", 409),
     "POST /import/gitea/cancel": ("master", 400),
     "POST /import/github/cancel": ("master", 400),
     "POST /project_repository_storage_moves": ("administrator", 400),
@@ -41,8 +48,9 @@ OTHER_RIGHTS = re.compile(
     r"|POST /placeholder_users/.*|POST /groups/\{id\}/placeholder_reassignments"  # Found by the users concerned
     r"|POST /import/(gitea|github)|POST /bulk_imports(/.*)?|POST /groups/import"  # Need another server or an archive
     r"|POST .*/hooks/\{(hook_)?id\}/events/.*/resend"  # Need a receiver
+    r"|POST /projects/\{id\}/merge_trains/.*"  # Needs a project with merge trains (tests/ci/merge_trains)
 )
-_SINGLE_INTEGRATION = re.compile(r"\w+ /projects/\{id\}/(services|integrations)/[^{]+")
+_SINGLE_INTEGRATION = re.compile(r"\w+ /(projects|groups)/\{id\}/(services|integrations)/[^{]+")
 
 
 def _operations() -> list[str]:
@@ -61,8 +69,12 @@ def _table() -> dict[str, str]:
         for role, operations in table.items()
         for operation in operations.strip().splitlines()
     }
-    singles = (operation for operation in _operations() if _SINGLE_INTEGRATION.fullmatch(operation))
-    return {**rows, **dict.fromkeys(singles, "master"), **{name: role for name, (role, _) in OTHER_RESPONSES.items()}}
+    singles = {
+        operation: "master" if "/projects/" in operation else "owner"
+        for operation in _operations()
+        if _SINGLE_INTEGRATION.fullmatch(operation)
+    }
+    return {**rows, **singles, **{name: role for name, (role, _) in OTHER_RESPONSES.items()}}
 
 
 TABLE = _table()
@@ -85,8 +97,14 @@ def readers(make: Make, roles: UsersByRole) -> list[User]:
     return [user.with_token(make.token(user.id, "read_api")) for user in (roles.owner, make.root)]
 
 
+@pytest.fixture(scope="module")
+def tokens(world: World) -> TokenCallers:
+    """Return callers with tokens of jobs, projects and groups."""
+    return TokenCallers(world)
+
+
 @pytest.mark.parametrize("operation", sorted(TABLE))
-def test_only_permitted_roles_write(world: World, readers: list[User], operation: str) -> None:
+def test_only_permitted_roles_write(world: World, readers: list[User], tokens: TokenCallers, operation: str) -> None:
     """Attack: every role and every kind of token sends a valid request that only a higher role may send."""
     method, template = operation.split(" ")
     place = world.place_of(method, template)
@@ -100,11 +118,36 @@ def test_only_permitted_roles_write(world: World, readers: list[User], operation
     if lowest != "nobody":
         for reader in readers:
             assert world.send(place, reader, request).status_code in (401, 403)
-    answer = world.send(place, world.roles[lowest], request)
+    for caller in tokens.refused(operation, lowest):
+        answer = world.send(place, None, with_headers(request, caller.headers))
+        if operation in UNSEEN_BY_BOTS and answer.status_code == 200:
+            assert world.get(place.path)
+            continue
+        allowed = (401,) if caller.is_ignored else refused
+        assert answer.status_code in allowed, f"{caller.name}: {answer.status_code} {answer.text}"
+    if operation in JOB_TOKEN_OPERATIONS:
+        answer = world.send(place, None, with_headers(request, tokens.job_of(lowest)))
+    else:
+        answer = world.send(place, world.roles[lowest], request)
     if operation in OTHER_RESPONSES:
         assert answer.status_code == OTHER_RESPONSES[operation][1], answer.text
     else:
         assert answer.is_success or answer.status_code == 304, f"{lowest}: {answer.status_code} {answer.text}"
+
+
+def with_headers(request: dict[str, Any], headers: dict[str, str]) -> dict[str, Any]:
+    """Return a request with further headers."""
+    return {**request, "headers": {**request.get("headers", {}), **headers}}
+
+
+def test_other_secrets_are_no_access_tokens(world: World, tokens: TokenCallers) -> None:
+    """Attack: the secret of a trigger, a deploy token or a job is sent as an access token."""
+    place = world.place_of("POST", "/projects/{id}/issues")
+    request = world.request_of(place)
+    for secret in tokens.others:
+        for headers in ({"PRIVATE-TOKEN": secret}, {"Authorization": f"Bearer {secret}"}):
+            assert world.send(place, None, with_headers(request, headers)).status_code == 401
+        assert world.send(place, None, {**request, "params": {"private_token": secret}}).status_code == 401
 
 
 @pytest.mark.parametrize("collection", ["emails", "gpg_keys", "keys"])

@@ -10,12 +10,12 @@ from ingot.ci.artifacts import service
 from ingot.ci.artifacts.downloads import list_archive_folder
 from ingot.ci.artifacts.jobs import enqueue_artifact_expiry, enqueue_artifact_sweep
 from ingot.ci.artifacts.queries import artifact_or_none, artifacts_of_jobs, stored_artifacts_of_jobs
-from ingot.errors import Invalid, NotFound
+from ingot.core.errors import Invalid, NotFound
 from tests.ci.artifacts.files import store_of, stored_files, upload, zip_of
 from tests.ci.pipelines.rows import PipelineRows
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import Project, day, make_project
+from tests.factories import Project, changed_settings, day, make_project
 
 FILES = {"readme.txt": b"hello", "bin/tool": bytes(range(256)) * 600, "doc/a/b.html": b"<script>1</script>"}
 ARCHIVE = zip_of(FILES)
@@ -192,6 +192,18 @@ def test_latest_artifacts_outlive_their_expiry(make: Make, api: Api, project: Pr
         make.database.write(enqueue_artifact_expiry)
         instance.work()
         assert make.database.read(lambda db: artifact_or_none(db, rows.job("build").id)) is not None
+
+
+def test_latest_artifacts_expire_if_the_instance_keeps_none(
+    make: Make, api: Api, project: Project, instance: Instance
+) -> None:
+    rows = _finished(make, api, project, expire_in="1 day")
+    job_id = rows.job("build").id
+    with changed_settings(make, keep_latest_artifact=False), day(instance, "2100-01-01"):
+        assert make.database.read(lambda db: artifact_or_none(db, job_id)) is None
+        make.database.write(enqueue_artifact_expiry)
+        instance.work()
+    assert make.database.read(lambda db: stored_artifacts_of_jobs(db, [job_id])) == []
 
 
 def test_sweep_removes_files_without_a_row(make: Make, api: Api, project: Project, instance: Instance) -> None:

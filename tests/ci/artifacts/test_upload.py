@@ -17,7 +17,7 @@ from tests.ci.artifacts.files import gzip_of, store_of, stored_files, upload, zi
 from tests.ci.pipelines.rows import PipelineRows
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import make_project
+from tests.factories import make_group, make_project
 
 ARCHIVE = zip_of({"bin/tool": b"binary", "readme.txt": b"hello"})
 
@@ -167,6 +167,29 @@ def test_size_limit(rows: PipelineRows, api: Api, make: Make, instance: Instance
         assert kept.status_code == 201
         huge = upload(api, job.id, token, content * 3, artifact_type="metrics", artifact_format="raw")
         assert huge.status_code == 413
+
+
+def test_size_limits_of_groups_and_projects(rows: PipelineRows, api: Api, make: Make) -> None:
+    """A project's limit wins over that of its group, which wins over the instance's."""
+    token, job = rows.start("build"), rows.job("build")
+    group, owner = make_group(make), make.user()
+    api.post(f"{group.url}/members", make.root, user_id=owner.id, access_level=50)
+    project = f"/projects/{job.project_id}"
+    moved = api.put(f"{project}/transfer", make.root, namespace=group.id)
+    assert moved.status_code == 200, moved.text
+    report = {"artifact_type": "metrics", "artifact_format": "raw"}
+
+    def status(size: int) -> int:
+        return upload(api, job.id, token, bytes(size), **report).status_code
+
+    assert api.put(group.url, owner, max_artifacts_size=1).status_code == 403
+    assert api.put(project, owner, max_artifacts_size=1).status_code == 403
+    assert api.put(project, make.root, max_artifacts_size=0).status_code == 400
+    assert api.put(group.url, make.root, max_artifacts_size=1).json()["max_artifacts_size"] == 1
+    assert api.put(group.url, owner, max_artifacts_size=1, description="Same").status_code == 200
+    assert status(2**20 + 1) == 413
+    assert api.put(project, make.root, max_artifacts_size=2).json()["max_artifacts_size"] == 2
+    assert status(2**20 + 1) == 201
 
 
 def test_interrupted_upload_leaves_nothing(rows: PipelineRows, instance: Instance) -> None:

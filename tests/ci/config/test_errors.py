@@ -4,6 +4,7 @@ import pytest
 
 from ingot.ci.config.compiler import MAX_JOBS, MAX_PIPELINE_JOBS, read_config
 from ingot.ci.config.errors import ConfigError
+from ingot.ci.config.yaml_loader import ConfigLimits
 from tests.ci.config.context import PipelineFacts, RepositoryFiles, errors, plan
 
 
@@ -280,6 +281,6 @@ def test_cycle_of_needs() -> None:
 
 def test_the_limit_of_needs_is_a_setting() -> None:
     text = "a: {script: [x]}\nb: {script: [x]}\njob: {stage: deploy, script: [x], needs: [a, b]}"
-    assert read_config(text, RepositoryFiles(), PipelineFacts(), max_needs=2).jobs
+    assert read_config(text, RepositoryFiles(), PipelineFacts(), limits=ConfigLimits(needs=2)).jobs
     with pytest.raises(ConfigError, match=r"job: one job can only need 1 others, but you have listed 2\."):
-        read_config(text, RepositoryFiles(), PipelineFacts(), max_needs=1)
+        read_config(text, RepositoryFiles(), PipelineFacts(), limits=ConfigLimits(needs=1))

@@ -14,6 +14,8 @@ stages: [build, validate, test, provision, deploy, destroy, review, dast, fuzz, 
   incremental rollout 10%, incremental rollout 25%, incremental rollout 50%, incremental rollout 100%, performance,
   cleanup]
 """
+ONLY_PARTS = ("Katalon", "OpenTofu/Base", "Terraform/Base", "Terraform/Module-Base", "Workflows/")
+"""Templates with hidden jobs to extend, or with rules only."""
 OWN_JOB = "own job: {script: [make]}\n"
 GITLAB_NAMES = """
 5-Minute-Production-App AWS/CF-Provision-and-Deploy-EC2 AWS/Deploy-ECS Android Android-Fastlane Android.latest
@@ -58,6 +60,8 @@ def test_a_template_is_valid(name: str) -> None:
     without_effect = "# Without effect: " in find_template("gitlab_ci_ymls", name).content
     assert (f"Template `{name}.gitlab-ci.yml` has no effect" in " ".join(config.warnings)) == without_effect
     assert not [text for text in config.warnings if "has no effect" not in text]
+    yields_jobs = any(job.name != "own job" for job in config.jobs)
+    assert yields_jobs or without_effect or name.startswith(ONLY_PARTS), "It neither has a job nor causes a warning."
 
 
 @pytest.mark.parametrize(

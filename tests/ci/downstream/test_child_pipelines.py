@@ -8,7 +8,7 @@ from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.ci.runner_client import RunnerJob, project_runner
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, changed_settings, make_project
 
 PARENT = """
 stages: [build, test, deploy]
@@ -169,6 +169,29 @@ dynamic: {stage: test, trigger: {include: [{artifact: out/ci.yml, job: generate}
     instance.work()
     bridge = _bridge(make, other)
     assert (bridge["status"], bridge["failure_reason"]) == ("failed", "downstream_pipeline_creation_failed")
+
+
+def test_size_of_a_configuration_from_an_artifact(make: Make, instance: Instance) -> None:
+    file = """
+stages: [build, test]
+generate: {stage: build, script: generate, artifacts: {paths: [out/]}}
+dynamic: {stage: test, trigger: {include: [{artifact: out/ci.yml, job: generate}]}}
+"""
+    project, child = _project(make, {".gitlab-ci.yml": file}), b"made: {script: made}\n"
+    runner = project_runner(make, project.id)
+
+    def status(max_bytes: int) -> str:
+        with changed_settings(make, max_artifacts_content_include_size=max_bytes):
+            parent = _run(make, project)
+            job = runner.must_take()
+            assert job.upload({"out/ci.yml": child}).status_code == 201
+            _finish(job)
+            instance.work()
+            if _bridge(make, parent)["status"] == "success":
+                assert runner.run_all() == ["made"]
+            return str(_bridge(make, parent)["status"])
+
+    assert [status(len(child) - 1), status(len(child))] == ["failed", "success"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.ci.runner_client import project_runner
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, changed_settings, make_project
 
 TARGET_FILE = "unit: {script: test}\n"
 
@@ -167,3 +167,16 @@ def test_messages_show_neither_masked_values_nor_files_of_the_other_project(
     shown = api.get(f"{project.url}/repository/commits/{pipeline['sha']}/statuses", make.root)
     assert {each["status"] for each in shown.json()} == {"failed"}
     assert "hidden-value" not in shown.text and "secret-file" not in shown.text
+
+
+def test_downstream_pipelines_of_a_commit_are_limited(make: Make, instance: Instance) -> None:
+    target, project = _target(make), make_project(make)
+    trigger = f"{{trigger: {{project: {target.path}}}}}"
+    with changed_settings(make, downstream_pipeline_trigger_limit_per_project_user_sha=2):
+        _configure(make, project, "".join(f"start-{number}: {trigger}\n" for number in range(3)))
+        instance.work()
+    (newest, *_) = list_pipelines(make, project)
+    bridges = make.api.get(f"{project.url}/pipelines/{newest['id']}/bridges", make.root).json()
+    refused = [bridge for bridge in bridges if bridge["downstream_pipeline"] is None]
+    assert [bridge["failure_reason"] for bridge in refused] == ["downstream_pipeline_creation_failed"]
+    assert len([each for each in list_pipelines(make, target) if each["source"] == "pipeline"]) == 2

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from ingot.registry import all_endpoints
-from ingot.repositories.pipelines.tables import commit_statuses
+from ingot.pipelines.tables import commit_statuses
+from ingot.server.registry import all_endpoints
 from tests.ci.artifacts.files import upload, zip_of
 from tests.ci.pipelines.rows import PipelineRows
 from tests.client import Api, Make, User
@@ -28,7 +28,9 @@ JOB_TOKEN_ROUTES = {
     ("POST", "/projects/:id/ref/:ref/trigger/pipeline"),
     ("PUT", "/projects/:id/pipelines/:pipeline_id/metadata"),
 }
-OPEN_TO_JOB_TOKENS = re.compile(r"/projects/:id/(releases|environments|deployments|packages|registry)(/.*)?")
+OPEN_TO_JOB_TOKENS = re.compile(
+    r"/projects/:id/(releases|environments|deployments|packages|registry|secure_files|terraform)(/.*)?"
+)
 
 
 class RunningJob:
@@ -260,6 +262,12 @@ def test_git(make: Make, user: User, job: RunningJob, instance: Instance, tmp_pa
     pushed = _git("push", "-q", folder=clone)
     assert pushed.returncode != 0
     assert "403" in pushed.stderr
+    assert api.put(job.project.url, user, ci_push_repository_for_job_token_allowed=True).status_code == 200
+    assert _git("push", "-q", folder=clone).returncode == 0
+    assert api.get(f"{job.project.url}/repository/files/new", user, ref="master").status_code == 200
+    elsewhere = make_project(make, user, visibility="public", ci_push_repository_for_job_token_allowed=True)
+    api.post(f"{elsewhere.url}/job_token_scope/allowlist", user, target_project_id=job.project.id)
+    assert _git("push", "-q", _url(instance, elsewhere, job.token), "master", folder=clone).returncode != 0
     other = make_project(make, user, initialize_with_readme=True)
     assert "not found" in _git("ls-remote", _url(instance, other, job.token)).stderr
     public = make_project(make, user, visibility="public", initialize_with_readme=True)

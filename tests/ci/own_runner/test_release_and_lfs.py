@@ -1,7 +1,9 @@
 """Releases that jobs create, and files in Git LFS, with a real server and the built-in runner."""
 
 import hashlib
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,17 +13,20 @@ from tests.server.process import TOKEN
 
 pytestmark = pytest.mark.skipif(bool(BINARY), reason="gitlab-runner needs git-lfs and release-cli on the machine")
 CONTENT = b"large file\n" * 1000
-RELEASES = """
+RELEASES = r"""
 text:
   script: [echo built]
   release:
     tag_name: v$VERSION
-    name: Version $VERSION
-    description: First release
+    name: Version "$VERSION" `x`
+    description: |-
+      - Say "hi" to `users` of C:\new \\ for $5 and $(echo "a b") \$HOME ${VERSION}\
+      don't $ANSI ${VERSION%.0} $$ $( 'quoted' !x
     tag_message: tagged
     released_at: '2026-01-02T03:04:05Z'
     milestones: [m1]
-    assets: {links: [{name: page, url: 'https://example.org/a', filepath: /docs/a, link_type: runbook}]}
+    assets:
+      links: [{name: 'page "$VERSION" `x` \ y', url: 'https://example.org/a', filepath: /docs/a, link_type: runbook}]
   variables: {VERSION: 1.0}
 file:
   script: [echo "notes of the file" > notes.md]
@@ -61,11 +66,18 @@ def test_release(flow: FlowServer) -> None:
     releases = {release["tag_name"]: release for release in flow.call("GET", f"{url}/releases", 200)}
     assert releases.keys() == {"v1.0", "v2"}
     first = releases["v1.0"]
-    assert (first["name"], first["description"], first["commit"]["id"]) == ("Version 1.0", "First release", sha)
+    assert (first["name"], first["commit"]["id"]) == ('Version "1.0" `x`', sha)
+    assert first["description"] == (
+        "- Say \"hi\" to `users` of C:\\new \\\\ for $5 and a b $HOME 1.0\\\ndon't  1 $$ $( 'quoted' !x"
+    )
     assert first["released_at"].startswith("2026-01-02T03:04:05")
     assert [milestone["title"] for milestone in first["milestones"]] == ["m1"]
     (link,) = first["assets"]["links"]
-    assert (link["name"], link["url"], link["link_type"]) == ("page", "https://example.org/a", "runbook")
+    assert (link["name"], link["url"], link["link_type"]) == (
+        'page "1.0" `x` \\ y',
+        "https://example.org/a",
+        "runbook",
+    )
     assert releases["v2"]["description"] == "notes of the file\n"
 
 
@@ -91,7 +103,8 @@ def test_lfs_files(flow: FlowServer) -> None:
 files:
   script:
     - echo "{digest}  data/a.bin" | sha256sum -c
-    - git diff --exit-code
+    - git diff --exit-code && test -z "$(git status --porcelain)"
+    - git rm -q --cached data/a.bin && git reset -q --hard
     - grep -q '^version https' plain.bin.txt
 pointers:
   stage: deploy
@@ -113,3 +126,58 @@ pointers:
     failed = flow.jobs(url, pipeline["id"])["files"]
     assert (failed["status"], failed["failure_reason"]) == ("failed", "runner_system_failure")
     assert "Git LFS: " in flow.trace(url, failed)
+
+
+def test_lfs_files_of_submodules(flow: FlowServer, tmp_path: Path) -> None:
+    part = flow.project("part", {".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n"})
+    path = flow.call("GET", part, 200)["path_with_namespace"]
+    flow.commit(part, {"a.bin": _upload(flow, path, CONTENT)})
+    middle = flow.project("middle", {"README.md": "x"})
+    for url in (part, middle):
+        flow.call("PATCH", f"{url}/job_token_scope", 204, enabled=False)
+    _add_submodule(flow, middle, "../part.git", tmp_path / "middle")
+    whole = flow.project("whole", {"README.md": "x"})
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    check = f"sha256sum sub/sub/a.bin | grep {digest}"
+    jobs_file = f"""
+recursive:
+  variables: {{GIT_SUBMODULE_STRATEGY: recursive}}
+  script:
+    - {check}
+    - test -z "$(git status --porcelain)" && git diff --exit-code
+    - cd sub/sub && git checkout -q HEAD~1 && git checkout -q -
+again:
+  stage: deploy
+  variables: {{GIT_SUBMODULE_STRATEGY: recursive}}
+  script:
+    - {check}
+"""
+    _add_submodule(flow, whole, "../middle.git", tmp_path / "whole", {".gitlab-ci.yml": jobs_file})
+    for _ in range(2):
+        pipeline = flow.newest_pipeline(whole)
+        flow.wait_for_pipeline(whole, pipeline["id"])
+        jobs = flow.jobs(whole, pipeline["id"])
+        assert {name: job["status"] for name, job in jobs.items()} == {"recursive": "success", "again": "success"}, [
+            flow.trace(whole, job) for job in jobs.values()
+        ]
+        flow.call("POST", f"{whole}/pipeline", 201, ref="main")
+
+
+def _add_submodule(
+    flow: FlowServer, url: str, address: str, folder: Path, files: Mapping[str, str] | None = None
+) -> None:
+    """Commit a submodule ``sub`` and push it."""
+    path = flow.call("GET", url, 200)["path_with_namespace"]
+
+    def git(*arguments: str, directory: Path = folder) -> None:
+        run = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", *arguments]
+        subprocess.run(run, cwd=directory, check=True, capture_output=True)
+
+    remote = flow.server.url.replace("//", f"//root:{TOKEN}@")
+    git("clone", "-q", f"{remote}/{path}.git", str(folder), directory=folder.parent)
+    git("submodule", "add", "-q", address, "sub")
+    for name, text in (files or {}).items():
+        (folder / name).write_text(text)
+    git("add", ".")
+    git("commit", "-q", "-m", "Add a submodule")
+    git("push", "-q", "origin", "HEAD")

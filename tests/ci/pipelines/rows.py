@@ -12,8 +12,8 @@ from ingot.ci.pipelines.processing import finish_job, process_pipeline, start_jo
 from ingot.ci.runners.tables import Runner, runners
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.repositories.pipelines.queries import find_pipeline, lock_project, next_iid
-from ingot.repositories.pipelines.tables import Pipeline, commit_statuses, pipelines
+from ingot.pipelines.queries import find_pipeline, lock_project, next_iid
+from ingot.pipelines.tables import Pipeline, commit_statuses, pipelines
 from tests.client import Make
 from tests.factories import Project, make_project
 

@@ -147,6 +147,63 @@ def test_protected_runners_and_variables_of_merge_requests(api: Api, make: Make)
     assert "GUARDED" not in open_to_all.must_take().variables
 
 
+def test_developers_run_pipelines_of_forks_in_the_parent(api: Api, make: Make) -> None:
+    author, developer = make.user(), make.user()
+    target = make_project(make, visibility="public", members={developer: Level.DEVELOPER})
+    commit_files(make, target, {".gitlab-ci.yml": "job: {script: make, only: [merge_requests]}\n"})
+    api.post(f"{target.url}/variables", make.root, key="GUARDED", value="secret", protected=True)
+    source = fork(make, target, author)
+    for branch in ("main", "feature"):
+        api.post(f"{target.url}/protected_branches", make.root, name=branch)
+    commit_files(make, source, {"src/a": "1"}, branch="feature", start_branch="main", user=author)
+    opened = _open(make, source, author, target)
+    url = f"{target.url}/merge_requests/{opened['iid']}/pipelines"
+    runner = project_runner(make, target.id)
+    assert runner.take() is None
+
+    in_parent = api.post(url, make.root)
+    assert (in_parent.status_code, in_parent.json()["project_id"]) == (200, target.id)
+    job = runner.must_take()
+    assert "GUARDED" not in job.variables
+    assert job.variables["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] == str(source.id)
+    assert api.post(url, author).json()["project_id"] == source.id
+
+    api.put(target.url, make.root, ci_allow_fork_pipelines_to_run_in_parent_project=False)
+    assert api.post(url, developer).status_code == 403
+    assert api.post(url, make.root).json()["project_id"] == source.id
+
+
+def test_pipelines_of_forks_in_the_parent_count(api: Api, make: Make, instance: Any) -> None:
+    """Also for users who do not see a private fork; other pipelines of the same commit in the parent do not count."""
+    author, developer, visitor = make.user(), make.user(), make.user()
+    target = make_project(make, visibility="public", members={developer: Level.DEVELOPER})
+    commit_files(make, target, {".gitlab-ci.yml": "job: {script: make, only: [merge_requests]}\n"})
+    api.put(target.url, make.root, only_allow_merge_if_pipeline_succeeds=True)
+    source = fork(make, target, author)
+    commit_files(make, source, {"src/a": "1"}, branch="feature", start_branch="main", user=author)
+    opened = _open(make, source, author, target)
+    path = f"{target.url}/merge_requests/{opened['iid']}"
+    api.put(source.url, author, visibility="private")
+    listed = api.get(f"{path}/pipelines", author).json()
+    assert [pipeline["project_id"] for pipeline in listed] == [source.id]
+    assert api.get(f"{path}/pipelines", visitor).json() == []
+    assert api.get(path, visitor).json()["head_pipeline"] is None
+
+    in_parent = api.post(f"{path}/pipelines", make.root).json()
+    for user in (visitor, developer):
+        assert api.get(path, user).json()["head_pipeline"]["id"] == in_parent["id"]
+        (shown,) = api.get(f"{path}/pipelines", user).json()
+        assert (shown["id"], shown["web_url"]) == (in_parent["id"], in_parent["web_url"])
+    listed = api.get(f"{path}/pipelines", author).json()
+    assert [pipeline["project_id"] for pipeline in listed] == [target.id, source.id]
+
+    scheduled = api.put(f"{path}/merge", make.root, auto_merge=True)
+    assert (scheduled.status_code, scheduled.json()["state"]) == (200, "opened")
+    project_runner(make, target.id).run_all()
+    instance.work()
+    assert api.get(path, make.root).json()["state"] == "merged"
+
+
 def test_outsiders_run_nothing_in_a_fork(make: Make) -> None:
     """A user who opens a merge request from a public fork without permission to push to it starts no pipeline."""
     owner, outsider = make.user(), make.user()

@@ -9,9 +9,9 @@ from ingot.ci.job_records.queries import job_by_token
 from ingot.ci.job_records.tables import JobOptions, ci_queue, ci_running
 from ingot.ci.pipelines.processing import cancel_jobs, change_job, effective_timeout
 from ingot.core.db.times import add_duration
+from ingot.pipelines.events import PipelineChanged, StatusChanged
+from ingot.pipelines.queries import lock_pipeline_by_id
 from ingot.projects.environments.tables import deployments
-from ingot.repositories.pipelines.events import PipelineChanged, StatusChanged
-from ingot.repositories.pipelines.queries import lock_pipeline_by_id
 from tests.ci.pipelines.rows import PipelineRows, existing_job
 from tests.client import Make
 from tests.conftest import Instance

@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 
+from ingot.ci.pipelines.old_pipelines import enqueue_pipeline_deletion
 from ingot.core.access.levels import Level
+from ingot.core.db.times import add_duration
 from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.ci.runner_client import project_runner
 from tests.client import Api, Make
+from tests.conftest import Instance
 from tests.factories import make_project
 
 DEFAULTS = {
@@ -61,3 +64,21 @@ def test_effect_of_settings(make: Make) -> None:
     job = project_runner(make, project.id).must_take()
     assert job.payload["runner_info"]["timeout"] == 1200
     assert job.variables["CI_JOB_TIMEOUT"] == "1200"
+
+
+def test_old_pipelines_are_deleted(api: Api, make: Make, instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, untouched = make_project(make), make_project(make)
+    for each in (project, untouched):
+        commit_files(make, each, {".gitlab-ci.yml": "test: {script: make, when: manual}"})
+    for value in (86_399, 31_557_601, "soon"):
+        assert api.put(project.url, make.root, ci_delete_pipelines_in_seconds=value).status_code == 400
+    assert api.put(project.url, make.root, ci_delete_pipelines_in_seconds=172_800).status_code == 200
+    database = instance.app.database
+    clock = database.clock
+    for days, left in ((1, 1), (3, 0)):
+        with monkeypatch.context() as patch:
+            patch.setattr(database, "clock", lambda days=days: add_duration(clock(), days=days))
+            database.write(enqueue_pipeline_deletion)
+            instance.work()
+        assert len(list_pipelines(make, project)) == left
+    assert len(list_pipelines(make, untouched)) == 1

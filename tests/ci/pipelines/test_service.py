@@ -9,7 +9,7 @@ from ingot.ci.job_records.tables import JobOptions, ci_jobs
 from ingot.ci.pipelines import maintenance, service, stuck_jobs
 from ingot.core.access.actor import Actor
 from ingot.core.db.times import add_duration
-from ingot.errors import Denied, Invalid
+from ingot.core.errors import Denied, Invalid
 from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.ci.pipelines.rows import PipelineRows, existing_job
 from tests.ci.runner_client import project_runner

@@ -438,3 +438,13 @@ def test_release_and_identity_of_a_job(api: Api, make: Make) -> None:
     assert jwt.decode(variables["TWO"]["value"], keys, algorithms=["RS256"]).claims["aud"] == ["a", "b"]
     listed = api.get(f"{project.url}/jobs/{taken.id}", make.root).text
     assert variables["ONE"]["value"] not in listed
+
+
+def test_subject_of_an_id_token(api: Api, make: Make) -> None:
+    job = {"script": ["make"], "id_tokens": {"ONE": {"aud": "x"}}}
+    chosen = {"ci_id_token_sub_claim_components": ["project_path", "ref"]}
+    project = ci_project(make, {"publish": job}, **chosen)
+    taken = project_runner(make, project.id).must_take()
+    keys = KeySet.import_key_set(httpx.get(f"{api.url}/oauth/discovery/keys").json())
+    claims = jwt.decode(taken.variables["ONE"], keys, algorithms=["RS256"]).claims
+    assert claims["sub"] == f"project_path:{project.path}:ref:master"

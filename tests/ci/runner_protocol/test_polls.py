@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from ingot.ci.runner_protocol import contacts
-from ingot.ci.runner_protocol.staged import return_job
+from ingot.ci.runner_protocol.assignment import return_job
 from tests.ci.runner_client import RunnerClient, RunnerJob, make_runner, project_runner
 from tests.ci.runner_protocol.projects import ci_project, commit_config
 from tests.client import Api, Make

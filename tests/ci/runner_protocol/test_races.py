@@ -4,11 +4,11 @@ import threading
 from collections import Counter
 from itertools import cycle
 
-from ingot.app import open_database
+from ingot.ci.runner_protocol.assignment import request_job
 from ingot.ci.runner_protocol.params import RequestJob
-from ingot.ci.runner_protocol.staged import request_job
-from ingot.errors import Conflict, Unavailable
+from ingot.core.errors import Conflict, Unavailable
 from ingot.projects.projects.api import repository_store
+from ingot.server.app import open_database
 from tests.ci.runner_client import RunnerClient, RunnerJob, project_runner
 from tests.ci.runner_protocol.projects import ci_project, jobs_config
 from tests.client import Api, Make

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ingot.ci.schedules.cron import InvalidCron, next_occurrence
-from ingot.ci.schedules.time_zones import RAILS_NAMES, time_zone_or_none
+from ingot.ci.cron.expressions import InvalidCron, next_occurrence
+from ingot.ci.cron.time_zones import RAILS_NAMES, time_zone_or_none
 
 
 def _occurrences(cron: str, zone: str, start: str, count: int) -> list[str]:

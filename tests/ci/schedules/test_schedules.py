@@ -323,3 +323,73 @@ def test_a_broken_configuration_creates_a_failed_pipeline(make: Make, project: P
     (pipeline,) = _scheduled(make, project)
     assert pipeline["status"] == "failed"
     assert _get(make, project, missing)["active"]
+
+
+INPUTS_FILE = """
+spec:
+  inputs:
+    target: {default: staging, options: [staging, production]}
+    count: {type: number, default: 1}
+    names: {type: array, default: []}
+---
+job:
+  script: ["echo $[[ inputs.target ]] $[[ inputs.count ]]"]
+  tags: $[[ inputs.names ]]
+"""
+
+
+def test_inputs_of_a_schedule_are_stored_changed_and_used(make: Make, instance: Instance) -> None:
+    project = make_project(make, default_branch="main")
+    commit_files(make, project, {".gitlab-ci.yml": INPUTS_FILE})
+    sent = [{"name": "target", "value": "production"}, {"name": "count", "value": 5}, {"name": "names", "value": ["a"]}]
+    schedule = _create(make, project, inputs=sent)
+    assert schedule["inputs"] == sent
+    url = f"{project.url}/pipeline_schedules/{schedule['id']}"
+    assert "inputs" not in make.api.get(f"{project.url}/pipeline_schedules", make.root).json()[0]
+    developer = make.user()
+    make.api.post(f"{project.url}/members", make.root, user_id=developer.id, access_level=int(Level.DEVELOPER))
+    assert "inputs" not in make.api.get(url, developer).json()
+    runner = project_runner(make, project.id, tag_list="a,b", run_untagged=True)
+    runner.run_all()
+    assert make.api.post(f"{url}/play", make.root).status_code == 201
+    assert runner.must_take().payload["steps"][0]["script"] == ["echo production 5"]
+    changes = [{"name": "target", "destroy": True}, {"name": "names", "value": ["b"]}]
+    edited = make.api.put(url, make.root, inputs=changes).json()
+    assert edited["inputs"] == [{"name": "count", "value": 5}, {"name": "names", "value": ["b"]}]
+    assert make.api.put(url, make.root, description="Other").json()["inputs"] == edited["inputs"]
+    _make_due(make, schedule)
+    instance.work()
+    make.database.write(enqueue_overdue_schedules)
+    instance.work()
+    assert runner.must_take().payload["steps"][0]["script"] == ["echo staging 5"]
+    make.api.put(url, make.root, inputs=[{"name": "target", "value": "nowhere"}])
+    assert make.api.post(f"{url}/play", make.root).status_code == 201
+    (newest, *_) = _scheduled(make, project)
+    shown = make.api.get(f"{project.url}/pipelines/{newest['id']}", make.root).json()
+    assert "`nowhere` cannot be used because it is not in the list of allowed options" in shown["yaml_errors"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ([{"name": " ", "value": 1}], "can't be blank"),
+        ([{"name": "x" * 256, "value": 1}], "too long"),
+        ([{"name": "a", "value": None}], "must be a string, number, boolean or array"),
+        ([{"name": "a", "value": {"b": 1}}], "must be a string, number, boolean or array"),
+        ([{"name": "a", "value": "x" * 65_536}], "exceeds max serialized size"),
+        ([{"name": "a", "value": 1}, {"name": "a", "value": 2}], "have duplicate values"),
+        ([{"name": f"n{number}", "value": 1} for number in range(21)], "exceeds the limit of 20"),
+        ([{"value": 1}], "inputs"),
+        ("a", "inputs"),
+    ],
+)
+def test_invalid_inputs_of_a_schedule_are_refused(make: Make, project: Project, inputs: Any, message: str) -> None:
+    schedule = _create(make, project)
+    url = f"{project.url}/pipeline_schedules/{schedule['id']}"
+    sent = {"description": "Nightly", "ref": "main", "cron": "0 3 * * *", "inputs": inputs}
+    for answer in (
+        make.api.put(url, make.root, inputs=inputs),
+        make.api.post(f"{project.url}/pipeline_schedules", make.root, **sent),
+    ):
+        assert answer.status_code == 400 and message in answer.text, answer.text
+    assert _get(make, project, schedule)["inputs"] == []

@@ -103,6 +103,8 @@ class SampleProject:
         gone = self._post(f"{self.url}/issues", title="Deleted")
         self._post(f"{self.url}/issues", self.reporter, title="Closed by the reporter")
         self.make.api.delete(f"{self.url}/issues/{gone['iid']}", self.owner)
+        for title in ("Second part", "First part"):
+            self._post(f"{self.url}/issues", title=title, issue_type="task", parent_id=first["id"])
         url = f"{self.url}/issues/{first['iid']}"
         discussion = self._post(f"{url}/discussions", body="A discussion")
         self._post(f"{url}/discussions/{discussion['id']}/notes", self.reporter, body="A reply")

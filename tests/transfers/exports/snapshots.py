@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import httpx
+
 from tests.client import Api, User
 
 _DROPPED = frozenset(
@@ -20,6 +22,8 @@ _ID = re.compile(r".*_(?:ids?|url)|.*_html")
 _USER_KEYS = frozenset({"author", "assignee", "closed_by", "merged_by", "merge_user", "resolved_by", "owner", "user"})
 _UPLOAD = re.compile(r"/uploads/[0-9a-f]{32}/")
 _PROJECT_URL = re.compile(r"http://127\.0\.0\.1:\d+/api/v4/projects/\d+")
+_WORK_ITEMS = """query($path: ID!) { namespace(fullPath: $path) { workItems(first: 100) { nodes { iid
+    workItemType { name } widgets { ... on WorkItemWidgetHierarchy { children { nodes { iid } } } } } } } }"""
 _LABEL = re.compile(r"~\d+")
 
 
@@ -54,6 +58,7 @@ def snapshot(api: Api, url: str, path: str, caller: User) -> dict[str, Any]:
         )
     }
     contents["project"] = read("")
+    contents["hierarchy"] = _hierarchy(api, path, caller)
     for kind in ("issues", "merge_requests"):
         numbers = [item["iid"] for item in api.get(f"{url}/{kind}", caller, per_page=100, sort="asc").json()]
         contents[kind] = {number: details(kind, number) for number in numbers}
@@ -65,6 +70,14 @@ def snapshot(api: Api, url: str, path: str, caller: User) -> dict[str, Any]:
     contents["commit comments"] = read(f"/repository/commits/{target}/comments")
     contents["statuses"] = read(f"/repository/commits/{target}/statuses")
     return contents
+
+
+def _hierarchy(api: Api, path: str, caller: User) -> list[Any]:
+    """Return the types of all issues and their tasks."""
+    sent = {"query": _WORK_ITEMS, "variables": {"path": path}}
+    answer = httpx.post(f"{api.url}/api/graphql", json=sent, headers={"PRIVATE-TOKEN": caller.token})
+    nodes: list[Any] = answer.json()["data"]["namespace"]["workItems"]["nodes"]
+    return nodes
 
 
 def comparable(value: Any, path: str) -> Any:

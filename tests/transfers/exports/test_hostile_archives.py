@@ -1,5 +1,7 @@
 """Tests of archives that are refused."""
 
+import gzip
+import shutil
 import tarfile
 from collections.abc import Mapping
 from contextlib import closing
@@ -7,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ingot.integrations.transfers.records import KINDS
-from ingot.integrations.transfers.source import SourceError
-from ingot.integrations.transfers.sources.archive import unpacked_archive
-from ingot.integrations.transfers.sources.archive.opening import open_archive, open_group_archive
+from ingot.import_export.records import KINDS
+from ingot.import_export.source import SourceError
+from ingot.import_export.sources.archive import unpacked_archive
+from ingot.import_export.sources.archive.opening import open_archive, open_group_archive
+from ingot.import_export.sources.archive.unpacked_archive import UnpackedArchive
 from tests.transfers.exports.archives import VALID, compressed_zeros, entry_of, write_archive
 
 
@@ -98,6 +101,83 @@ def test_limits_of_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     many = {f"uploads/{number}": b"" for number in range(10)}
     assert "too many files" in refusal(write_archive(tmp_path / "a.tar.gz", {**VALID, **many}))
     assert "too large when it is decompressed" in refusal(compressed_zeros(tmp_path / "a.tar.gz", 96 * 2**20))
+
+
+SPARSE = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "x", "GNU.sparse.realsize": "1"}
+BLOCK = 512
+
+
+def block_of(kind: bytes, content: bytes = b"", headers: Mapping[str, str] | None = None) -> bytes:
+    """Return the blocks of an entry."""
+    entry = tarfile.TarInfo("uploads/x")
+    entry.type, entry.size, entry.pax_headers = kind, len(content), dict(headers or {})
+    return entry.tobuf(tarfile.PAX_FORMAT) + content + bytes(-len(content) % BLOCK)
+
+
+def old_sparse_map(extensions: int) -> bytes:
+    """Return a sparse file in GNU's old format, whose map continues in further blocks."""
+    head = bytearray(block_of(tarfile.GNUTYPE_SPARSE)[:BLOCK])
+    head[257:265] = tarfile.GNU_MAGIC
+    head[482], head[483:495] = 1, b"00000000001\0"
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    return bytes(head) + (bytes(504) + b"\1" + bytes(7)) * extensions + bytes(BLOCK)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "reason"),
+    [
+        (block_of(tarfile.REGTYPE, b"1\n0\n0\n", SPARSE), "link or a special file"),
+        (block_of(tarfile.REGTYPE, b"", {"GNU.sparse.map": "0,0", "GNU.sparse.size": "1"}), "link or a special file"),
+        (old_sparse_map(2), "link or a special file"),
+        (block_of(tarfile.REGTYPE, b"100000\n" + b"0\n" * 200_000, SPARSE), "damaged"),
+        (block_of(tarfile.REGTYPE, b"", {"GNU.sparse.map": "0," * 99_999 + "0", "GNU.sparse.size": "1"}), "damaged"),
+        (old_sparse_map(1000), "damaged"),
+        (block_of(tarfile.XHDTYPE, b"12 a=bcdefg\n") * 2000, "damaged"),
+        (block_of(tarfile.GNUTYPE_LONGNAME, b"x\0") * 2000, "damaged"),
+    ],
+)
+def test_sparse_files_and_endless_headers_are_refused(tmp_path: Path, blocks: bytes, reason: str) -> None:
+    """Attack: 40 kB whose map of a sparse file has a million parts, and chains of extended headers."""
+    path = write_archive(tmp_path / "a.tar.gz", VALID)
+    content = gzip.decompress(path.read_bytes()).rstrip(b"\0")
+    path.write_bytes(gzip.compress(content + bytes(-len(content) % BLOCK) + blocks + bytes(2 * BLOCK)))
+    assert reason in refusal(path)
+
+
+def test_an_archive_of_folders_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: folders without end, which are no files."""
+    monkeypatch.setattr(unpacked_archive, "MAX_ENTRIES", 5)
+    folders = [entry_of(f"tree/{number}", tarfile.DIRTYPE) for number in range(10)]
+    assert "too many files" in refusal(write_archive(tmp_path / "a.tar.gz", VALID, *folders))
+
+
+def test_an_archive_that_is_allowed_to_grow_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: 1 GB that becomes 100 GB, a hundred times its size."""
+    monkeypatch.setattr(unpacked_archive, "MAX_DECOMPRESSED_BYTES", 32 * 2**20)
+    assert "too large when it is decompressed" in refusal(compressed_zeros(tmp_path / "a.tar.gz", 33 * 2**20))
+
+
+def test_copies_of_files_leave_disk_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: the decompressed archive fits on the disk, the copy of its largest file does not."""
+    path = write_archive(tmp_path / "a.tar.gz", {**VALID, "project.bundle": b"x" * 100_000})
+    with closing(UnpackedArchive(path)) as archive:
+        usage = shutil.disk_usage(tmp_path)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=2**20))
+        with pytest.raises(SourceError, match="no free disk space"):
+            archive.extract("project.bundle")
+        monkeypatch.undo()
+        assert archive.extract("project.bundle").stat().st_size == 100_000
+
+
+def test_archives_in_archives_stay_closed(tmp_path: Path) -> None:
+    """Attack: an archive that contains itself, as an upload."""
+    inner = compressed_zeros(tmp_path / "inner.tar.gz", 2**20).read_bytes()
+    with closing(
+        UnpackedArchive(write_archive(tmp_path / "a.tar.gz", {**VALID, "uploads/a.tar.gz": inner}))
+    ) as archive:
+        assert archive.extract("uploads/a.tar.gz").read_bytes() == inner
+        assert archive.names("uploads/") == ["uploads/a.tar.gz"]
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ingot.jobs import job_worker
-from ingot.log import Log
+from ingot.core.log import Log
+from ingot.projects.forks.service import fail_lost_copies
+from ingot.server.jobs import job_worker
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import by_path
@@ -56,9 +57,11 @@ def import_archive(api: Api, caller: User, archive: bytes, namespace: str, path:
 def test_import_on_the_same_instance(instance: Instance, make: Make, sample: SampleProject, archive: bytes) -> None:
     """A second project in the same group has everything of the first."""
     import_archive(make.api, make.root, archive, sample.group.path, "imported")
-    instance.work()
     path = f"{sample.group.path}/imported"
     url = by_path("projects", path)
+    instance.app.database.write(fail_lost_copies)
+    assert make.api.get(f"{url}/import", make.root).json()["import_status"] == "scheduled", "this is no lost fork"
+    instance.work()
     status = make.api.get(f"{url}/import", make.root).json()
     assert (status["import_status"], status["import_error"]) == ("finished", None)
     original = snapshot(make.api, sample.url, sample.project.path, make.root)

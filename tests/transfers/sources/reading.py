@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.integrations.transfers.records import Kind
-from ingot.integrations.transfers.source import ProjectSource
+from ingot.import_export.records import Kind
+from ingot.import_export.source import ProjectSource
 
 GUARD = SsrfGuard(allow_local=True)
 

@@ -8,10 +8,10 @@ import pytest
 
 from ingot.core.outgoing.client import HttpResponse
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.integrations.transfers.source import SourceError
-from ingot.integrations.transfers.sources import client as client_module
-from ingot.integrations.transfers.sources.client import SourceClient, StatusError
-from ingot.integrations.transfers.sources.limits import quota_delay, retry_delay
+from ingot.import_export.source import SourceError
+from ingot.import_export.sources import client as client_module
+from ingot.import_export.sources.client import SourceClient, StatusError
+from ingot.import_export.sources.limits import quota_delay, retry_delay
 from tests.transfers.sources import forge_server
 from tests.transfers.sources.forge_server import ForgeServer
 from tests.transfers.sources.reading import GUARD

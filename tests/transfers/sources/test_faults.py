@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from ingot.integrations.transfers.records import KINDS
-from ingot.integrations.transfers.sources.client import SourceClient
-from ingot.integrations.transfers.sources.gitlab.project import GitLabProjectSource
+from ingot.import_export.records import KINDS
+from ingot.import_export.sources.client import SourceClient
+from ingot.import_export.sources.gitlab.project import GitLabProjectSource
 from tests.testing.temporary_server import TemporaryServer, temporary_server
 from tests.transfers.sources.reading import GUARD, records
 

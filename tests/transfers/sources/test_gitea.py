@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ingot.integrations.transfers.source import NamedFile, ProjectSource
-from ingot.integrations.transfers.sources.opening import open_group, open_source
+from ingot.import_export.source import NamedFile, ProjectSource
+from ingot.import_export.sources.opening import open_group, open_source
 from tests.transfers.sources import forge_server
 from tests.transfers.sources.forge_server import ForgeServer
 from tests.transfers.sources.reading import GUARD, by_iid, counts, records

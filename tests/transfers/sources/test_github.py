@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from ingot.integrations.transfers.source import ProjectSource
-from ingot.integrations.transfers.sources.github import items
-from ingot.integrations.transfers.sources.github.reviews import HunkLine, last_line
-from ingot.integrations.transfers.sources.opening import open_group, open_source
+from ingot.import_export.source import ProjectSource
+from ingot.import_export.sources.github import items
+from ingot.import_export.sources.github.reviews import HunkLine, last_line
+from ingot.import_export.sources.opening import open_group, open_source
 from tests.transfers.sources import forge_server
 from tests.transfers.sources.forge_server import ForgeServer
 from tests.transfers.sources.reading import GUARD, by_iid, counts, records

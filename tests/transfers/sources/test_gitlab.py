@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from ingot.integrations.transfers.records import KINDS
-from ingot.integrations.transfers.source import ProjectSource, SourceError
-from ingot.integrations.transfers.sources.client import SourceClient
-from ingot.integrations.transfers.sources.gitlab import items
-from ingot.integrations.transfers.sources.gitlab.commit_notes import CommitNoteReader
-from ingot.integrations.transfers.sources.gitlab.users import GitLabUsers
-from ingot.integrations.transfers.sources.opening import open_group, open_source
+from ingot.import_export.records import KINDS
+from ingot.import_export.source import ProjectSource, SourceError
+from ingot.import_export.sources.client import SourceClient
+from ingot.import_export.sources.gitlab import items
+from ingot.import_export.sources.gitlab.commit_notes import CommitNoteReader
+from ingot.import_export.sources.gitlab.users import GitLabUsers
+from ingot.import_export.sources.opening import open_group, open_source
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.client import Make, User
 from tests.conftest import Instance
@@ -87,6 +87,15 @@ def test_issues_have_their_numbers_discussions_reactions_and_events(
     assert [(link.source_iid, link.target_iid, link.link_type) for link in links] == [(3, 1, "blocks")]
 
 
+def test_tasks_have_their_parents(make: Make, project: Project, source: ProjectSource) -> None:
+    url = f"{project.url}/issues"
+    parent = post(make, url, title="Parent")
+    for title, attributes in (("Task", {"parent_id": parent["id"]}), ("Alone", {})):
+        post(make, url, title=title, issue_type="task", **attributes)
+    links = records(source, "issue_links")
+    assert [(link.source_iid, link.target_iid, link.link_type) for link in links] == [(1, 2, "parent")]
+
+
 def test_merge_requests_have_positions_versions_and_approvals(
     make: Make, project: Project, source: ProjectSource
 ) -> None:
@@ -128,7 +137,8 @@ def test_the_other_kinds_are_read_and_counted(make: Make, project: Project, sour
     post(make, f"{url}/hooks", url="https://example.com/hook", push_events=False, issues_events=True, token="secret")
     post(make, f"{url}/variables", key="DEPLOY", value="yes", protected=True)
     post(make, f"{url}/badges", link_url="https://example.com", image_url="https://example.com/a.svg")
-    post(make, f"{url}/pipeline_schedules", description="Nightly", ref="master", cron="0 1 * * *")
+    inputs = [{"name": "depth", "value": [1, "two"]}]
+    post(make, f"{url}/pipeline_schedules", description="Nightly", ref="master", cron="0 1 * * *", inputs=inputs)
     head = make.api.get(f"{url}/repository/commits/master", make.root).json()["id"]
     post(make, f"{url}/statuses/{head}", state="success", name="external", target_url="https://ci.example.com/1")
     comments = f"{url}/repository/commits/{head}"
@@ -159,7 +169,8 @@ def test_the_other_kinds_are_read_and_counted(make: Make, project: Project, sour
     assert [(each.url, each.events) for each in found["hooks"]] == [("https://example.com/hook", ["issues_events"])]
     assert [(each.name, each.value, each.protected) for each in found["variables"]] == [("DEPLOY", "yes", True)]
     assert len(found["badges"]) == 1
-    assert [(each.ref, each.cron) for each in found["schedules"]] == [("master", "0 1 * * *")]
+    schedules = [(each.ref, each.cron, each.inputs) for each in found["schedules"]]
+    assert schedules == [("master", "0 1 * * *", {"depth": [1, "two"]})]
     assert [(each.sha, each.name, each.state) for each in found["statuses"]] == [(head, "external", "success")]
     _check_commit_notes(found["commit_notes"], head)
     assert "root" in [member.user.username for member in found["members"]]

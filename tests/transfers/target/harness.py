@@ -10,13 +10,13 @@ from sqlalchemy import func, select
 from ingot.core.db.connection import Connection
 from ingot.core.db.schema import all_tables
 from ingot.core.names import NAMESPACES
-from ingot.integrations.transfers.records import Kind, ProjectRecord
-from ingot.integrations.transfers.source import ProjectSource
-from ingot.integrations.transfers.tables import imported_sources
-from ingot.integrations.transfers.target.files import FileStore
-from ingot.integrations.transfers.target.project import ProjectTarget, StoredBatch
-from ingot.integrations.transfers.users import Importer, UserMapping
-from ingot.integrations.transfers.work_item_records import (
+from ingot.import_export.records import Kind, ProjectRecord
+from ingot.import_export.source import ProjectSource
+from ingot.import_export.tables import imported_sources
+from ingot.import_export.target.files import FileStore
+from ingot.import_export.target.project import ProjectTarget, StoredBatch
+from ingot.import_export.users import Importer, UserMapping
+from ingot.import_export.work_item_records import (
     DiscussionRecord,
     IssueRecord,
     MergeRequestRecord,

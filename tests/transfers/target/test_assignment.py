@@ -2,9 +2,9 @@
 
 from sqlalchemy import select
 
-from ingot.integrations.transfers.tables import source_users
-from ingot.integrations.transfers.users import assign
-from ingot.integrations.transfers.work_item_records import AwardRecord, DiscussionRecord
+from ingot.import_export.tables import source_users
+from ingot.import_export.users import assign
+from ingot.import_export.work_item_records import AwardRecord, DiscussionRecord
 from tests.client import Make
 from tests.conftest import Instance
 from tests.factories import make_project

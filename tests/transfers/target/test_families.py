@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.integrations.transfers.records import (
+from ingot.import_export.records import (
     BadgeRecord,
     BoardListRecord,
     BoardRecord,
@@ -22,7 +22,7 @@ from ingot.integrations.transfers.records import (
     StatusRecord,
     VariableRecord,
 )
-from ingot.integrations.transfers.work_item_records import AwardRecord, UserRecord
+from ingot.import_export.work_item_records import AwardRecord, UserRecord
 from tests.api.merge_requests.factories import commit, filled_project
 from tests.client import Make
 from tests.conftest import Instance
@@ -141,6 +141,7 @@ RECORDS: dict[Kind, list[ProjectRecord]] = {
             cron_timezone="Berlin",
             owner=ALICE,
             variables=[VariableRecord(name="MODE", value="full")],
+            inputs={"depth": 3},
         ),
         ScheduleRecord(key="2", description="Bad", ref="master", cron="never"),
     ],
@@ -284,6 +285,7 @@ def _check_access(imported: ImportedProject) -> None:
     assert schedule["next_run_at"] is not None
     shown = imported.get(f"/pipeline_schedules/{schedule['id']}")
     assert (shown["variables"][0]["key"], shown["owner"]["name"]) == ("MODE", "Alice Source")
+    assert shown["inputs"] == [{"name": "depth", "value": 3}]
 
 
 def _check_pipelines(imported: ImportedProject, oid: str) -> None:

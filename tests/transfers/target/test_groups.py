@@ -3,7 +3,7 @@
 from ingot.accounts.users.actors import active_actor
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
-from ingot.integrations.transfers.records import (
+from ingot.import_export.records import (
     BadgeRecord,
     GroupRecord,
     HookRecord,
@@ -12,9 +12,9 @@ from ingot.integrations.transfers.records import (
     MilestoneRecord,
     VariableRecord,
 )
-from ingot.integrations.transfers.tables import imported_sources
-from ingot.integrations.transfers.target.groups import GroupTarget, StoredGroup
-from ingot.integrations.transfers.users import Importer, UserMapping
+from ingot.import_export.tables import imported_sources
+from ingot.import_export.target.groups import GroupTarget, StoredGroup
+from ingot.import_export.users import Importer, UserMapping
 from ingot.projects.namespaces.queries import namespace_by_id
 from tests.client import Make
 from tests.conftest import Instance

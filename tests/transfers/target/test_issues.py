@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from ingot.integrations.transfers.records import LabelRecord, MilestoneRecord
-from ingot.integrations.transfers.work_item_records import (
+from ingot.import_export.records import LabelRecord, MilestoneRecord
+from ingot.import_export.work_item_records import (
     AwardRecord,
     DiscussionRecord,
     IssueLinkRecord,

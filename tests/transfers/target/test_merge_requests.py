@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.integrations.transfers.work_item_records import (
+from ingot.import_export.work_item_records import (
     ApprovalRecord,
     DiscussionRecord,
     PositionRecord,

@@ -17,6 +17,18 @@ unit: {stage: test, script: [make test], needs: [compile], tags: [linux]}
 lint: {stage: test, script: [make lint], allow_failure: true}
 ship: {stage: deploy, script: [make ship], when: manual}
 """
+INPUTS_FILE = """
+spec:
+  inputs:
+    target: {default: staging, options: [staging, production], description: Where to <deploy>}
+    count: {type: number, description: How many}
+    dry: {type: boolean, default: true}
+    names: {type: array, default: [a, b]}
+    note: {default: none, regex: '^[a-z]*$'}
+---
+job:
+  script: ["echo $[[ inputs.target ]] $[[ inputs.count ]] $[[ inputs.dry ]] $[[ inputs.names ]] $[[ inputs.note ]]"]
+"""
 
 
 @dataclass

@@ -11,7 +11,7 @@ from tests.client import Make
 from tests.conftest import Instance
 from tests.factories import statements_of
 from tests.web.browser import forms_of
-from tests.web.ci.scene import CiScene
+from tests.web.ci.scene import INPUTS_FILE, CiScene
 
 JUNIT = (
     b'<testsuite name="s"><testcase name="adds" time="0.5"/>'
@@ -132,6 +132,35 @@ job: {script: [x]}
     assert browser.submit(f"{address}/new", address, fields=fields).status_code == 302
     assert scene.runner.must_take().variables["TARGET"] == "production"
     assert 'value="TARGET"' not in browser.get(f"{address}/new?ref=missing").text
+
+
+def test_form_asks_for_inputs_of_the_configuration(scene: CiScene) -> None:
+    scene.commit(INPUTS_FILE)
+    browser, address = scene.browser(), f"{scene.path}/-/pipelines"
+    page = browser.get(f"{address}/new").text
+    assert "<option selected>staging</option><option>production</option>" in page
+    assert "Where to &lt;deploy&gt;" in page and "<option selected>true</option><option>false</option>" in page
+    assert 'value="[&#34;a&#34;, &#34;b&#34;]"' in page
+    names = {
+        f"inputs[{number}][name]": name for number, name in enumerate(("target", "count", "dry", "names", "note"), 1)
+    }
+    values = ("production", "", "false", '["c"]', "")
+    fields = {"ref": "main", **names, **{f"inputs[{number}][value]": value for number, value in enumerate(values, 1)}}
+    rejected = browser.submit(f"{address}/new", address, fields=fields)
+    assert rejected.status_code == 422
+    assert "`count` input: required value has not been provided" in rejected.text
+    assert "<option selected>production</option>" in rejected.text
+    rejected = browser.submit(f"{address}/new", address, fields={**fields, "inputs[2][value]": "many"})
+    assert rejected.status_code == 422 and "value is not a number" in rejected.text
+    rejected = browser.submit(f"{address}/new", address, fields={**fields, "inputs[5][value]": "UPPER"})
+    assert rejected.status_code == 422 and "does not match required RegEx pattern" in rejected.text
+    scene.runner.run_all()
+    made = browser.submit(f"{address}/new", address, fields={**fields, "inputs[2][value]": "2"})
+    assert made.status_code == 302, made.text
+    assert scene.runner.must_take().payload["steps"][0]["script"] == ['echo production 2 false ["c"] ']
+    scene.commit("job: {script: [x]}", branch="plain", start_branch="main", action="update")
+    shown = browser.submit(f"{address}/new", address, fields={**fields, "ref": "plain", "show_inputs": "1"})
+    assert shown.status_code == 200 and 'value="plain"' in shown.text and "inputs[1]" not in shown.text
 
 
 @pytest.mark.parametrize("tail", ["", "/builds", "/failures", "/test_report"])

@@ -2,7 +2,7 @@
 
 from tests.ci.pipelines.files import list_pipelines
 from tests.client import Make
-from tests.web.ci.scene import CiScene
+from tests.web.ci.scene import INPUTS_FILE, CiScene
 
 
 def test_schedule_is_created_edited_played_and_deleted(scene: CiScene, make: Make) -> None:
@@ -82,3 +82,33 @@ def test_environment_shows_deployments_and_is_stopped(scene: CiScene, make: Make
     assert "production" in browser.get(f"{address}?state=stopped").text
     assert browser.submit(one, one, does="delete").status_code == 302
     assert browser.get(one).status_code == 404
+
+
+def test_schedule_form_asks_for_inputs_of_the_branch(scene: CiScene, make: Make) -> None:
+    scene.commit("job: {script: [x]}")
+    scene.commit(INPUTS_FILE, branch="topic", start_branch="main", action="update")
+    browser, address = scene.browser(), f"{scene.path}/-/pipeline_schedules"
+    assert "inputs[1]" not in browser.get(f"{address}/new").text
+    fields = {"schedule[description]": "Nightly", "schedule[active]": "1", "schedule[ref]": "topic"}
+    shown = browser.submit(f"{address}/new", address, fields={**fields, "show_inputs": "1"})
+    assert shown.status_code == 200 and 'value="Nightly"' in shown.text
+    assert "<option selected>staging</option><option>production</option>" in shown.text
+    typed = {
+        **fields,
+        "inputs[1][name]": "target",
+        "inputs[1][value]": "production",
+        "inputs[2][name]": "count",
+        "inputs[2][value]": "7",
+        "inputs[3][name]": "dry",
+        "inputs[3][value]": "true",
+    }
+    assert browser.submit(f"{address}/new", address, fields=typed).status_code == 302
+    (listed,) = make.api.get(f"{scene.project.url}/pipeline_schedules", scene.owner).json()
+    url, one = f"{scene.project.url}/pipeline_schedules/{listed['id']}", f"{address}/{listed['id']}"
+    stored = make.api.get(url, scene.owner).json()["inputs"]
+    assert stored == [{"name": "target", "value": "production"}, {"name": "count", "value": 7}]
+    page = browser.get(f"{one}/edit").text
+    assert "<option selected>production</option>" in page and 'value="7"' in page
+    changed = {**typed, "inputs[2][value]": ""}
+    assert browser.submit(f"{one}/edit", one, does="put", fields=changed).status_code == 302
+    assert make.api.get(url, scene.owner).json()["inputs"] == [{"name": "target", "value": "production"}]

@@ -61,6 +61,36 @@ def test_lists_are_filtered_by_query_parameters(make: Make, scene: Scene, open_b
     assert "Tide" not in stranger.get("/dashboard/merge_requests").text
 
 
+def test_the_overview_shows_each_reason_why_a_merge_request_waits(make: Make, scene: Scene, open_browser: Open) -> None:
+    project, url = scene.project, f"{scene.project.url}/merge_requests"
+    label = make.api.post(f"{project.url}/labels", scene.owner, name="scope::first part", color="#00ff00")
+    assert label.status_code == 201, label.text
+    review = make_merge_request(
+        make,
+        project,
+        scene.owner,
+        title="Reviewed by me",
+        reviewer_ids=[scene.developer.id],
+        labels="scope::first part",
+    )
+    mine = make_merge_request(make, project, scene.developer, title="Draft: Mine with threads")
+    make.api.post(f"{url}/{mine['iid']}/discussions", scene.owner, body="Why?")
+    make.api.post(f"{url}/{review['iid']}/approve", scene.developer)
+    make.api.post(f"{project.url}/statuses/{review['sha']}", scene.owner, state="failed", name="build")
+
+    page = open_browser().signed_in_as(scene.developer).get("/dashboard/merge_requests").text
+    sections = dict(part.split('">', 1) for part in page.split('<section aria-labelledby="')[1:])
+    assert {"reviews_for_me", "returned_to_me", "created_by_me"} <= set(sections)
+    reviewed = sections["reviews_for_me"]
+    assert "Reviewed by me" in reviewed and "Mine with threads" not in reviewed
+    assert 'aria-label="Pipeline: failed"' in reviewed and 'title="Approvals"' in reviewed
+    assert '<p class="row-labels"><span class="label' in reviewed
+    returned = sections["returned_to_me"]
+    assert "Mine with threads" in returned and ">draft</span>" in returned and "unresolved</span>" in returned
+    listed = open_browser().signed_in_as(scene.reporter).get(f"/{project.path}/-/merge_requests?search=Reviewed").text
+    assert 'aria-label="Pipeline: failed"' in listed
+
+
 def test_pages_require_permission(make: Make, scene: Scene, open_browser: Open) -> None:
     request = make_merge_request(
         make, scene.project, scene.developer, title=f"Look {HOSTILE}", description=f"**So** {HOSTILE}"
@@ -279,3 +309,31 @@ def test_a_fork_may_prefer_itself_as_the_target(instance: Instance, make: Make, 
         make.api.put(f"/projects/{forked['id']}", forker, mr_default_target_self=prefers_itself)
         page = browser.get(f"/{forked['path_with_namespace']}/-/merge_requests/new")
         assert re.search(rf'<option value="{target}"[^>]* selected', page.text), page.text
+
+
+def test_an_edit_in_a_fork_is_proposed_to_the_upstream_project(make: Make, open_browser: Open) -> None:
+    owner, forker = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    upstream = filled_project(make, owner, visibility="public")
+    copy = fork(make, upstream, forker)
+    browser = open_browser().signed_in_as(forker)
+    edit = f"/{copy.path}/-/edit/master/README"
+    form = browser.form(edit, edit)
+    fields = form.fields | {"content": "New text", "branch": "proposal"}
+    committed = browser.post(edit, data=fields)
+    assert committed.status_code == 302, committed.text
+    page = browser.get(committed.headers["location"]).text
+    assert f'name="merge_request[target_project_id]" value="{upstream.id}"' in page
+    assert 'name="merge_request[target_branch]" value="master"' in page
+    assert "Change branches" in page
+
+    sent = {"source_branch": "proposal", "target_branch": "master", "title": "Text", "target_project_id": upstream.id}
+    made = make.api.post(f"{copy.url}/merge_requests", forker, **sent)
+    assert made.status_code == 201, made.text
+    address = f"/{upstream.path}/-/merge_requests/{made.json()['iid']}"
+    for path in ("/-/branches", "/-/compare/master...proposal"):
+        page = browser.get(f"/{copy.path}{path}").text
+        assert f'href="{address}"' in page or f'href="{address.replace("/-/", "/")}"' in page, path
+        assert "merge_requests/new?merge_request%5Bsource_branch%5D=proposal" not in page, path
+    hidden = make.api.put(upstream.url, owner, merge_requests_access_level="private")
+    assert hidden.status_code == 200, hidden.text
+    assert f"merge_requests/{made.json()['iid']}" not in browser.get(f"/{copy.path}/-/branches").text

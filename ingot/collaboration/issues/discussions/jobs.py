@@ -24,6 +24,7 @@ from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
 from ingot.core.events.bus import Subscriptions, emit
 from ingot.core.jobs.queue import cancel_job, enqueue
+from ingot.core.log import log_failure
 from ingot.core.markup.references import Reference, can_mention_subjects, closing_references, extract_references
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
@@ -32,7 +33,6 @@ from ingot.git.history.log import commits_between
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.change_summary import CommitMessage, PushSummary
 from ingot.git.writing.ref_updates import RefUpdate
-from ingot.log import log_failure
 from ingot.projects.projects.queries import existing_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.events import RefsChanged
@@ -111,7 +111,7 @@ class CommitMessageJob:
         immediate, remaining = commits[:MAX_INLINE_COMMITS], commits[MAX_INLINE_COMMITS:]
         if immediate:
             job_id = enqueue(db, READ_COMMITS, pushed, run_at=add_duration(db.now, seconds=JOB_DELAY_SECONDS))
-            db.follow_up(partial(self._read_at_once, job_id=job_id, pushed=pushed, messages=immediate))
+            db.after_transaction(partial(self._read_at_once, job_id=job_id, pushed=pushed, messages=immediate))
         if remaining or any(summary.commits > len(summary.messages) for _, summary in summaries):
             read = tuple(commit.message.oid for commit in immediate)
             enqueue(db, READ_COMMITS, msgspec.structs.replace(pushed, read=read))

@@ -10,7 +10,6 @@ from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.core.db.times import day_of
 from ingot.projects.projects.tables import projects
 
 MAX_LINKS = 1000
@@ -78,6 +77,6 @@ def _linked(db: Connection, actor: Actor, issue_id: int) -> list[LinkedIssue]:
         rows = db.rows(_WITH_PATH["with_feature"], issue=issue_id)
     else:
         name = "visible_to_external" if actor.external else "visible"
-        rows = db.rows(_WITH_PATH[name], issue=issue_id, actor=actor.user_id, today=day_of(db.now))
+        rows = db.rows(_WITH_PATH[name], issue=issue_id, actor=actor.user_id, today=db.today)
     columns = len(issue_links.c)
     return [LinkedIssue(IssueLink(*row[:columns]), Issue(*row[columns:-1]), row[-1]) for row in rows]

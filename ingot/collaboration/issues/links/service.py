@@ -7,7 +7,7 @@ from ingot.collaboration.issues.links.tables import IssueLink, LinkType, issue_l
 from ingot.collaboration.issues.service import lock_issue_row
 from ingot.collaboration.issues.tables import Issue
 from ingot.core.db.connection import Connection
-from ingot.errors import Conflict, Invalid
+from ingot.core.errors import Conflict, Invalid
 
 _DELETE = delete(issue_links).where(
     or_(issue_links.c.source_id == bindparam("issue"), issue_links.c.target_id == bindparam("issue"))

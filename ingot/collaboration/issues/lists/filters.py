@@ -8,7 +8,7 @@ from ingot.collaboration.planning.filters import IssuableFilter
 from ingot.core.db.expressions import like_pattern
 from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import add_duration, day_of
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 _DAYS_AHEAD = {"week": 7, "month": 31}
 
@@ -49,7 +49,7 @@ class IssueFilter(IssuableFilter[ListIssues]):
     def _read_due_date(self, due: str | None) -> None:
         if not due:
             return
-        today = day_of(self._db.now)
+        today = self._db.today
         if due == "0":
             self.add("no_due_date")
         elif due == "any":

@@ -23,6 +23,7 @@ from ingot.collaboration.issues.tables import EFFECTIVE_POSITION, ISSUE_COLUMNS,
 from ingot.collaboration.labels.tables import label_links
 from ingot.collaboration.milestones.tables import milestones
 from ingot.collaboration.planning.conditions import (
+    MAX_SHAPES,
     NEVER,
     SEARCHES,
     SELECTIVE,
@@ -142,7 +143,7 @@ class IssueListStatements(NamedTuple):
     """Finds the ids of a page of a search among the first rows in order; None for other lists."""
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=MAX_SHAPES)
 def lists_of(
     filters: frozenset[str], order_by: str, sort: str, with_labels: int, without_labels: int
 ) -> IssueListStatements:
@@ -190,7 +191,7 @@ def _sorted(columns: Sequence[ColumnElement[Any]], sort: str) -> list[ColumnElem
     return [column.asc() if sort == "asc" else column.desc() for column in columns]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=MAX_SHAPES)
 def counts_of(filters: frozenset[str], with_labels: int, without_labels: int) -> Select[Any]:
     """Return the statement that counts the issues of a list by state."""
     matching = _matching(filters, with_labels, without_labels, looked_up=bool(with_labels or filters & FEW))

@@ -14,7 +14,6 @@ from ingot.core.access.levels import Access, Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import day_of
 from ingot.projects.projects.tables import Project, projects
 
 _OF_MILESTONE = select(*ISSUE_COLUMNS).where(
@@ -64,7 +63,7 @@ def list_project_issues(
 def list_group_issues(db: Connection, actor: Actor, milestone: Milestone, page: Page) -> Listing[Issue]:
     """Return a page of the issues of all projects that have a group's milestone and that the caller may see."""
     query = _of_milestone("group", not actor.admin, actor.external)
-    values = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    values = {} if actor.admin else {"actor": actor.user_id, "today": db.today}
     return fetch_page(db, Issue, query, page, milestone=milestone.id, **values)
 
 
@@ -97,7 +96,7 @@ def issue_counts_in_visible_projects(
     """Count the issues of all projects by milestone of a group, as far as the caller may see them."""
     if not milestones:
         return {}
-    values = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    values = {} if actor.admin else {"actor": actor.user_id, "today": db.today}
     query = _counts("group", not actor.admin, actor.external)
     return _counts_by_milestone(db.rows(query, milestones=list(milestones), **values))
 

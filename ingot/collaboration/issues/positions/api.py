@@ -10,7 +10,7 @@ from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.routes import Call, Routes
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 routes = Routes("issues")
 

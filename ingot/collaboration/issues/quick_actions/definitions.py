@@ -16,9 +16,8 @@ from ingot.collaboration.quick_actions.command_context import CommandContext, Co
 from ingot.collaboration.quick_actions.definitions import PLANNING_COMMANDS, labels_named
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import day_of
+from ingot.core.errors import Denied, Invalid, NotFound
 from ingot.core.markup.references import extract_references
-from ingot.errors import Denied, Invalid, NotFound
 from ingot.projects.projects.queries import find_project
 
 
@@ -35,7 +34,7 @@ ISSUE_COMMANDS: CommandRegistry[IssueCommandContext] = CommandRegistry(PLANNING_
 @ISSUE_COMMANDS.on("due")
 def set_due_date(context: IssueCommandContext, text: str) -> str | None:
     """Set the due date."""
-    day = parse_day(text, date.fromisoformat(day_of(context.db.now))) if context.may_triage else None
+    day = parse_day(text, date.fromisoformat(context.db.today)) if context.may_triage else None
     if day is None:
         return None
     context.pending_edits["due_date"] = day.isoformat()

@@ -9,8 +9,7 @@ from ingot.collaboration.merge_requests.approval_rules.tables import ApprovalRul
 from ingot.collaboration.merge_requests.tables import merge_request_approvals
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.core.db.times import day_of
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.namespaces.policy import is_unexpired
 from ingot.projects.namespaces.tables import memberships
 
@@ -80,6 +79,6 @@ def approvers_by_merge_request(db: Connection, merge_request_ids: Collection[int
 def members_by_group(db: Connection, group_ids: Collection[int]) -> dict[int, set[int]]:
     """Return the ids of the direct members of groups whose membership has not expired."""
     members: defaultdict[int, set[int]] = defaultdict(set)
-    for group_id, user_id in db.rows(_GROUP_MEMBERS, groups=sorted(group_ids), today=day_of(db.now)):
+    for group_id, user_id in db.rows(_GROUP_MEMBERS, groups=sorted(group_ids), today=db.today):
         members[group_id].add(user_id)
     return members

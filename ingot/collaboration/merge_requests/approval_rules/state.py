@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ingot.collaboration.merge_requests.approval_rules.limits import options_in_force
 from ingot.collaboration.merge_requests.approval_rules.queries import (
     approvers_by_merge_request,
     members_by_group,
@@ -80,7 +81,7 @@ def approval_states(
     return {
         merge_request.id: _state(
             merge_request,
-            options[merge_request.target_project_id],
+            options_in_force(db, options[merge_request.target_project_id]),
             approvers.get(merge_request.id, []),
             [rule for rule in rules if rule.project_id == merge_request.target_project_id],
             members,

@@ -43,15 +43,15 @@ routes = Routes("approvals")
 
 
 @routes.get("/projects/:id/approvals", on=project_in_path, may=may_read_approval_rules, returns=ApprovalSettingsView)
-def get_approval_settings(call: Call, project: Project) -> ApprovalSettingsView:  # noqa: ARG001 - The kernel passes the call.
+def get_approval_settings(call: Call, project: Project) -> ApprovalSettingsView:
     """Get the approval settings of a project."""
-    return approval_settings_view(project)
+    return approval_settings_view(call.db, project)
 
 
 @routes.post("/projects/:id/approvals", on=project_in_path, may=may_change_project, returns=ApprovalSettingsView)
 def edit_approval_settings(call: Call, project: Project, params: EditApprovalSettings) -> ApprovalSettingsView:
     """Change the approval settings of a project."""
-    return approval_settings_view(service.edit_approval_settings(call.db, project, params))
+    return approval_settings_view(call.db, service.edit_approval_settings(call.db, project, params))
 
 
 @routes.get(

@@ -1,6 +1,7 @@
 """Request parameters of approval rules and approval settings."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -51,6 +52,7 @@ class EditProjectApprovalRule(EditApprovalRule):
 class EditApprovalSettings(Params):
     """Changes of the approval settings of a project."""
 
+    fixed_values: ClassVar[Mapping[str, Any]] = {"selective_code_owner_removals": False}  # There are no code owners.
     approvals_before_merge: _Count | UnsetType = UNSET
     reset_approvals_on_push: bool | UnsetType = UNSET
     disable_overriding_approvers_per_merge_request: bool | UnsetType = UNSET

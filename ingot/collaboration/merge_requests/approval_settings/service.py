@@ -25,7 +25,7 @@ from ingot.collaboration.planning.service import assignable_users
 from ingot.core.access.actor import Actor
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.projects.group_shares.shared_members import visible_group_ids
 from ingot.projects.namespaces.queries import groups_by_ids
 from ingot.projects.projects.options import edited_options

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from ingot.accounts.users.queries import users_by_ids
 from ingot.accounts.users.views import UserBrief, user_brief
+from ingot.collaboration.merge_requests.approval_rules.limits import options_in_force
 from ingot.collaboration.merge_requests.approval_rules.queries import members_by_group
 from ingot.collaboration.merge_requests.approval_rules.state import ApprovalState
 from ingot.collaboration.merge_requests.approval_rules.tables import ApprovalRule
@@ -163,9 +164,9 @@ def approval_state_view(db: Connection, actor: Actor, state: ApprovalState, base
     )
 
 
-def approval_settings_view(project: Project) -> ApprovalSettingsView:
-    """Build the view of the approval settings of a project."""
-    options = project.options
+def approval_settings_view(db: Connection, project: Project) -> ApprovalSettingsView:
+    """Build the view of the approval settings of a project, with the stricter ones of the instance."""
+    options = options_in_force(db, project.options)
     return ApprovalSettingsView(
         [],
         [],

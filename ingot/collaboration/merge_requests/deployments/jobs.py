@@ -51,7 +51,7 @@ class DeploymentRecorder:
         payload = DeployedMergeRequests(event.deployment_id)
         delayed = add_duration(db.now, seconds=JOB_DELAY_SECONDS)
         job_id = enqueue(db, RECORD_DEPLOYED_MERGE_REQUESTS, payload, run_at=delayed)
-        db.follow_up(partial(self._record_at_once, deployment_id=event.deployment_id, job_id=job_id))
+        db.after_transaction(partial(self._record_at_once, deployment_id=event.deployment_id, job_id=job_id))
 
     def run(self, database: Database, payload: Any) -> None:
         """Run the job."""

@@ -1,15 +1,18 @@
 """Endpoints of the notes, discussions, approvals, award emoji, resource events and todos of merge requests."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 from msgspec import UNSET
 
+from ingot.accounts.sessions.password_check import is_current_password
+from ingot.accounts.users.queries import find_user
 from ingot.collaboration.emoji.api import declare_award_routes
 from ingot.collaboration.merge_requests import approvals
 from ingot.collaboration.merge_requests import policy as merge_request_policy
 from ingot.collaboration.merge_requests.approval_rules.views import ApprovalsView
-from ingot.collaboration.merge_requests.discussions import policy, service, staged
+from ingot.collaboration.merge_requests.discussions import create, policy, service
 from ingot.collaboration.merge_requests.discussions.params import (
     ApproveMergeRequest,
     CreateDiscussion,
@@ -44,10 +47,10 @@ from ingot.collaboration.todos.api import declare_todo_routes
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import require
 from ingot.core.api.params import MissingParameter, path_number
-from ingot.core.api.routes import AlternateResponse, Call, Routes, StagedCall
+from ingot.core.api.routes import AlternateResponse, Call, PrepareContext, Routes, StagedCall
 from ingot.core.db.connection import Connection
+from ingot.core.errors import Conflict, Denied
 from ingot.core.markup.quick_actions import Command, extract_commands
-from ingot.errors import Conflict
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import find_project
 
@@ -144,7 +147,7 @@ def create_discussion(
     def after_note(db: Connection, view: DiscussionView) -> None:
         add_command_result(view, execute(db))
 
-    return staged.create_discussion(
+    return create.create_discussion(
         stage.database,
         store.open(project.repository_key),
         stage.actor,
@@ -229,15 +232,32 @@ def get_approvals(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     return approvals.approvals_as_view(call, lookup)
 
 
+def _is_password_correct(context: PrepareContext, params: ApproveMergeRequest) -> bool:
+    """Check the caller's password, before the transaction because hashing is slow, if the project demands it."""
+    if params.approval_password is None:
+        return False
+    path, actor = context.path, context.actor
+    find = partial(find_merge_request, actor=actor, project_name=path["id"], iid=path["merge_request_iid"])
+    if not context.database.read(find).approval_options.require_password_to_approve:
+        return False
+    user = context.database.read(partial(find_user, user_id=actor.user_id))
+    return is_current_password(context.database, user, params.approval_password)
+
+
 @routes.post(
     "/projects/:id/merge_requests/:merge_request_iid/approve",
     on=merge_request_in_path,
     may=may_approve,
     returns=ApprovalsView,
+    prepare=_is_password_correct,
     denied=401,  # The specification demands 401 here; other endpoints respond 403.
 )
-def approve_merge_request(call: Call, lookup: MergeRequestLookup, params: ApproveMergeRequest) -> ApprovalsView:
+def approve_merge_request(
+    call: Call, lookup: MergeRequestLookup, params: ApproveMergeRequest, with_password: bool
+) -> ApprovalsView:
     """Approve a merge request."""
+    if lookup.approval_options.require_password_to_approve and not with_password:
+        raise Denied("The project requires your password to approve, which is missing or wrong")
     if params.sha and params.sha.lower() != lookup.merge_request.head_oid:
         raise Conflict(f"SHA does not match HEAD of source branch: {lookup.merge_request.head_oid}")
     require(not approvals.is_excluded_committer(call.db, repository_store(call.settings), call.actor, lookup))

@@ -13,7 +13,7 @@ from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.notes.tables import Note, notes
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.projects.projects.queries import find_project
 
 _MAX_QUOTE_LENGTH = 10_000

@@ -4,6 +4,7 @@ from ingot.collaboration.issues.events import CommitReferencesFound, IssueChange
 from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.issues.service import subject_of as subject_of_issue
 from ingot.collaboration.merge_requests.closes_issues import (
+    delete_closings_of_issue,
     record_closing_issues,
     record_closing_issues_of_commits,
     text_of,
@@ -52,7 +53,10 @@ class ReferenceSubscriber:
             record_mentions_of_merge_requests(db, note.author_id, source, note.body, self._base_url)
 
     def on_issue(self, db: Connection, event: IssueChanged) -> None:
-        """Record mentions of merge requests in an issue's title and description."""
+        """Record mentions of merge requests in an issue's title and description; forget an issue that was deleted."""
+        if event.action == "deleted":
+            delete_closings_of_issue(db, event.issue_id)
+            return
         if event.action == "opened" or event.changes.keys() & {"title", "description", "confidential"}:
             issue = event.issue or issue_by_id(db, event.issue_id)
             source, text = subject_of_issue(issue), f"{issue.title}\n\n{issue.description or ''}"

@@ -14,8 +14,8 @@ from ingot.collaboration.planning.references import referenced_iids
 from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.errors import NotFound
 from ingot.core.markup.references import Reference, can_mention_issues, can_mention_subjects, extract_references
-from ingot.errors import NotFound
 from ingot.projects.projects.queries import paths_of_projects
 
 _NOUNS = {"issue": ("issue", "#"), "merge_request": ("merge request", "!")}

@@ -64,4 +64,4 @@ class ApproveMergeRequest(Params):
 
     sha: str | None = None
     approval_password: str | None = None
-    """Accepted because clients send it; has no effect."""
+    """Password of the caller, if the project demands it."""

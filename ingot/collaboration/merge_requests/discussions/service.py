@@ -12,7 +12,7 @@ from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 _FOR_UPDATE = select(merge_requests.c.id).where(merge_requests.c.id == bindparam("merge_request")).with_for_update()
 _TOUCH = (

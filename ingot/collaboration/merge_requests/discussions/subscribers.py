@@ -75,7 +75,7 @@ def record_change(db: Connection, event: MergeRequestChanged) -> None:
 def record_aborted_merge(db: Connection, event: MergeFailed) -> None:
     """Add a system note that says why a scheduled merge did not happen."""
     merge_request = merge_request_by_id(db, event.merge_request_id)
-    text = system_note_texts.auto_merge_aborted(merge_request.merge_error or "it failed")
+    text = system_note_texts.auto_merge_aborted(merge_request.merge_error or "it failed", from_train=event.from_train)
     add_system_note(db, event.merge_user_id or merge_request.author_id, subject_of(merge_request), text, "merge")
 
 

@@ -41,9 +41,10 @@ def draft_changed(draft: bool) -> str:
     return "marked this merge request as **draft**" if draft else "marked this merge request as **ready**"
 
 
-def auto_merge_aborted(reason: str) -> str:
+def auto_merge_aborted(reason: str, *, from_train: bool = False) -> str:
     """Return the text for a scheduled merge that was impossible; the reason is a sentence."""
-    return f"aborted the automatic merge because {reason[:1].lower()}{reason[1:].removesuffix('.')}"
+    action = "removed this merge request from the merge train" if from_train else "aborted the automatic merge"
+    return f"{action} because {reason[:1].lower()}{reason[1:].removesuffix('.')}"
 
 
 def lock_changed(locked: bool) -> str:

@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from ingot.collaboration.external_issues import ExternalTrackers, external_issue_title
 from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.collaboration.merge_requests import policy, queries
 from ingot.collaboration.merge_requests.closes_issues import text_of
 from ingot.collaboration.merge_requests.detail_views import follows, merge_request_as_view
 from ingot.collaboration.merge_requests.editing import queries as issue_queries
 from ingot.collaboration.merge_requests.editing import service
-from ingot.collaboration.merge_requests.editing.staged import compare_for_edit
+from ingot.collaboration.merge_requests.editing.compare import compare_for_edit
 from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.list_views import merge_requests_as_views
 from ingot.collaboration.merge_requests.params import EditMergeRequest, ListMergeRequests
@@ -23,14 +24,12 @@ from ingot.collaboration.planning.scope import ProjectScope, may_read_milestones
 from ingot.core.api.params import MissingParameter, given_fields, path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page, slice_page
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_see_group
 from ingot.projects.groups.queries import member_source as source_of_group
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.queries import member_source as source_of_project
-from ingot.projects.services.queries import external_tracker_or_none
-from ingot.projects.services.trackers import external_issue_title
 
 routes = Routes("merge_requests")
 _CLEARABLE = ("description", "assignee_ids", "assignee_id", "reviewer_ids", "milestone_id", "labels")
@@ -106,7 +105,7 @@ PLANNING = planning_routes(
 )
 def list_issues_closed_on_merge(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[Any]:
     """List the issues that a merge request closes when it is merged."""
-    tracker = external_tracker_or_none(call.db, lookup.project.id)
+    tracker = call.db.ports[ExternalTrackers].tracker_or_none(call.db, lookup.project.id)
     if tracker is not None:
         return _external_issues(tracker.closed_by(text_of(lookup.merge_request)), page)
     closed = issue_queries.list_closed_issues(call.db, call.actor, lookup, page)
@@ -121,7 +120,7 @@ def list_issues_closed_on_merge(call: Call, lookup: MergeRequestLookup, page: Pa
 )
 def list_related_issues(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[Any]:
     """List the issues that a merge request, its commits or its comments mention."""
-    tracker = external_tracker_or_none(call.db, lookup.project.id)
+    tracker = call.db.ports[ExternalTrackers].tracker_or_none(call.db, lookup.project.id)
     if tracker is not None:
         return _external_issues(tracker.issues_mentioned_by(text_of(lookup.merge_request)), page)
     related = issue_queries.list_related_issues(call.db, call.actor, lookup, page)

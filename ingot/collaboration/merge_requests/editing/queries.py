@@ -13,7 +13,6 @@ from ingot.collaboration.notes.tables import notes
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import day_of
 from ingot.projects.projects.tables import projects
 
 _CLOSED = select(merge_request_closings.c.issue_id).where(
@@ -67,5 +66,5 @@ def _list_issues(
     visibility = "with_feature"
     if not actor.admin:
         visibility = "visible_to_external" if actor.external else "visible"
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+        values |= {"actor": actor.user_id, "today": db.today}
     return fetch_page(db, Issue, _issue_list(chosen, visibility), page, **values)

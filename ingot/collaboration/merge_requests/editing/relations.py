@@ -22,7 +22,6 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page
-from ingot.core.db.times import day_of
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.tables import projects
 
@@ -72,7 +71,7 @@ def count_closing_merge_requests(db: Connection, actor: Actor, issue_ids: Sequen
     if actor.admin:
         rows = db.rows(_EXISTING, merge_requests=ids)
     else:
-        rows = db.rows(_VISIBLE[actor.external], merge_requests=ids, actor=actor.user_id, today=day_of(db.now))
+        rows = db.rows(_VISIBLE[actor.external], merge_requests=ids, actor=actor.user_id, today=db.today)
     visible = {merge_request_id for (merge_request_id,) in rows}
     return Counter(issue_id for issue_id, merge_request_id in closings if merge_request_id in visible)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from msgspec import UNSET
+from sqlalchemy import bindparam, delete
 
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.merge_requests import policy, service
@@ -16,7 +17,14 @@ from ingot.collaboration.merge_requests.service import (
     subject_of,
     write_merge_request,
 )
-from ingot.collaboration.merge_requests.tables import MergeRequest, merge_requests
+from ingot.collaboration.merge_requests.tables import (
+    MergeRequest,
+    merge_request_approvals,
+    merge_request_assignees,
+    merge_request_closings,
+    merge_request_reviewers,
+    merge_requests,
+)
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison
 from ingot.collaboration.merge_requests.versions.service import add_version
 from ingot.collaboration.merge_requests.versions.source_tracker import enqueue_collection
@@ -33,6 +41,17 @@ from ingot.core.db.connection import Connection
 from ingot.projects.projects.tables import Project
 
 Changes = dict[str, tuple[object, object]]
+
+# The row of a deleted merge request remains, so no cascade applies.
+_DELETE_PARTS = [
+    delete(table).where(table.c.merge_request_id == bindparam("merge_request"))
+    for table in (
+        merge_request_approvals,
+        merge_request_assignees,
+        merge_request_closings,
+        merge_request_reviewers,
+    )
+]
 
 
 def edit_merge_request(
@@ -162,6 +181,8 @@ def delete_merge_request(db: Connection, actor: Actor, merge_request: MergeReque
 def remove_merge_request_relations(db: Connection, merge_request: MergeRequest) -> None:
     """Remove a merge request from the counts, and delete everything that belongs to it except its row."""
     service.update_counts(db, merge_request, None)
+    for statement in _DELETE_PARTS:
+        db.run(statement, merge_request=merge_request.id)
     drop_subject(db, subject_of(merge_request))
 
 

@@ -1,1 +1,4 @@
-"""Merging: mergeability, merges at once or when the pipeline succeeds, rebasing, and removal of source branches."""
+"""Merging: mergeability, merges at once or when the pipeline succeeds, rebasing, and removal of source branches.
+
+See docs/subsystems/merging.md.
+"""

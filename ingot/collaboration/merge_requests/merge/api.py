@@ -3,11 +3,12 @@
 from functools import partial
 
 from ingot.collaboration.merge_requests import policy
-from ingot.collaboration.merge_requests.detail_views import merge_request_as_view, visible_source_or_none
+from ingot.collaboration.merge_requests.detail_views import merge_request_as_view, pipeline_projects
 from ingot.collaboration.merge_requests.finders import merge_request_in_path
-from ingot.collaboration.merge_requests.merge import rebase, service, staged
+from ingot.collaboration.merge_requests.merge import perform, rebase, service
+from ingot.collaboration.merge_requests.merge.context import MergeBlocked
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
-from ingot.collaboration.merge_requests.merge.merge_ref import merge_ref_commit
+from ingot.collaboration.merge_requests.merge.merge_ref import trial_merge
 from ingot.collaboration.merge_requests.merge.params import MergeMergeRequest, RebaseMergeRequest
 from ingot.collaboration.merge_requests.merge.views import CanceledMergeView, MergeRefusalView, MergeRefView, RebaseView
 from ingot.collaboration.merge_requests.pipelines import list_merge_request_pipelines
@@ -18,9 +19,9 @@ from ingot.core.access.levels import Access
 from ingot.core.api.routes import AlternateResponse, Call, Routes, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
+from ingot.pipelines.views import PipelineBrief, pipeline_brief
 from ingot.projects.projects.api import repository_store
 from ingot.repositories.context import project_url
-from ingot.repositories.pipelines.views import PipelineBrief, pipeline_brief
 from ingot.repositories.protection.queries import branch_rules
 
 routes = Routes("merging")
@@ -67,15 +68,21 @@ def merge_merge_request(
     later = bool(params.merge_when_pipeline_succeeds or params.auto_merge)
     lookup = candidate.lookup
     try:
-        staged.merge(
-            stage.database, repository_store(stage.settings), stage.actor, lookup.merge_request, options, later=later
+        perform.merge(
+            stage.database,
+            repository_store(stage.settings),
+            stage.actor,
+            lookup.merge_request,
+            options,
+            later=later,
+            skips_train=bool(params.skip_merge_train),
         )
-    except staged.MergeBlocked as error:
+    except MergeBlocked as error:
         return _refusal_view(error)
     return _merge_request_as_view(stage, lookup)
 
 
-def _refusal_view(error: staged.MergeBlocked) -> AlternateResponse:
+def _refusal_view(error: MergeBlocked) -> AlternateResponse:
     if error.code == "not_open":
         return AlternateResponse(406, MergeRefusalView("406 Not Acceptable", error.code))
     if error.code in ("commits_status", "conflict", "need_rebase"):
@@ -145,7 +152,8 @@ def get_merge_ref(stage: StagedCall, lookup: MergeRequestLookup) -> MergeRefView
     """Get a commit that shows the target branch after the merge."""
     # The only GET that writes to a repository: the specification defines it so, for clients that fetch the ref
     # afterwards.
-    return MergeRefView(commit_id=merge_ref_commit(stage.database, repository_store(stage.settings), lookup))
+    store = repository_store(stage.settings)
+    return MergeRefView(commit_id=trial_merge(stage.database, store, lookup.project, lookup.merge_request).commit)
 
 
 @routes.get(
@@ -156,8 +164,10 @@ def get_merge_ref(stage: StagedCall, lookup: MergeRequestLookup) -> MergeRefView
 )
 def list_pipelines(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[PipelineBrief]:
     """List the pipelines of a merge request."""
-    source = visible_source_or_none(call.db, call.actor, lookup.merge_request)
-    if source is None:
-        return Listing([], page, 0)
-    listing = list_merge_request_pipelines(call.db, lookup.merge_request, page)
-    return listing.of([pipeline_brief(pipeline, project_url(call, source)) for pipeline in listing.items])
+    merge_request = lookup.merge_request
+    ids = (merge_request.source_project_id, merge_request.target_project_id)
+    projects = pipeline_projects(call.db, call.actor, ids)
+    listing = list_merge_request_pipelines(call.db, merge_request, projects, page)
+    return listing.of(
+        [pipeline_brief(pipeline, project_url(call, projects[pipeline.project_id])) for pipeline in listing.items]
+    )

@@ -9,7 +9,7 @@ from ingot.collaboration.merge_requests.merge.rebase import SourceContext, load_
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.db.database import Database
-from ingot.errors import Conflict, Invalid
+from ingot.core.errors import Conflict, Invalid
 from ingot.git.core.repository import Repository
 from ingot.git.history.ancestry import is_ancestor
 from ingot.git.history.commits import branch_tip, commit_or_none, decode_text
@@ -29,8 +29,8 @@ from ingot.git.writing.merge_request_commits import copy_commit
 from ingot.git.writing.merge_trees import MergeConflict
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.git.writing.tree_builder import TreeLeaf
+from ingot.repositories.ref_changes.apply import change_refs
 from ingot.repositories.ref_changes.branch_queue import branch_queue
-from ingot.repositories.ref_changes.staged import change_refs
 
 MAX_FILES = 100
 """Number of files with conflicts that can be resolved on a page."""

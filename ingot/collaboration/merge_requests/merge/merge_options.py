@@ -2,6 +2,8 @@
 
 import msgspec
 
+from ingot.collaboration.merge_requests.tables import Strategy
+
 
 class MergeOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     """Options of a merge; by default those of the merge request and its project.
@@ -15,6 +17,7 @@ class MergeOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     should_remove_source_branch: bool | None = None
     sha: str | None = None
     """The head that the caller has seen; another head is not merged."""
+    strategy: Strategy = "merge_when_checks_pass"
 
 
 DEFAULT_MERGE_OPTIONS = MergeOptions()

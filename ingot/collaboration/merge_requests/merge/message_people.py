@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
 
+from ingot.accounts.users.commit_addresses import commit_address
 from ingot.accounts.users.queries import find_user, users_by_ids
 from ingot.collaboration.merge_requests.approvals import approvers_of
 from ingot.collaboration.merge_requests.filters import KIND
@@ -86,11 +87,11 @@ def merge_request_url(db: Connection, project: Project, merge_request: MergeRequ
 def commit_signature(db: Connection, user_id: int) -> Signature:
     """Return the signature of a user for commits created now."""
     user = find_user(db, user_id)
-    return Signature(user.name or user.username, user.email, int(to_datetime(db.now).timestamp()), 0)
+    return Signature(user.name or user.username, commit_address(db, user), int(to_datetime(db.now).timestamp()), 0)
 
 
 def _signatures(db: Connection, user_ids: list[int]) -> tuple[Signature, ...]:
     users = users_by_ids(db, user_ids)
     now = int(to_datetime(db.now).timestamp())
     shown = [users[user_id] for user_id in user_ids if user_id in users]
-    return tuple(Signature(user.name or user.username, user.email, now, 0) for user in shown)
+    return tuple(Signature(user.name or user.username, commit_address(db, user), now, 0) for user in shown)

@@ -1,5 +1,7 @@
 """Request parameters of merging."""
 
+from typing import Literal
+
 from ingot.core.api.params import Params
 
 
@@ -14,7 +16,23 @@ class MergeMergeRequest(Params):
     auto_merge: bool | None = None
     sha: str | None = None
     skip_merge_train: bool | None = None
-    """Accepted because clients send it; has no effect."""
+    """Does not restart the merge train, if the project allows that."""
+
+
+class ListTrainCars(Params):
+    """Filters of cars of merge trains."""
+
+    scope: Literal["active", "complete"] | None = None
+    sort: Literal["asc", "desc"] = "desc"
+
+
+class AddToTrain(Params):
+    """Options of a merge by a train; ``auto_merge`` is the newer name of ``when_pipeline_succeeds``."""
+
+    auto_merge: bool | None = None
+    when_pipeline_succeeds: bool | None = None
+    sha: str | None = None
+    squash: bool | None = None
 
 
 class RebaseMergeRequest(Params):

@@ -1,6 +1,6 @@
 """Queries of merge requests to merge, and of merges in progress."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
@@ -44,8 +44,8 @@ _PENDING_MERGES = (
     .join(merge_requests, merge_requests.c.id == merge_request_merges.c.merge_request_id)
     .where(
         merge_requests.c.target_project_id == bindparam("project"),
-        merge_requests.c.target_branch == bindparam("branch"),
-        merge_request_merges.c.new_oid == bindparam("new"),
+        in_list(merge_requests.c.target_branch, "branches"),
+        in_list(merge_request_merges.c.new_oid, "oids"),
         merge_requests.c.deleted_at.is_(None),
     )
     .order_by(merge_request_merges.c.id)
@@ -55,7 +55,16 @@ _OPEN_FROM = (
     .where(merge_requests.c.source_project_id == bindparam("project"), IS_OPEN)
     .order_by(merge_requests.c.id)
 )
-_AT = _OPEN_FROM.where(merge_requests.c.head_oid == bindparam("sha"))
+_AT = (
+    select(*MERGE_REQUEST_COLUMNS)
+    .where(
+        (merge_requests.c.source_project_id == bindparam("project"))
+        | ((merge_requests.c.target_project_id == bindparam("project")) & (merge_requests.c.id == bindparam("own"))),
+        merge_requests.c.head_oid == bindparam("sha"),
+        IS_OPEN,
+    )
+    .order_by(merge_requests.c.id)
+)
 _AUTO_MERGES_FROM = _OPEN_FROM.where(
     merge_requests.c.merge_when_pipeline_succeeds.is_(True), in_list(merge_requests.c.source_branch, "branches")
 )
@@ -109,14 +118,18 @@ def open_merge_requests_with_heads(
     return db.all(MergeRequest, _OPEN_WITH_HEADS, project=project_id, branch=branch, heads=sorted(heads))
 
 
-def pending_merges_to(db: Connection, project_id: int, branch: str, new: str) -> list[PendingMerge]:
-    """Return the merges in progress that move a branch to this commit."""
-    return db.all(PendingMerge, _PENDING_MERGES, project=project_id, branch=branch, new=new)
+def pending_merges_to(db: Connection, project_id: int, tips: Mapping[str, str]) -> list[PendingMerge]:
+    """Return the merges in progress that move one of the branches to one of their new commits."""
+    branches, oids = list(tips), sorted(set(tips.values()))
+    return db.all(PendingMerge, _PENDING_MERGES, project=project_id, branches=branches, oids=oids)
 
 
-def open_merge_requests_at(db: Connection, project_id: int, sha: str) -> list[MergeRequest]:
-    """Return the open merge requests from a project whose head is this commit."""
-    return db.all(MergeRequest, _AT, project=project_id, sha=sha)
+def open_merge_requests_at(db: Connection, project_id: int, sha: str, own_id: int | None) -> list[MergeRequest]:
+    """Return the open merge requests whose head is this commit and that have a pipeline of a project.
+
+    These are those from the project, and the one whose ``own_id`` the pipeline has, which may be from a fork.
+    """
+    return db.all(MergeRequest, _AT, project=project_id, sha=sha, own=own_id or 0)
 
 
 def merge_with_leftover_branch(db: Connection, merge_request_id: int) -> PendingMerge | None:

@@ -6,11 +6,12 @@ from typing import NamedTuple
 from ingot.collaboration.merge_requests.merge.message_people import commit_signature
 from ingot.collaboration.merge_requests.merge.service import record_merge_error
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
+from ingot.collaboration.merge_requests.source_branch import pushable_source
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import Conflict, Denied, NotFound
+from ingot.core.errors import Conflict, Denied
 from ingot.git.history.ancestry import is_ancestor
 from ingot.git.history.commits import Signature, branch_tip
 from ingot.git.maintenance.store import RepositoryStore
@@ -18,10 +19,9 @@ from ingot.git.writing.merge_commits import MAX_REBASED_COMMITS, TooManyCommits,
 from ingot.git.writing.merge_request_commits import copy_commit
 from ingot.git.writing.merge_trees import MergeConflict
 from ingot.git.writing.ref_updates import RefUpdate
-from ingot.projects.projects.policy import may_write_project
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
-from ingot.repositories.ref_changes.staged import change_refs
+from ingot.repositories.ref_changes.apply import change_refs
 
 _REBASE_ERROR = "Rebase failed: the changes conflict with the target branch. Please rebase locally."
 _CLOSED = "Only an open merge request can be rebased."
@@ -76,11 +76,6 @@ def load_source_context(
     merge_request = merge_request_by_id(db, merge_request_id)
     if merge_request.state != "opened":
         raise Denied(closed)
-    try:
-        access, source = find_project(db, actor, merge_request.source_project_id or 0)
-    except NotFound:
-        raise Denied("You are not allowed to push to the source branch.") from None
-    if not may_write_project(actor, access, source):
-        raise Denied("You are not allowed to push to the source branch.")
+    _, source = pushable_source(db, actor, merge_request)
     _, target = find_project(db, actor, merge_request.target_project_id)
     return SourceContext(merge_request, source, target, commit_signature(db, actor.user_id))

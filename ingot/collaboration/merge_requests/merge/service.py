@@ -34,9 +34,9 @@ from ingot.collaboration.merge_requests.versions.source_tracker import enqueue_c
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
+from ingot.core.errors import Failure, NotFound
 from ingot.core.events.bus import emit
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Failure, NotFound
 from ingot.projects.projects.queries import find_project, project_or_none
 
 _DELETE_PENDING = delete(merge_request_merges).where(
@@ -70,6 +70,8 @@ class MergePlan(NamedTuple):
     remove_source_branch: bool
     scheduled: bool
     """Whether the merge was scheduled for the success of the pipeline, so that a user may have canceled it."""
+    train_oid: str | None = None
+    """The commit for which the merge train takes the new tip, which was not tested."""
 
 
 def record_pending_merge(db: Connection, actor: Actor, plan: MergePlan) -> None:
@@ -98,6 +100,7 @@ def record_pending_merge(db: Connection, actor: Actor, plan: MergePlan) -> None:
         merge_commit_oid=plan.new_oid,
         squash_commit_oid=plan.squash_commit_oid,
         remove_source_branch=plan.remove_source_branch,
+        train_oid=plan.train_oid,
         created_at=db.now,
     )
 
@@ -229,7 +232,7 @@ def cancel_merge(db: Connection, actor_id: int, merge_request: MergeRequest) -> 
         emit_merge_request_changed(db, actor_id, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
 
 
-def abort_auto_merge(db: Connection, merge_request: MergeRequest, reason: str) -> None:
+def abort_auto_merge(db: Connection, merge_request: MergeRequest, reason: str, *, from_train: bool = False) -> None:
     """Cancel a scheduled merge that has become impossible, with an error, and emit ``MergeFailed``."""
     locked = _locked_row_or_none(db, merge_request)
     if locked is None or not locked.merge_when_pipeline_succeeds or locked.state != "opened":
@@ -237,7 +240,7 @@ def abort_auto_merge(db: Connection, merge_request: MergeRequest, reason: str) -
     user_id = locked.merge_user_id or locked.author_id
     written = write_merge_request(db, locked, {**_NOT_LATER, "merge_error": reason})
     emit_merge_request_changed(db, user_id, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
-    emit(db, MergeFailed(locked.id, locked.target_project_id, locked.merge_user_id))
+    emit(db, MergeFailed(locked.id, locked.target_project_id, locked.merge_user_id, from_train))
 
 
 def record_merge_error(db: Connection, merge_request: MergeRequest, reason: str | None) -> None:

@@ -11,6 +11,7 @@ from ingot.collaboration.merge_requests.merge.queries import (
     pending_merges_to,
 )
 from ingot.collaboration.merge_requests.merge.service import cancel_merge, mark_merged
+from ingot.collaboration.merge_requests.merge.train_service import continue_train
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.service import subject_of
 from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
@@ -19,7 +20,8 @@ from ingot.collaboration.todos.service import add_todo, mark_todos_done_by_actio
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import enqueue
-from ingot.repositories.pipelines.events import PipelineChanged
+from ingot.pipelines.events import PipelineChanged
+from ingot.pipelines.tables import TRAIN_SUFFIX
 from ingot.repositories.ref_changes.events import RefsChanged
 
 subscriptions = Subscriptions()
@@ -28,15 +30,17 @@ subscriptions = Subscriptions()
 @subscriptions.on(RefsChanged)
 def mark_merged_by_push(db: Connection, event: RefsChanged) -> None:
     """Mark merge requests as merged when their target reaches the commit of a merge, or contains their head."""
-    for update in event.updates:
-        if update.branch is None or update.deletes:
-            continue
-        for pending in pending_merges_to(db, event.project_id, update.branch, update.new):
-            mark_merged(db, merge_request_by_id(db, pending.merge_request_id), event.actor_id, pending)
-        heads = event.merged_heads.get(update.branch)
-        if heads:
-            for merge_request in open_merge_requests_with_heads(db, event.project_id, update.branch, heads):
-                mark_merged(db, merge_request, event.actor_id, None)
+    tips = {update.branch: update.new for update in event.updates if update.branch is not None and not update.deletes}
+    for pending in pending_merges_to(db, event.project_id, tips) if tips else ():
+        merge_request = merge_request_by_id(db, pending.merge_request_id)
+        if tips[merge_request.target_branch] == pending.new_oid:
+            mark_merged(db, merge_request, event.actor_id, pending)
+            if pending.train_oid is not None:
+                continue_train(db, merge_request, pending)
+    for branch in filter(event.merged_heads.get, tips):
+        heads = event.merged_heads[branch]
+        for merge_request in open_merge_requests_with_heads(db, event.project_id, branch, heads):
+            mark_merged(db, merge_request, event.actor_id, None)
 
 
 @subscriptions.on(RefsChanged)
@@ -54,9 +58,11 @@ def enqueue_auto_merges(db: Connection, event: PipelineChanged) -> None:
 
     A failed or canceled pipeline leaves the merge scheduled, because it can be retried and succeed.
     """
-    if event.status in ("created", "manual", "skipped"):
+    if event.status in ("created", "manual", "skipped") or event.ref.endswith(TRAIN_SUFFIX):
         return
-    for merge_request in open_merge_requests_at(db, event.project_id, event.sha):
+    for merge_request in open_merge_requests_at(
+        db, event.project_id, event.source_sha or event.sha, event.merge_request_id
+    ):
         if event.status == "failed":
             # Without a scheduled merge there is no merge user.
             user_ids = [merge_request.author_id, merge_request.merge_user_id or merge_request.author_id]
@@ -74,7 +80,7 @@ def add_todos_for_failed_merge(db: Connection, event: MergeFailed) -> None:
     """Add todos for the author and for the user who scheduled the merge."""
     merge_request = merge_request_by_id(db, event.merge_request_id)
     user_ids = (merge_request.author_id, event.merge_user_id or merge_request.author_id)
-    _add_todos(db, merge_request, user_ids, "unmergeable")
+    _add_todos(db, merge_request, user_ids, "merge_train_removed" if event.from_train else "unmergeable")
 
 
 def _add_todos(db: Connection, merge_request: MergeRequest, user_ids: Sequence[int], action: str) -> None:

@@ -123,6 +123,7 @@ def approve_merge_request(context: MergeRequestCommandContext, _: str) -> str | 
     if (
         lookup is None
         or lookup.merge_request.state != "opened"
+        or lookup.approval_options.require_password_to_approve
         or not may_approve(context.actor, lookup.access, lookup)
     ):
         return None

@@ -14,7 +14,7 @@ from ingot.core.jobs.queue import enqueue
 from ingot.git.core.errors import MissingRepository
 from ingot.git.history.commits import branch_tip
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.repositories.pipelines.tables import Status
+from ingot.pipelines.tables import Status
 from ingot.repositories.protection.queries import branch_rules
 
 

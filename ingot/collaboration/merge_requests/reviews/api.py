@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ingot.collaboration.merge_requests.discussions.api import merge_request_subject_in_path
 from ingot.collaboration.merge_requests.queries import find_merge_request
-from ingot.collaboration.merge_requests.reviews import policy, queries, service, staged
+from ingot.collaboration.merge_requests.reviews import policy, queries, service, write_draft
 from ingot.collaboration.merge_requests.reviews.params import (
     ApplySuggestion,
     ApplySuggestions,
@@ -62,7 +62,7 @@ def get_draft_note(call: Call, subject_access: SubjectAccess) -> DraftNoteView:
 def create_draft_note(stage: StagedCall, subject_access: SubjectAccess, params: CreateDraftNote) -> DraftNoteView:
     """Create a draft note, which only the caller sees until it is published."""
     repository = _repository(stage, subject_access)
-    return draft_note_view(staged.create_draft(stage.database, repository, stage.actor, subject_access, params))
+    return draft_note_view(write_draft.create_draft(stage.database, repository, stage.actor, subject_access, params))
 
 
 @routes.put(
@@ -75,7 +75,7 @@ def create_draft_note(stage: StagedCall, subject_access: SubjectAccess, params: 
 def edit_draft_note(stage: StagedCall, subject_access: SubjectAccess, params: EditDraftNote) -> DraftNoteView:
     """Edit a draft note of the caller."""
     repository = _repository(stage, subject_access)
-    draft = staged.edit_draft(stage.database, repository, stage.actor, subject_access, stage.path, params)
+    draft = write_draft.edit_draft(stage.database, repository, stage.actor, subject_access, stage.path, params)
     return draft_note_view(draft)
 
 

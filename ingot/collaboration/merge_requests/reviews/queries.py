@@ -16,7 +16,7 @@ from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import Denied, Invalid, NotFound
+from ingot.core.errors import Denied, Invalid, NotFound
 
 _OWN_DRAFTS = select(draft_notes).where(
     draft_notes.c.merge_request_id == bindparam("merge_request"), draft_notes.c.author_id == bindparam("author")

@@ -21,8 +21,8 @@ from ingot.collaboration.subjects import SubjectAccess
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
+from ingot.core.errors import Invalid, NotFound
 from ingot.core.markup.quick_actions import extract_commands
-from ingot.errors import Invalid, NotFound
 from ingot.git.maintenance.store import RepositoryStore
 
 MAX_DRAFTS = 500

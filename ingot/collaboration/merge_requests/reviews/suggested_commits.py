@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+from ingot.accounts.users.commit_addresses import commit_address
 from ingot.accounts.users.queries import users_by_ids
-from ingot.accounts.users.tables import User
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.reviews.file_lines import lines_at
 from ingot.collaboration.merge_requests.reviews.queries import SuggestedChange, SuggestionSet, find_suggestions
 from ingot.collaboration.merge_requests.reviews.service import mark_suggestions_applied
+from ingot.collaboration.merge_requests.source_branch import pushable_source
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.versions.positions import position_of
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.errors import Conflict, Denied, Invalid, NotFound
+from ingot.core.errors import Conflict, Invalid
 from ingot.git.core.paths import path_encodings
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip
@@ -25,9 +26,7 @@ from ingot.git.history.last_commit import last_commit_id
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.entries import entry_or_none
 from ingot.git.writing.commits import TreeAction
-from ingot.projects.projects.policy import may_push_code
-from ingot.projects.projects.queries import find_project
-from ingot.repositories.commit_writing.staged import CommitDetails, FileEdit, commit_edits
+from ingot.repositories.commit_writing.write import CommitDetails, FileEdit, commit_edits
 from ingot.repositories.context import RepositoryContext
 
 _DEFAULT_MESSAGE = "Apply %{suggestions_count} suggestion(s) to %{files_count} file(s)"
@@ -44,8 +43,8 @@ class _ApplyContext(NamedTuple):
     suggested: SuggestionSet
     merge_request: MergeRequest
     source: RepositoryContext
-    authors: list[User]
-    """Authors of the suggestions other than the caller."""
+    authors: list[str]
+    """Names and addresses of authors of the suggestions other than the caller."""
 
 
 def apply_suggestions(
@@ -71,17 +70,13 @@ def apply_suggestions(
 def _load_context(db: Connection, store: RepositoryStore, actor: Actor, ids: Sequence[int]) -> _ApplyContext:
     suggested = find_suggestions(db, actor, ids)
     merge_request = merge_request_by_id(db, suggested.lookup.merge_request.id)
-    try:
-        access, source = find_project(db, actor, merge_request.source_project_id or 0)
-    except NotFound:
-        raise Denied("You are not allowed to push to the source branch.") from None
-    if not may_push_code(actor, access, source):
-        raise Denied("You are not allowed to push to the source branch.")
+    access, source = pushable_source(db, actor, merge_request)
     if merge_request.state != "opened":
         raise Invalid(_NOT_OPEN.get(merge_request.state, "Can't apply this suggestion."))
     author_ids = list(dict.fromkeys(change.note.author_id for change in suggested.changes))
     users = users_by_ids(db, author_ids)
-    authors = [users[user_id] for user_id in author_ids if user_id != actor.user_id]
+    others = [users[user_id] for user_id in author_ids if user_id != actor.user_id]
+    authors = [f"{author.name} <{commit_address(db, author)}>" for author in others]
     source_context = RepositoryContext(access, source, store.open(source.repository_key))
     return _ApplyContext(suggested, merge_request, source_context, authors)
 
@@ -139,5 +134,5 @@ def _commit_message(context: _ApplyContext, files: int, message: str | None) -> 
         "project_name": context.source.project.name,
     }
     subject = _VARIABLE.sub(lambda match: variables.get(match[1], match[0]), template)
-    trailers = [f"Co-authored-by: {author.name} <{author.email}>" for author in context.authors]
+    trailers = [f"Co-authored-by: {author}" for author in context.authors]
     return "\n\n".join([subject, "\n".join(trailers)]).strip() + "\n"

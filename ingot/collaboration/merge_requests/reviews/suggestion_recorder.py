@@ -11,9 +11,9 @@ from ingot.collaboration.notes.queries import SUGGESTION_MARK, find_note
 from ingot.collaboration.notes.tables import Note, suggestions
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
+from ingot.core.log import log_failure
 from ingot.git.core.errors import GitError
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.log import log_failure
 from ingot.projects.projects.tables import projects
 
 _REPOSITORY_KEY = select(projects.c.repository_key).where(projects.c.id == bindparam("project"))

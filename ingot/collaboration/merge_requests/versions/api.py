@@ -22,7 +22,8 @@ from ingot.git.core.repository import Repository
 from ingot.git.history.commits import read_commits
 from ingot.projects.projects.api import repository_store
 from ingot.repositories.commits.views import CommitView, DiffView, commit_view
-from ingot.repositories.context import project_url
+from ingot.repositories.context import project_url, repository_state
+from ingot.repositories.diff_limits import diff_limits
 
 routes = Routes("merge_requests")
 
@@ -37,6 +38,7 @@ def repository_of(call: Call, lookup: MergeRequestLookup) -> Repository:
     on=merge_request_in_path,
     may=policy.may_read_merge_request,
     returns=list[CommitView],
+    cached=repository_state,
 )
 def list_commits(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[CommitView]:
     """List the commits of a merge request, the newest first."""
@@ -51,11 +53,13 @@ def list_commits(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[
     on=merge_request_in_path,
     may=policy.may_read_merge_request,
     returns=ChangesView,
+    cached=repository_state,
 )
 def get_changes(call: Call, lookup: MergeRequestLookup, params: GetChanges) -> ChangesView:  # noqa: ARG001 - The parameters are validated, and have no effect.
     """Get a merge request with its changes."""
     repository = repository_of(call, lookup)
-    diff = queries.diff_of(repository, queries.current_commit_range(call.db, repository, lookup.merge_request))
+    span = queries.current_commit_range(call.db, repository, lookup.merge_request)
+    diff = queries.diff_of(repository, span, diff_limits(call.db))
     return changes_view(merge_request_as_view(call, call.db, lookup.project, lookup.merge_request, asks_git=True), diff)
 
 
@@ -64,11 +68,13 @@ def get_changes(call: Call, lookup: MergeRequestLookup, params: GetChanges) -> C
     on=merge_request_in_path,
     may=policy.may_read_merge_request,
     returns=list[DiffView],
+    cached=repository_state,
 )
 def list_diffs(call: Call, lookup: MergeRequestLookup, params: GetChanges, page: Page) -> Listing[DiffView]:  # noqa: ARG001 - The parameters are validated, and have no effect.
     """List the changed files of a merge request with their diffs."""
     repository = repository_of(call, lookup)
-    diff = queries.diff_of(repository, queries.current_commit_range(call.db, repository, lookup.merge_request))
+    span = queries.current_commit_range(call.db, repository, lookup.merge_request)
+    diff = queries.diff_of(repository, span, diff_limits(call.db))
     return slice_page(diff_views(diff), page)
 
 
@@ -109,4 +115,5 @@ def get_version(call: Call, lookup: MergeRequestLookup) -> DiffVersionDetailView
     version = queries.find_version(call.db, lookup.merge_request, path_number(call.path, "version_id"))
     repository, span = repository_of(call, lookup), queries.commit_range_of(version)
     commits = read_commits(repository, queries.commits_in(repository, span))
-    return version_detail_view(version, commits, queries.diff_of(repository, span), project_url(call, lookup.project))
+    diff = queries.diff_of(repository, span, diff_limits(call.db))
+    return version_detail_view(version, commits, diff, project_url(call, lookup.project))

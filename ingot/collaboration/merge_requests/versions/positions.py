@@ -1,22 +1,17 @@
 """Positions of notes in diffs: validation, and tracing into later versions."""
 
 import hashlib
-from sys import getsizeof
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
-from ingot.cache import BoundedCache, declare_cache
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import Diff, FileDiff, diff_between
 from ingot.git.diffs.line_maps import LineMap
 from ingot.git.diffs.line_positions import line_position_or_none
 from ingot.git.history.commits import decode_text
-
-_line_map_cache: BoundedCache[str, LineMap] = declare_cache("line-maps", share=1)
-_LINE_BYTES = 160
-"""Memory of a line in a line map."""
 
 
 class RangeEnd(msgspec.Struct, frozen=True):
@@ -172,13 +167,10 @@ def _moved(
     )
 
 
+# A push traces many notes on the same file one after the other.
+@lru_cache(4)
 def _lines(patch: str) -> LineMap:
-    """Return the line map of a patch from the cache, because many notes are on the same file."""
-    lines = _line_map_cache.get(patch)
-    if lines is None:
-        lines = LineMap(patch)
-        _line_map_cache.put(patch, lines, getsizeof(patch) + _LINE_BYTES * patch.count("\n") + 1_000)
-    return lines
+    return LineMap(patch)
 
 
 def _has_line(lines: LineMap, old: int | None, new: int | None) -> bool:

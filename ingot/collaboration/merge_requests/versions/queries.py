@@ -8,9 +8,9 @@ from ingot.collaboration.merge_requests.queries import latest_version
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest, merge_request_versions
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.core.errors import NotFound
 from ingot.git.core.repository import Repository
-from ingot.git.diffs.diffs import Diff, diff_between
+from ingot.git.diffs.diffs import Diff, DiffLimits, diff_between
 from ingot.git.diffs.patches import patch_between
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.history.log import ALL_COMMITS, commits_between, list_commits
@@ -87,11 +87,11 @@ def commits_in(repository: Repository, commit_range: CommitRange) -> list[str]:
     return commits_between(repository, commit_range.start_oid, commit_range.head_oid, MAX_COMMITS)[::-1]
 
 
-def diff_of(repository: Repository, commit_range: CommitRange) -> Diff:
+def diff_of(repository: Repository, commit_range: CommitRange, limits: DiffLimits) -> Diff:
     """Return the changes of a version."""
     if commit_range.base_oid == commit_range.head_oid:
         return Diff(())
-    return diff_between(repository, commit_range.base_oid, commit_range.head_oid)
+    return diff_between(repository, commit_range.base_oid, commit_range.head_oid, limits)
 
 
 def patch_of(repository: Repository, commit_range: CommitRange) -> bytes:

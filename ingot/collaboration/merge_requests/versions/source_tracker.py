@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import bindparam, select
 
+from ingot.collaboration.merge_requests.approval_rules.limits import options_in_force
 from ingot.collaboration.merge_requests.approvals import remove_approval, reset_approvals
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.queries import latest_version, merge_request_by_id, open_merge_requests_from
@@ -27,9 +28,9 @@ from ingot.collaboration.merge_requests.versions.service import COLLECTING, add_
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import Timestamp
+from ingot.core.errors import NotFound
 from ingot.core.events.bus import Subscriptions, emit
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import NotFound
 from ingot.git.core.errors import MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip
@@ -192,9 +193,10 @@ def move_head(db: Connection, merge_request: MergeRequest, head_oid: str, pusher
     written = write_merge_request(db, locked, {"head_oid": head_oid})
     add_version(db, locked.id, pusher_id, head_oid)
     target = project_or_none(db, locked.target_project_id)
-    if target is not None and target.options.reset_approvals_on_push:
+    options = None if target is None else options_in_force(db, target.options)
+    if options is not None and options.reset_approvals_on_push:
         reset_approvals(db, locked)
-    elif target is not None and target.options.merge_requests_disable_committers_approval and pusher_id is not None:
+    elif options is not None and options.merge_requests_disable_committers_approval and pusher_id is not None:
         remove_approval(db, locked, pusher_id)
     emit_merge_request_changed(
         db, pusher_id or locked.author_id, written, "updated", {"head_oid": (locked.head_oid, head_oid)}

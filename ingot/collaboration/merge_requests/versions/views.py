@@ -21,6 +21,7 @@ from ingot.git.diffs.diffs import Diff, diff_between
 from ingot.git.diffs.patches import PatchContent, read_diff, read_mails
 from ingot.git.history.commits import Commit
 from ingot.repositories.commits.views import CommitView, DiffView, commit_view, diff_view
+from ingot.repositories.diff_limits import diff_limits
 
 
 class ChangesView(MergeRequestDetailView, kw_only=True):
@@ -120,13 +121,18 @@ def newest_version(db: Connection, merge_request_id: int) -> PushedVersion | Non
     return None if version is None else _pushed(version)
 
 
-def version_diffs(repository: Repository, version: PushedVersion, since: PushedVersion | None = None) -> list[DiffView]:
+def version_diffs(
+    db: Connection, repository: Repository, version: PushedVersion, since: PushedVersion | None = None
+) -> list[DiffView]:
     """Return what a version changes, or what changed since another one."""
+    limits = diff_limits(db)
     if since is None:
-        return diff_views(diff_of(repository, CommitRange(version.start_oid, version.base_oid, version.head_oid)))
+        return diff_views(
+            diff_of(repository, CommitRange(version.start_oid, version.base_oid, version.head_oid), limits)
+        )
     if since.head_oid == version.head_oid:
         return []
-    return diff_views(diff_between(repository, since.head_oid, version.head_oid))
+    return diff_views(diff_between(repository, since.head_oid, version.head_oid, limits))
 
 
 def read_changes(

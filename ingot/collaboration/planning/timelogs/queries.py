@@ -13,8 +13,8 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.core.db.times import Timestamp, day_of
-from ingot.errors import NotFound
+from ingot.core.db.times import Timestamp
+from ingot.core.errors import NotFound
 
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "timelog": timelogs.c.id == bindparam("timelog"),
@@ -77,7 +77,7 @@ def _sum(kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[
 
 
 def _actor_values(db: Connection, actor: Actor) -> dict[str, Any]:
-    return {"actor": actor.user_id, "today": day_of(db.now)}
+    return {"actor": actor.user_id, "today": db.today}
 
 
 def list_timelogs(

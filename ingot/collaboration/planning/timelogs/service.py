@@ -6,7 +6,7 @@ from ingot.collaboration.planning.timelogs.tables import timelogs
 from ingot.collaboration.subjects import Subject
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.errors import Invalid
+from ingot.core.errors import Invalid
 
 MAX_SUMMARY_LENGTH = 255
 _OF_SUBJECT = (timelogs.c.subject_kind == bindparam("kind")) & (timelogs.c.subject_id == bindparam("subject"))

@@ -1,0 +1,1 @@
+"""Cron expressions and their time zones."""

@@ -1,0 +1,1 @@
+"""Files that are encrypted with the secret of the instance."""

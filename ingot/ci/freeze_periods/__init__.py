@@ -1,0 +1,1 @@
+"""Freeze periods: recurring times in which a project should not be deployed."""

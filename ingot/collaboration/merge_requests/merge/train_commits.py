@@ -1,0 +1,40 @@
+"""Commits that merge trains test: what the target branch will be after the merge of a car."""
+
+from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
+from ingot.collaboration.merge_requests.merge.context import MergeContext, should_squash
+from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
+from ingot.git.history.ancestry import is_ancestor
+from ingot.git.history.commits import read_commits
+from ingot.git.writing.commits import CommitMetadata, write_commit
+from ingot.git.writing.merge_commits import MergeResult, merge_commit, rebase_commits, squash_merge
+from ingot.git.writing.merge_trees import MergeConflict, write_merged_tree
+
+
+def build_train_commits(context: MergeContext, options: MergeOptions, base: str) -> MergeResult:
+    """Create the commits of a merge into ``base``, by the merge method of the project.
+
+    Raises ``MergeConflict``, also if nothing is left to merge, and ``TooManyCommits`` for a long rebase.
+    """
+    project, head, repository = context.project, context.merge_request.head_oid, context.repository
+    author, caller = context.messages.author, context.messages.merged_by
+    if is_ancestor(repository, head, base):
+        raise MergeConflict
+    metadata = CommitMetadata((options.commit_message or "").strip() or merge_message(context.messages), caller, caller)
+    squash = should_squash(context, options)
+    text = (options.squash_commit_message or "").strip() or squash_message(context.messages) if squash else ""
+    squash_metadata = CommitMetadata(text, author, caller)
+    if project.merge_method == "merge":
+        if squash:
+            return squash_merge(repository, base, head, squash_metadata, metadata)
+        return merge_commit(repository, base, head, metadata)
+    if squash:
+        rebased = write_commit(repository, write_merged_tree(repository, base, head), [base], squash_metadata)
+    else:
+        rebased = head if is_ancestor(repository, base, head) else rebase_commits(repository, base, head, caller)
+        if rebased == base:
+            raise MergeConflict
+    squashed = rebased if squash else None
+    if project.merge_method == "ff":
+        return MergeResult(rebased, squashed)
+    (tip,) = read_commits(repository, [rebased])
+    return MergeResult(write_commit(repository, tip.tree, [base, rebased], metadata), squashed)

@@ -1,0 +1,37 @@
+"""Interface of the rate limits, through which requests of all kinds are counted."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from typing import Any, Literal, NamedTuple, Protocol
+
+from ingot.core.access.actor import Actor
+from ingot.core.api.responses import Header
+from ingot.core.http.transfer_slots import TransferCaller
+
+RequestKind = Literal["api", "inside", "page", "lfs", "ssh", "git"]
+"""A call of the API over HTTP or by a page, a page, a request of Git LFS, or a git command over SSH or HTTP."""
+
+
+class LimitedRequest(NamedTuple):
+    """A request, as far as limits depend on it."""
+
+    actor: Actor
+    caller: TransferCaller
+    """The name of the caller, empty if anonymous, and the network."""
+    path: str
+    """The path as the client sent it."""
+    params: Mapping[str, str]
+    """The parameters in the path."""
+
+
+class RateLimits(Protocol):
+    """Limits of the number of requests; off unless configured."""
+
+    async def applying(self, kind: RequestKind, method: str, route: str, pool: Executor) -> Sequence[Any]:
+        """Return the limits that count requests to a route; empty if there are none."""
+
+    def take(self, limits: Sequence[Any], request: LimitedRequest) -> list[Header]:
+        """Count a request and return the headers of the remaining quota; raise ``Throttled`` beyond a limit."""
+
+    def take_inside(self, method: str, route: str, request: LimitedRequest) -> None:
+        """Count a change that a page or a GraphQL query makes; raise ``Throttled`` beyond a limit."""

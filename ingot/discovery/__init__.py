@@ -1,1 +1,0 @@
-"""Search, activity feed, notifications, and markdown with references."""

@@ -1,0 +1,97 @@
+"""Storage of issues."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ingot.collaboration.issues.service import add_to_issue_counts
+from ingot.collaboration.issues.tables import issue_assignees, issues
+from ingot.import_export.target.context import Change, StoreContext, StoredIds
+from ingot.import_export.target.iids import IidSequence, assign_iids
+from ingot.import_export.target.notes import DiscussedSubject, store_discussions
+from ingot.import_export.target.rows import day_or_none, insert_rows, rows_by_ids, update_rows
+from ingot.import_export.target.work_items import (
+    PlanningIds,
+    StoredItem,
+    closing_columns,
+    planning_ids,
+    recount_notes,
+    shared_columns,
+    store_relations,
+    store_users,
+)
+from ingot.import_export.work_item_records import IssueRecord
+
+_KIND = "issue"
+_IIDS = IidSequence(_KIND, issues, "project_id", "#")
+_MAX_POSITION = 2**62
+
+
+def store_issues(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
+    """Store issues with everything that belongs to them."""
+    db = context.db
+    known = rows_by_ids(
+        db, issues, {change.local_id for change in changes if change.local_id}, "state", "confidential", "deleted_at"
+    )
+    kept = [change for change in changes if not change.local_id or _exists(context, change, known)]
+    ids = planning_ids(context, [change.record for change in kept])
+    rows = {change.key: _columns(context, change.record, ids) for change in kept}
+    new = [change for change in kept if not change.local_id]
+    iids = assign_iids(context, _IIDS, [(change.key, change.record.iid) for change in new])
+    fixed = {"project_id": context.project.id, "moved_to_id": None, "deleted_at": None}
+    inserted = [{**fixed, "iid": iids[change.key], **rows[change.key][0]} for change in new]
+    new_ids = dict(zip([change.key for change in new], insert_rows(db, issues, inserted), strict=True))
+    update_rows(db, issues, [(change.local_id, rows[change.key][0]) for change in kept if change.local_id])
+    items = [
+        StoredItem(
+            change,
+            change.local_id or new_ids[change.key],
+            rows[change.key][0]["state"],
+            rows[change.key][0]["confidential"],
+            rows[change.key][1],
+        )
+        for change in kept
+    ]
+    _count(context, items, known)
+    store_relations(context, _KIND, items, ids)
+    assignees = {item.id: context.user_ids(item.record.assignees) for item in items}
+    store_users(context, issue_assignees, "issue_id", items, assignees)
+    store_discussions(
+        context,
+        _KIND,
+        [DiscussedSubject(_KIND, item.id, item.change.key, item.record.discussions, item.is_new) for item in items],
+    )
+    recount_notes(context, _KIND, issues, items)
+    return {change.key: change.local_id for change in changes} | {item.change.key: item.id for item in items}
+
+
+def _exists(context: StoreContext, change: Change, known: dict[int, tuple[Any, ...]]) -> bool:
+    if change.local_id in known and known[change.local_id][2] is None:
+        return True
+    context.problem(f"The issue #{change.record.iid} was deleted here; its changes at the source were not imported.")
+    return False
+
+
+def _columns(context: StoreContext, record: IssueRecord, ids: PlanningIds) -> tuple[dict[str, Any], list[int]]:
+    columns, mentioned = shared_columns(context, record, ids)
+    state = "closed" if record.state in ("closed", "locked") else "opened"
+    position = record.position if record.position is None or abs(record.position) < _MAX_POSITION else None
+    return {
+        **columns,
+        **closing_columns(context, record, closed=state == "closed"),
+        "state": state,
+        "confidential": record.confidential,
+        "due_date": day_or_none(record.due_date),
+        "position": position,
+        "issue_type": "task" if record.issue_type == "task" else "issue",
+    }, mentioned
+
+
+def _count(context: StoreContext, items: Sequence[StoredItem], known: dict[int, tuple[Any, ...]]) -> None:
+    changes: Counter[tuple[int, str, bool]] = Counter()
+    for item in items:
+        changes[context.project.id, item.state, item.confidential] += 1
+        if not item.is_new:
+            state, confidential, _ = known[item.id]
+            changes[context.project.id, state, confidential] -= 1
+    add_to_issue_counts(context.db, changes)

@@ -1,1 +1,0 @@
-"""Service integrations: chat messages, emails on push and Jira."""

@@ -1,1 +1,0 @@
-"""Import of projects and groups from other servers and from archives, and their export."""

@@ -1,0 +1,76 @@
+"""Response structs of services, always without secrets."""
+
+from typing import Any
+
+import msgspec
+
+from ingot.core.api.views import View
+from ingot.core.db.times import Timestamp
+from ingot.integrations.registry import CONFIDENTIAL, FLAGS, REGISTRY, Integration
+from ingot.integrations.tables import Service, ServiceParent
+from ingot.projects.projects.tables import Project
+
+NOT_IMPLEMENTED_REASON = "This integration is not supported: its settings are stored but have no effect."
+
+
+class ServiceBriefView(View):
+    """Service in a list, without its properties."""
+
+    id: int | None
+    title: str
+    slug: str
+    created_at: Timestamp | None
+    updated_at: Timestamp | None
+    active: bool
+    inactive_reason: str | None
+    """Reason why the service has no effect even if it is active, or None."""
+    push_events: bool
+    tag_push_events: bool
+    issues_events: bool
+    confidential_issues_events: bool
+    merge_requests_events: bool
+    note_events: bool
+    confidential_note_events: bool
+    job_events: bool
+    pipeline_events: bool
+    wiki_page_events: bool
+    commit_events: bool
+    comment_on_event_enabled: bool
+    """Whether an integration of a tracker comments there on references; also one of its properties."""
+    inherited: bool
+    """Whether the settings are those of a group above."""
+
+
+class ServiceView(ServiceBriefView):
+    """Service with its properties, except secrets."""
+
+    properties: dict[str, Any]
+
+
+def service_brief_view(parent: ServiceParent, service: Service) -> ServiceBriefView:
+    """Return the view of a service of a project or group in a list."""
+    return ServiceBriefView(**_fields(parent, REGISTRY[service.slug], service))
+
+
+def service_view(parent: ServiceParent, integration: Integration, service: Service | None) -> ServiceView:
+    """Return the view of a service of a project or group; one that was never set up is shown as inactive."""
+    properties = msgspec.json.decode(service.properties) if service else {}
+    return ServiceView(**_fields(parent, integration, service), properties=properties)
+
+
+def _fields(parent: ServiceParent, integration: Integration, service: Service | None) -> dict[str, Any]:
+    events = msgspec.json.decode(service.events) if service else [name for name in FLAGS if name not in CONFIDENTIAL]
+    properties = msgspec.json.decode(service.properties) if service else {}
+    return {
+        "id": service.id if service else None,
+        "title": (integration.kind == "tracker" and properties.get("title")) or integration.title,
+        "slug": integration.slug,
+        "created_at": service.created_at if service else None,
+        "updated_at": service.updated_at if service else None,
+        "active": service.active if service else False,
+        "inactive_reason": NOT_IMPLEMENTED_REASON if integration.kind == "none" else None,
+        **{name: name in events for name in FLAGS},
+        "comment_on_event_enabled": properties.get("comment_on_event_enabled") is not False,
+        "inherited": service is not None
+        and parent.id != (service.project_id if isinstance(parent, Project) else service.group_id),
+    }

@@ -1,1 +1,0 @@
-"""Webhooks of projects, groups and the instance."""

@@ -1,0 +1,1 @@
+"""Model Context Protocol: tools for agents over the endpoints."""

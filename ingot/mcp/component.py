@@ -1,0 +1,77 @@
+"""HTTP component of the Model Context Protocol: streamable HTTP without sessions and without event streams."""
+
+from collections.abc import Callable
+from functools import cached_property
+
+from ingot.core.access.rules import signed_in
+from ingot.core.access.scopes import READ_SCOPES
+from ingot.core.api.component import CORS_HEADERS, NOSNIFF, PREFLIGHT_HEADERS
+from ingot.core.api.internal_client import InternalClient
+from ingot.core.api.kernel import Kernel
+from ingot.core.api.responses import encode
+from ingot.core.api.route_table import imported_table
+from ingot.core.api.routes import RawResponse, Routes, StagedCall
+from ingot.core.http.frontend import send_response
+from ingot.core.http.request import Request, Send, Trace
+from ingot.mcp.messages import McpParams, Message, read_messages
+
+_ALLOW_HEADERS = b"access-control-allow-headers"
+_PREFLIGHT_HEADERS = [
+    (name, value + b", MCP-Protocol-Version" if name == _ALLOW_HEADERS else value) for name, value in PREFLIGHT_HEADERS
+]
+_PATHS = (b"/api/v4/mcp", b"/api/v4/mcp/")
+_JSON = "application/json"
+
+
+class McpComponent:
+    """HTTP component that answers agents; ``client`` calls the endpoints of the REST API."""
+
+    def __init__(self, kernel: Kernel, client: Callable[[], InternalClient]) -> None:
+        self._kernel = kernel
+        self._make_client = client
+        routes = Routes("mcp")
+        routes.post(
+            "/mcp",
+            may=signed_in,
+            returns=RawResponse,
+            status=200,
+            scopes=READ_SCOPES,
+            staged=True,
+            read_body=read_messages,
+        )(self._answer)
+        self._routes = imported_table(routes.endpoints)
+
+    def handles(self, request: Request) -> bool:
+        """Return whether the path is that of the protocol."""
+        return request.path in _PATHS
+
+    async def serve(self, request: Request, send: Send, trace: Trace) -> None:
+        """Respond to one request."""
+        if request.method == "OPTIONS" and b"access-control-request-method" in request.headers:
+            await send_response(send, trace, 204, [*_PREFLIGHT_HEADERS], b"")
+            return
+        response, call = await self._kernel.handle(request, b"/mcp", self._routes)
+        if call is not None:
+            trace.route, trace.user = call.endpoint.path, call.actor.username
+        headers = [*response.headers, NOSNIFF]
+        if response.status == 401:
+            headers.append((b"www-authenticate", b'Bearer realm="Ingot"'))
+        if b"origin" in request.headers:
+            headers += CORS_HEADERS
+        await send_response(send, trace, response.status, headers, response.body)
+
+    @cached_property
+    def _client(self) -> InternalClient:
+        return self._make_client()
+
+    def _answer(self, stage: StagedCall, params: McpParams, messages: Message | list[Message]) -> RawResponse:
+        """Answer the messages of a body; without a request among them, the response is empty."""
+        from ingot.mcp.service import McpService  # Loads the schemas of the tools.
+
+        version = stage.settings.reported_version
+        service = McpService(self._client, stage.actor, stage.origin, version, read_only=params.read_only)
+        several = messages if isinstance(messages, list) else [messages]
+        answers = [answer for message in several if (answer := service.answer(message)) is not None]
+        if not answers:
+            return RawResponse(b"", status=202)
+        return RawResponse(encode(answers if isinstance(messages, list) else answers[0]), _JSON)

@@ -1,0 +1,101 @@
+"""Answers to the messages of a client; no session is kept, so that any worker can answer any request."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ingot.core.access.actor import Actor
+from ingot.core.api.internal_client import InternalCaller, InternalClient, Target
+from ingot.core.api.params import MissingParameter
+from ingot.core.api.request_fields import BadRequest
+from ingot.core.api.responses import error_response
+from ingot.core.api.routes import AlternateResponse
+from ingot.core.errors import Failure
+from ingot.core.http.request import Origin
+from ingot.mcp.messages import PROTOCOL_VERSIONS, Message
+from ingot.mcp.results import result_of, text_result
+from ingot.mcp.tools import TOOLS, Tool, describe, endpoint_of, is_available, schema_of
+
+_METHOD_NOT_FOUND = -32601
+_INVALID_PARAMS = -32602
+_INSTRUCTIONS = "The argument id is the number or the full path of a project."
+
+
+class ProtocolError(Exception):
+    """An error of the protocol; those of tools are results."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class McpService:
+    """Answers for one caller."""
+
+    def __init__(self, client: InternalClient, actor: Actor, origin: Origin, version: str, *, read_only: bool) -> None:
+        self._client = client
+        self._caller = InternalCaller(actor, origin)
+        self._version = version
+        self._read_only = read_only
+        self._methods: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+            "initialize": self._initialize,
+            "ping": lambda _: {},
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+        }
+
+    def answer(self, message: Message) -> dict[str, Any] | None:
+        """Return the response to a message; None for notifications and responses."""
+        if message.id is None or not message.method:
+            return None
+        answer: dict[str, Any] = {"jsonrpc": "2.0", "id": message.id}
+        try:
+            method = self._methods.get(message.method)
+            if method is None:
+                raise ProtocolError(_METHOD_NOT_FOUND, f"Method not found: {message.method}")
+            return {**answer, "result": method(message.params)}
+        except ProtocolError as error:
+            return {**answer, "error": {"code": error.code, "message": str(error)}}
+
+    def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        requested = params.get("protocolVersion")
+        return {
+            "protocolVersion": requested if requested in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
+            "capabilities": {"tools": {"listChanged": False}},
+            "serverInfo": {"name": "ingot", "title": "Ingot", "version": self._version},
+            "instructions": _INSTRUCTIONS,
+        }
+
+    def _list_tools(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {"tools": [describe(self._client.table, tool) for tool in TOOLS.values() if self._has(tool)]}
+
+    def _has(self, tool: Tool) -> bool:
+        return is_available(self._client.table, self._caller.actor, tool, read_only=self._read_only)
+
+    def _call_tool(self, params: dict[str, Any]) -> dict[str, Any]:
+        name, arguments = params.get("name"), params.get("arguments", {})
+        tool = TOOLS.get(name) if isinstance(name, str) else None
+        if tool is None or not self._has(tool):
+            raise ProtocolError(_INVALID_PARAMS, f"Unknown tool: {name}")
+        if not isinstance(arguments, dict):
+            raise ProtocolError(_INVALID_PARAMS, "The arguments must be an object")
+        schema = schema_of(self._client.table, tool)
+        unknown, missing = arguments.keys() - schema["properties"].keys(), schema["required"] - arguments.keys()
+        if unknown or missing:
+            word, names = ("Unknown", unknown) if unknown else ("Missing", missing)
+            return text_result(f"{word} arguments: {', '.join(sorted(names))}", is_error=True)
+        return self._run(tool, arguments)
+
+    def _run(self, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+        endpoint = endpoint_of(self._client.table, tool)
+        names = [name for name in arguments if f":{name}" in endpoint.path.split("/")]
+        path = {name: str(arguments[name]) for name in names}
+        sent = {name: value for name, value in arguments.items() if name not in path}
+        target = Target(path, endpoint.path.split("/")[1])
+        try:
+            response = self._client.call(self._caller, endpoint.handler, target, sent)
+        except (Failure, BadRequest, MissingParameter) as error:
+            refusal = error_response(error, endpoint.denied, endpoint.conflict)
+            return text_result(refusal.body.decode() if refusal else str(error), is_error=True)
+        if isinstance(response, AlternateResponse):
+            return {**result_of(response.content, (), tail=False), "isError": response.status >= 400}
+        return result_of(response, tool.gives, tail=tool.tail)

@@ -1,0 +1,149 @@
+"""The tools: a name, the endpoint that a tool calls, and the parts of its parameters and response that agents need."""
+
+from typing import Any, NamedTuple
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.scopes import has_any_scope
+from ingot.core.api.openapi import input_schema
+from ingot.core.api.route_table import RouteTable
+from ingot.core.api.routes import Endpoint
+
+_PAGE = ("page", "per_page")
+_ISSUE = ("iid", "title", "description", "state", "labels", "assignees.username", "author.username", "web_url")
+_ISSUES = ("iid", "title", "state", "labels", "author.username", "updated_at")
+_MERGE_REQUEST = (
+    *("iid", "title", "description", "state", "draft", "source_branch", "target_branch", "sha", "author.username"),
+    *("detailed_merge_status", "has_conflicts", "labels", "head_pipeline.id", "head_pipeline.status", "web_url"),
+)
+_MERGE_REQUESTS = ("iid", "title", "state", "draft", "source_branch", "target_branch", "author.username", "updated_at")
+_NOTE = ("id", "body", "author.username", "system", "created_at")
+_PIPELINE = ("id", "status", "ref", "sha", "source", "created_at", "web_url")
+_JOB = ("id", "name", "stage", "status", "failure_reason", "allow_failure", "duration", "web_url")
+_COMMIT = ("id", "title", "author_name", "created_at")
+_SEARCH = (
+    *("id", "iid", "title", "name", "path_with_namespace", "username", "state", "web_url"),
+    *("path", "ref", "startline", "data", "project_id"),
+)
+
+
+class Tool(NamedTuple):
+    """A tool that calls one endpoint."""
+
+    name: str
+    route: str
+    takes: tuple[str, ...]
+    """Parameters besides those of the path; the endpoint declares their types."""
+    gives: tuple[str, ...] = ()
+    """Attributes of the response; all of them if empty."""
+    tail: bool = False
+    """Whether only the end of a text is returned."""
+
+    @property
+    def reads_only(self) -> bool:
+        """Return whether the tool changes nothing."""
+        return self.route.startswith("GET ")
+
+
+_PROJECT = "/projects/:id"
+_MR = f"{_PROJECT}/merge_requests/:merge_request_iid"
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        # Names and parameters as GitLab documents them.
+        Tool("get_mcp_server_version", "GET /version", ()),
+        Tool(
+            "create_issue",
+            f"POST {_PROJECT}/issues",
+            ("title", "description", "assignee_ids", "milestone_id", "labels", "confidential"),
+            _ISSUE,
+        ),
+        Tool("get_issue", f"GET {_PROJECT}/issues/:issue_iid", (), _ISSUE),
+        Tool(
+            "create_merge_request",
+            f"POST {_PROJECT}/merge_requests",
+            (
+                *("title", "source_branch", "target_branch", "target_project_id", "description"),
+                *("assignee_ids", "reviewer_ids", "labels", "milestone_id"),
+            ),
+            _MERGE_REQUEST,
+        ),
+        Tool("get_merge_request", f"GET {_MR}", (), _MERGE_REQUEST),
+        Tool("get_merge_request_commits", f"GET {_MR}/commits", _PAGE, _COMMIT),
+        Tool("get_merge_request_diffs", f"GET {_MR}/diffs", _PAGE, ("old_path", "new_path", "diff", "deleted_file")),
+        Tool("get_merge_request_pipelines", f"GET {_MR}/pipelines", _PAGE, _PIPELINE),
+        Tool("get_pipeline_jobs", f"GET {_PROJECT}/pipelines/:pipeline_id/jobs", ("scope", *_PAGE), _JOB),
+        Tool("search", "GET /search", ("scope", "search", "state", *_PAGE), _SEARCH),
+        # What else an agent needs to work on a project.
+        Tool("search_project", f"GET {_PROJECT}/search", ("scope", "search", "ref", *_PAGE), _SEARCH),
+        Tool("list_projects", "GET /projects", ("search", "membership", *_PAGE), ("id", "path_with_namespace")),
+        Tool(
+            "get_project",
+            f"GET {_PROJECT}",
+            (),
+            ("id", "path_with_namespace", "description", "default_branch", "visibility", "archived", "web_url"),
+        ),
+        Tool("list_tree", f"GET {_PROJECT}/repository/tree", ("path", "ref", "recursive", *_PAGE), ("path", "type")),
+        Tool("get_file", f"GET {_PROJECT}/repository/files/:file_path/raw", ("ref",)),
+        Tool("create_branch", f"POST {_PROJECT}/repository/branches", ("branch", "ref"), ("name", "commit.id")),
+        Tool(
+            "create_commit",
+            f"POST {_PROJECT}/repository/commits",
+            ("branch", "start_branch", "commit_message", "actions"),
+            ("id", "title", "web_url"),
+        ),
+        Tool("list_commits", f"GET {_PROJECT}/repository/commits", ("ref_name", "path", *_PAGE), _COMMIT),
+        Tool("list_issues", f"GET {_PROJECT}/issues", ("state", "labels", "search", *_PAGE), _ISSUES),
+        Tool(
+            "update_issue",
+            f"PUT {_PROJECT}/issues/:issue_iid",
+            ("title", "description", "state_event", "assignee_ids", "labels"),
+            _ISSUE,
+        ),
+        Tool("get_issue_notes", f"GET {_PROJECT}/issues/:issue_iid/notes", _PAGE, _NOTE),
+        Tool("create_issue_note", f"POST {_PROJECT}/issues/:issue_iid/notes", ("body",), _NOTE),
+        Tool(
+            "list_merge_requests",
+            f"GET {_PROJECT}/merge_requests",
+            ("state", "source_branch", "target_branch", "search", *_PAGE),
+            _MERGE_REQUESTS,
+        ),
+        Tool("get_merge_request_notes", f"GET {_MR}/notes", _PAGE, _NOTE),
+        Tool("create_merge_request_note", f"POST {_MR}/notes", ("body",), _NOTE),
+        Tool(
+            "merge_merge_request", f"PUT {_MR}/merge", ("sha", "squash", "should_remove_source_branch"), _MERGE_REQUEST
+        ),
+        Tool("list_pipelines", f"GET {_PROJECT}/pipelines", ("ref", "status", *_PAGE), _PIPELINE),
+        Tool("get_job_log", f"GET {_PROJECT}/jobs/:job_id/trace", (), tail=True),
+    )
+}
+
+
+def endpoint_of(table: RouteTable[Endpoint], tool: Tool) -> Endpoint:
+    """Return the endpoint that a tool calls."""
+    method, path = tool.route.split()
+    return table.declared_as(method, path)
+
+
+def is_available(table: RouteTable[Endpoint], actor: Actor, tool: Tool, *, read_only: bool) -> bool:
+    """Return whether the caller's token has the scope for a tool; in read-only mode, tools that write are missing."""
+    return (tool.reads_only or not read_only) and has_any_scope(actor, endpoint_of(table, tool).scopes)
+
+
+def describe(table: RouteTable[Endpoint], tool: Tool) -> dict[str, Any]:
+    """Return the description of a tool as the protocol defines it."""
+    return {
+        "name": tool.name,
+        "description": endpoint_of(table, tool).summary.split("\n")[0],
+        "inputSchema": schema_of(table, tool),
+        "annotations": {"readOnlyHint": tool.reads_only, "openWorldHint": False},
+    }
+
+
+def schema_of(table: RouteTable[Endpoint], tool: Tool) -> dict[str, Any]:
+    """Return the schema of the arguments of a tool."""
+    schema = input_schema(endpoint_of(table, tool))
+    path = schema["path"]
+    names = [*path, *tool.takes]
+    properties = {**schema["properties"], **path}
+    required = [*path, *(name for name in schema["required"] if name in tool.takes)]
+    return {"type": "object", "properties": {name: properties[name] for name in names}, "required": required}

@@ -1,1 +1,0 @@
-"""Startup, process supervision, backup and restore, doctor, and demo data."""

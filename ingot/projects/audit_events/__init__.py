@@ -1,0 +1,1 @@
+"""Audit events of groups and projects."""

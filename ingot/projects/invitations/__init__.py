@@ -1,0 +1,1 @@
+"""Invitations of email addresses into groups and projects."""

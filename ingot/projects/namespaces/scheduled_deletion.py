@@ -1,0 +1,30 @@
+"""Rules for the scheduled deletion of groups and projects."""
+
+from ingot.core.api.params import Params
+from ingot.core.db.times import Date
+from ingot.core.errors import Invalid
+
+_MAX_NAME = 200
+
+
+class DeleteScheduled(Params):
+    """Deletion of something that may have been scheduled for it before."""
+
+    permanently_remove: bool = False
+    """Delete something that is scheduled at once; then ``full_path`` confirms it."""
+    full_path: str | None = None
+
+
+def scheduled_name(name: str, row_id: int) -> str:
+    """Return the name or path until the deletion, so that the former one can be used again."""
+    return f"{name[:_MAX_NAME]}-deletion_scheduled-{row_id}"
+
+
+def require_deletion_at_once(kind: str, marked_on: Date | None, full_path: str, params: DeleteScheduled) -> None:
+    """Raise Invalid unless something that is scheduled for deletion may be deleted now."""
+    if marked_on is None:
+        raise Invalid(f"{kind} must be marked for deletion first.")
+    if not params.permanently_remove:
+        raise Invalid(f"{kind} has been already marked for deletion")
+    if (params.full_path or "").lower() != full_path.lower():
+        raise Invalid(f"`full_path` is incorrect. You must enter the complete path for the {kind.lower()}.")

@@ -1,1 +1,0 @@
-"""Integrations of a project with external services, described by a registry, including external issue trackers."""

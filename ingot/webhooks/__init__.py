@@ -1,0 +1,4 @@
+"""Webhooks of projects, groups and the instance.
+
+See docs/subsystems/webhooks.md.
+"""

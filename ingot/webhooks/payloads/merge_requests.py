@@ -1,0 +1,154 @@
+"""Payloads of merge requests."""
+
+from ingot.accounts.users.queries import users_by_ids
+from ingot.collaboration.labels.queries import labels_of
+from ingot.collaboration.merge_requests.draft_titles import is_draft
+from ingot.collaboration.merge_requests.mergeability import cached_mergeability
+from ingot.collaboration.merge_requests.queries import assignees_and_reviewers_of
+from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.merge_requests.views import merge_status
+from ingot.collaboration.planning.durations import format_duration
+from ingot.core.db.connection import Connection
+from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.tables import Project
+from ingot.webhooks.payloads.issues import Changes, EventContext, changes_part
+from ingot.webhooks.payloads.parts import (
+    Payload,
+    iso,
+    iso_or_none,
+    label_parts,
+    project_part,
+    project_url,
+    repository_part,
+    user_part,
+    utc_text,
+)
+
+MERGE_REQUEST_ACTIONS = {
+    "opened": "open",
+    "updated": "update",
+    "closed": "close",
+    "reopened": "reopen",
+    "merged": "merge",
+    "approved": "approved",
+    "unapproved": "unapproved",
+}
+# Changes that the payload omits or represents by another attribute.
+_SILENT_ACTIONS = ("head_oid", "merge_when_pipeline_succeeds")
+_People = tuple[list[Payload], list[Payload]]
+
+
+def has_payload(action: str, changes: Changes) -> bool:
+    """Return whether an event has a payload; waiting for a pipeline has none."""
+    return action in MERGE_REQUEST_ACTIONS and (action != "updated" or set(changes) != {"merge_when_pipeline_succeeds"})
+
+
+def merge_request_payload(
+    db: Connection, context: EventContext, merge_request: MergeRequest, action: str, changes: Changes
+) -> Payload:
+    """Return the payload of a merge request event; with ``oldrev`` if there are new commits."""
+    project_data = project_part(context.project, context.urls)
+    assignees, reviewers = people = _people(db, context, merge_request)
+    part = _part(db, context, merge_request, people)
+    part |= {"url": f"{project_url(context.project, context.urls)}/{merge_request_page(merge_request)}"}
+    part["action"] = MERGE_REQUEST_ACTIONS[action]
+    if "head_oid" in changes:
+        part["oldrev"] = changes["head_oid"][0]
+    visible_changes = {name: change for name, change in changes.items() if name not in _SILENT_ACTIONS}
+    labels = labels_of(db, "merge_request", [merge_request.id]).get(merge_request.id, [])
+    payload: Payload = {
+        "object_kind": "merge_request",
+        "event_type": "merge_request",
+        "user": user_part(context.user, context.urls),
+        "project": project_data,
+        "object_attributes": part,
+        "labels": label_parts(labels),
+        "changes": changes_part(db, context, visible_changes),
+        "repository": repository_part(project_data),
+    }
+    if assignees:
+        payload |= {"assignee": assignees[0], "assignees": assignees}
+    if reviewers:
+        payload["reviewers"] = reviewers
+    return payload
+
+
+def merge_request_subject(db: Connection, context: EventContext, merge_request: MergeRequest) -> Payload:
+    """Return the part of the merge request that a note is about."""
+    part = _part(db, context, merge_request, _people(db, context, merge_request))
+    times = {"created_at": utc_text(merge_request.created_at), "updated_at": utc_text(merge_request.updated_at)}
+    return {"merge_request": part | times}
+
+
+def merge_request_page(merge_request: MergeRequest) -> str:
+    """Return the path of a merge request's page relative to its project."""
+    return f"merge_requests/{merge_request.iid}"
+
+
+def _part(db: Connection, context: EventContext, merge_request: MergeRequest, people: _People) -> Payload:
+    """Return the attributes of a merge request; ``last_commit`` is read from the repository later."""
+    source = _visible_source(db, context, merge_request)
+    assignees, reviewers = people
+    part: Payload = {
+        "id": merge_request.id,
+        "target_branch": merge_request.target_branch,
+        "source_branch": merge_request.source_branch,
+        "source_project_id": merge_request.source_project_id,
+        "author_id": merge_request.author_id,
+        "assignee_id": assignees[0]["id"] if assignees else None,
+        "assignee_ids": [person["id"] for person in assignees],
+        "reviewer_ids": [person["id"] for person in reviewers],
+        "title": merge_request.title,
+        "created_at": iso(merge_request.created_at),
+        "updated_at": iso(merge_request.updated_at),
+        "st_commits": None,
+        "st_diffs": None,
+        "milestone_id": merge_request.milestone_id,
+        "state": merge_request.state,
+        "merge_status": _status(merge_request),
+        "merge_error": merge_request.merge_error,
+        "merge_commit_sha": merge_request.merge_commit_oid,
+        "merge_when_pipeline_succeeds": merge_request.merge_when_pipeline_succeeds,
+        "merge_user_id": merge_request.merge_user_id,
+        "merged_at": iso_or_none(merge_request.merged_at),
+        "target_project_id": merge_request.target_project_id,
+        "iid": merge_request.iid,
+        "description": merge_request.description,
+        "position": 0,
+        "locked_at": None,
+        "time_estimate": merge_request.time_estimate,
+        "total_time_spent": merge_request.total_time_spent,
+        "human_time_estimate": format_duration(merge_request.time_estimate),
+        "human_total_time_spent": format_duration(merge_request.total_time_spent),
+        "source": project_part(source, context.urls) if source else None,
+        "target": project_part(context.project, context.urls),
+        "last_commit": None,
+        "work_in_progress": is_draft(merge_request.title),
+        "draft": is_draft(merge_request.title),
+    }
+    if assignees:
+        part["assignee"] = assignees[0]
+    return part
+
+
+def _people(db: Connection, context: EventContext, merge_request: MergeRequest) -> _People:
+    """Return the assignees and reviewers."""
+    roles = [each.get(merge_request.id, []) for each in assignees_and_reviewers_of(db, [merge_request.id])]
+    users = users_by_ids(db, [number for role in roles for number in role])
+    parts_by_role = ([user_part(users[number], context.urls) for number in role if number in users] for role in roles)
+    assignees, reviewers = ([part for part in parts if part is not None] for parts in parts_by_role)
+    return assignees, reviewers
+
+
+def _status(merge_request: MergeRequest) -> str:
+    """Return the merge status as last determined for this head."""
+    verdict = cached_mergeability(merge_request, merge_request.verdict_target_oid)
+    return merge_status(merge_request, verdict)
+
+
+def _visible_source(db: Connection, context: EventContext, merge_request: MergeRequest) -> Project | None:
+    """Return the source project, or None if it is private: receivers may not have access to it."""
+    if merge_request.source_project_id == context.project.id:
+        return context.project
+    source = project_or_none(db, merge_request.source_project_id or 0)
+    return None if source is None or source.visibility == "private" else source

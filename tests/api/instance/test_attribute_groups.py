@@ -1,0 +1,94 @@
+"""Attributes are effective, fixed or absent; none is stored without an effect."""
+
+from typing import Any, get_type_hints
+
+import msgspec
+import pytest
+
+from ingot.accounts.instance.all_settings import AllSettings
+from ingot.accounts.instance.params import ModifySettings
+from ingot.accounts.users.details import UserDetails
+from ingot.core.api.declared_fields import fixed_reason, fixed_values, metadata_of
+from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, SHOWN_ONLY_OPTIONS, GroupOptions
+from ingot.projects.projects.options import INTERNAL, SHOWN_ONLY, ProjectCiOptions, ProjectOptions
+from tests.client import Api, Make
+from tests.factories import make_group, make_project
+
+DECLARATIONS: list[tuple[type[msgspec.Struct], tuple[str, ...]]] = [
+    (AllSettings, ()),
+    (ProjectOptions, (*INTERNAL, *SHOWN_ONLY)),
+    (ProjectCiOptions, ()),
+    (GroupOptions, (*INTERNAL_OPTIONS, *SHOWN_ONLY_OPTIONS)),
+    (UserDetails, ()),
+]
+SETTINGS = "/application/settings"
+
+
+@pytest.mark.parametrize(("struct", "internal"), DECLARATIONS)
+def test_every_attribute_belongs_to_a_group(struct: type[msgspec.Struct], internal: tuple[str, ...]) -> None:
+    for name, hint in get_type_hints(struct, include_extras=True).items():
+        effective = any(meta.description for meta in metadata_of(hint))
+        assert name in internal or effective != bool(fixed_reason(hint)), name
+
+
+def other_value(value: Any, hint: Any) -> Any:
+    """Return a valid value of a type that is not the given one."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    choices = [choice for choice in _choices(hint) if choice != value]
+    if isinstance(value, list):
+        return ["other"]
+    if choices:
+        return choices[0]
+    return True if "bool" in str(hint) else 7 if "int" in str(hint) else "other"
+
+
+def _choices(hint: Any) -> list[Any]:
+    schema = msgspec.json.schema(hint)
+    return [choice for part in (schema, *schema.get("anyOf", ())) for choice in part.get("enum", ())]
+
+
+def _fixed(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the fixed attributes of a struct with a value that each cannot have."""
+    hints = get_type_hints(struct, include_extras=True)
+    return {name: other_value(value, hints[name]) for name, value in fixed_values(struct).items()}
+
+
+def _assert_refused(api: Api, make: Make, url: str, sent: dict[str, Any], **effective: Any) -> None:
+    before = api.get(url, make.root).json()
+    refused = api.put(url, make.root, **sent, **effective)
+    assert refused.status_code == 400
+    assert refused.json()["message"].keys() == sent.keys()
+    for name, reasons in refused.json()["message"].items():
+        shown = msgspec.json.encode(sent[name]).decode()
+        assert reasons == [f"cannot be changed to {shown}: not supported by this server"]
+    assert api.get(url, make.root).json() == before
+    same = {name: before[name] for name in sent if name in before}
+    assert api.put(url, make.root, **same).status_code == 200
+
+
+def test_fixed_settings_are_refused(api: Api, make: Make) -> None:
+    _assert_refused(api, make, SETTINGS, _fixed(AllSettings), sign_in_text="Not stored")
+
+
+def test_fixed_attributes_of_projects_groups_and_users_are_refused(api: Api, make: Make) -> None:
+    owner = make.user()
+    project, group = make_project(make, owner), make_group(make, owner)
+    sent = _fixed(ProjectOptions) | _fixed(ProjectCiOptions)
+    _assert_refused(api, make, project.url, sent, description="Not stored")
+    _assert_refused(api, make, group.url, _fixed(GroupOptions), description="Not stored")
+    _assert_refused(api, make, f"/users/{owner.id}", _fixed(UserDetails), bio="Not stored")
+
+
+def test_absent_attributes_are_ignored_and_named(api: Api, make: Make) -> None:
+    shown = api.get(SETTINGS, make.root).json()
+    assert not ModifySettings.absent & shown.keys()
+    sent = dict.fromkeys(sorted(ModifySettings.absent), 3)
+    changed = api.put(SETTINGS, make.root, **sent)
+    assert (changed.status_code, changed.headers["x-ingot-ignored"]) == (200, ", ".join(sent))
+    project = make_project(make)
+    edited = api.put(project.url, make.root, monitor_access_level="private", description="Stored")
+    assert (edited.json()["description"], edited.headers["x-ingot-ignored"]) == ("Stored", "monitor_access_level")
+    assert "x-ingot-ignored" not in api.put(project.url, make.root, description="Again").headers

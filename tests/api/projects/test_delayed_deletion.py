@@ -1,0 +1,122 @@
+"""Deletion after a period: projects and groups that are scheduled for it, and their restoration."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from ingot.core.access.levels import Level
+from ingot.projects.groups.delayed_deletion import enqueue_due_groups
+from ingot.projects.projects.delayed_deletion import enqueue_due_projects
+from tests.client import Api, Make, User
+from tests.conftest import Instance
+from tests.factories import changed_settings, later, make_group, make_project
+
+
+@pytest.fixture
+def delayed(make: Make) -> Iterator[None]:
+    with changed_settings(make, deletion_adjourned_period=7):
+        yield
+
+
+@pytest.fixture
+def owner(make: Make) -> User:
+    return make.user()
+
+
+def _run_due(instance: Instance) -> None:
+    for enqueue in (enqueue_due_projects, enqueue_due_groups):
+        instance.app.database.write(enqueue)
+    instance.work()
+
+
+@pytest.mark.usefixtures("delayed")
+def test_projects_can_be_restored(api: Api, make: Make, owner: User, instance: Instance) -> None:
+    project = make_project(make, owner, visibility="public", initialize_with_readme=True)
+    developer = make.user()
+    api.post(f"{project.url}/members", owner, user_id=developer.id, access_level=Level.DEVELOPER)
+    assert api.delete(project.url, developer).status_code == 403
+    deleted = api.delete(project.url, owner)
+    assert (deleted.status_code, deleted.json()) == (202, {"message": "202 Accepted"})
+    shown = api.get(project.url, owner).json()
+    today = instance.app.database.clock()[:10]
+    assert (shown["marked_for_deletion_on"], shown["archived"]) == (today, True)
+    assert shown["path"] == f"{project.path.rpartition('/')[2]}-deletion_scheduled-{project.id}"
+    assert api.post(f"{project.url}/issues", developer, title="Late").status_code == 403
+    assert api.post(f"{project.url}/unarchive", owner).status_code == 400
+    with later(instance, days=6):
+        _run_due(instance)
+    assert api.post(f"{project.url}/restore", developer).status_code == 403
+    restored = api.post(f"{project.url}/restore", owner).json()
+    assert (restored["path_with_namespace"], restored["archived"]) == (project.path, False)
+    assert (restored["name"], restored["marked_for_deletion_on"]) == (project.name, None)
+    assert api.post(f"{project.url}/restore", owner).status_code == 400
+    with later(instance, days=8):
+        _run_due(instance)
+    assert api.get(project.url, owner).status_code == 200
+
+
+@pytest.mark.usefixtures("delayed")
+def test_projects_are_deleted_when_the_period_ends(api: Api, make: Make, owner: User, instance: Instance) -> None:
+    project = make_project(make, owner, visibility="private")
+    assert api.delete(project.url, owner).status_code == 202
+    again = make_project(make, owner, name=project.name)
+    assert again.path == project.path, "The name and the path are free at once."
+    refused = api.post(f"{project.url}/restore", owner)
+    assert (refused.status_code, "has already been taken" in refused.text) == (400, True)
+    with later(instance, days=8):
+        _run_due(instance)
+    assert api.get(project.url, owner).status_code == 404
+    assert api.get(again.url, owner).status_code == 200
+
+
+@pytest.mark.usefixtures("delayed")
+def test_scheduled_projects_can_be_deleted_at_once(api: Api, make: Make, owner: User) -> None:
+    project = make_project(make, owner)
+    at_once = {"permanently_remove": "true", "full_path": project.path}
+    assert api.delete(project.url, owner, **at_once).status_code == 400, "It is not scheduled."
+    assert api.delete(project.url, owner).status_code == 202
+    assert api.delete(project.url, owner).status_code == 400
+    assert api.delete(project.url, owner, **at_once).status_code == 400, "It has another path now."
+    path = api.get(project.url, owner).json()["path_with_namespace"]
+    assert api.delete(project.url, owner, permanently_remove="true", full_path=path).status_code == 200
+    assert api.get(project.url, owner).status_code == 404
+
+
+@pytest.mark.usefixtures("delayed")
+def test_groups_can_be_restored_with_everything_below(api: Api, make: Make, owner: User, instance: Instance) -> None:
+    group = make_group(make, owner)
+    subgroup = make_group(make, owner, parent=group)
+    open_project, archived = make_project(make, owner, group=subgroup), make_project(make, owner, group=group)
+    assert api.post(f"{archived.url}/archive", owner).status_code == 201
+    assert api.delete(group.url, owner).status_code == 202
+    assert api.get(group.url, owner).json()["marked_for_deletion_on"] is not None
+    assert [api.get(each.url, owner).json()["archived"] for each in (open_project, archived)] == [True, True]
+    refused = api.post("/projects", owner, name="new", namespace_id=group.id)
+    assert (refused.status_code, "scheduled for deletion" in refused.text) == (400, True)
+    sent = {"name": "new", "path": "new", "parent_id": group.id}
+    assert api.post("/groups", owner, **sent).status_code == 400
+    assert api.post(f"{group.url}/restore", make.user()).status_code in (403, 404)
+    restored = api.post(f"{group.url}/restore", owner)
+    assert (restored.status_code, restored.json()["full_path"]) == (201, group.path)
+    assert [api.get(each.url, owner).json()["archived"] for each in (open_project, archived)] == [False, True]
+    assert api.get(open_project.url, owner).json()["path_with_namespace"] == open_project.path
+
+
+@pytest.mark.usefixtures("delayed")
+def test_groups_are_deleted_when_the_period_ends(api: Api, make: Make, owner: User, instance: Instance) -> None:
+    group = make_group(make, owner)
+    project = make_project(make, owner, group=group)
+    assert api.delete(group.url, owner).status_code == 202
+    with later(instance, days=6):
+        _run_due(instance)
+    assert api.get(project.url, owner).status_code == 200
+    with later(instance, days=8):
+        _run_due(instance)
+    assert [api.get(each.url, owner).status_code for each in (group, project)] == [404, 404]
+
+
+def test_without_a_period(api: Api, make: Make, owner: User) -> None:
+    project = make_project(make, owner)
+    assert api.get(project.url, owner).json()["marked_for_deletion_on"] is None
+    assert api.delete(project.url, owner).status_code == 200
+    assert api.get(project.url, owner).status_code == 404

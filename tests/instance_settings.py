@@ -1,0 +1,3 @@
+"""Endpoint of the instance settings."""
+
+PATH = "/application/settings"
