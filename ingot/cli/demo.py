@@ -1,4 +1,4 @@
-"""``ingot demo``: add fictional users and their work of a year on five projects."""
+"""``ingot demo``: add sample users and a year of activity in five projects."""
 
 import argparse
 import secrets

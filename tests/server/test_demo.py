@@ -1,4 +1,4 @@
-"""``ingot demo``: fictional users and their work of a year on five projects."""
+"""``ingot demo``: sample users and a year of activity in five projects."""
 
 import re
 from datetime import UTC, datetime

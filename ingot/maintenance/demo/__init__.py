@@ -1,1 +1,1 @@
-"""Demo data: fictional users and their work of a year on five projects."""
+"""Demo data: sample users and a year of activity in five projects."""
