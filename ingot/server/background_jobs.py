@@ -13,7 +13,6 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.errors import Conflict, Unavailable
 from ingot.core.jobs.worker import ROLE
-from ingot.core.late_imports import DeferredFunction
 from ingot.core.log import Log
 from ingot.core.settings import Settings
 from ingot.server.jobs import hook_dispatcher, job_worker
@@ -26,7 +25,6 @@ _CHECK_SECONDS = 1.0
 """Longest time until a job is noticed that became due without a commit."""
 _DELIVERY_SECONDS = 30.0
 _POLL_SECONDS = 0.005
-_has_due_delivery = DeferredFunction("ingot.webhooks.delivery.claims:has_due_delivery")
 
 
 class BackgroundJobs:
@@ -108,7 +106,11 @@ class BackgroundJobs:
 
 def _needs_dispatcher(db: Connection) -> bool:
     """Return whether a delivery is due; the modules of webhooks are not imported before there is any."""
-    return has_waiting_delivery(db) and _has_due_delivery(db)
+    if not has_waiting_delivery(db):
+        return False
+    from ingot.webhooks.delivery.claims import has_due_delivery
+
+    return has_due_delivery(db)
 
 
 def _is_closed(descriptor: int) -> bool:
