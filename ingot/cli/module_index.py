@@ -34,11 +34,11 @@ def _page_lines() -> list[str]:
 
 
 def _event_lines() -> list[str]:
-    references: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    names: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for subscriptions in list_subscriptions(Settings()):
         for event, _ in subscriptions.value.entries:
-            references[event_name(event)][subscriptions.reference] = None
-    return [f"event {name} {' '.join(references[name])}" for name in sorted(references)]
+            names[event_name(event)][subscriptions.name] = None
+    return [f"event {name} {' '.join(names[name])}" for name in sorted(names)]
 
 
 if __name__ == "__main__":

@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from ingot.cli import background, jobs, ssh, web
 from ingot.core.jobs.job_processes import JobProcesses
-from ingot.core.late_imports import DeferredFunction
 from ingot.core.log import Log
 from ingot.core.markup.render_pool import POOL
 from ingot.core.settings import Settings, url_host
 from ingot.server.allocator import compact_heap
 from ingot.server.app import App
-from ingot.server.jobs import minutely_jobs, run_maintenance
+from ingot.server.jobs import minutely_work, run_maintenance
 from ingot.server.registry import endpoint_table
 from ingot.server.supervisor import ForkRequests, SupervisedProcess, close_descriptors, run_and_exit
 from ingot.server.warm_up import warm_up
@@ -50,7 +49,7 @@ def load_modules() -> None:
 def server_processes(settings: Settings, sockets: ServerSockets, workers: int) -> list[SupervisedProcess]:
     """Build and warm up the application, and return the processes that serve it."""
     app = web.build_app(_with_cache_share(settings, (1 - _BACKGROUND_CACHE_SHARE) / workers), whole_node=True)
-    warm_up(app, minutely_jobs(settings))
+    warm_up(app, minutely_work(settings))
     _compile_templates()
     compact_heap()
     # Garbage collection would otherwise write to all these objects, and so copy their memory in each child.
@@ -147,10 +146,19 @@ def _close(listener: socket | None) -> None:
 
 def render_requests() -> ForkRequests:
     """Return the requests for processes that render Markdown, whose modules the first one imports."""
-    return ForkRequests(
-        DeferredFunction("ingot.core.markup.render_process:run_renderer"),
-        DeferredFunction("ingot.core.markup.render_server:load_libraries"),
-    )
+    return ForkRequests(_run_renderer, _load_render_libraries)
+
+
+def _run_renderer(descriptor: int) -> None:
+    from ingot.core.markup.render_process import run_renderer
+
+    run_renderer(descriptor)
+
+
+def _load_render_libraries() -> None:
+    from ingot.core.markup.render_server import load_libraries
+
+    load_libraries()
 
 
 def maintenance_requests(settings: Settings) -> ForkRequests:

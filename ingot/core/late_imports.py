@@ -1,19 +1,23 @@
-"""References to modules that are imported when they are first needed, but never within a transaction.
+"""Imports that wait until they are first needed, but never happen within a transaction.
 
-Only the composition root uses the references, for what a server does not need to start (docs/internals.md). A test
-resolves all of them, because neither mypy nor import-linter reads them.
+The functions that ``Late`` and ``LateFunction`` take contain ordinary imports, so mypy, import-linter and a search for
+usages see them (docs/internals.md).
 """
 
 import threading
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from ingot.core.offload import require_no_transaction
 
-_UNRESOLVED = object()
-_resolving = threading.RLock()
-"""Lets one thread at a time resolve a reference; a transaction never waits for it."""
+T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
+_NOT_LOADED: Any = object()
+_loading = threading.RLock()
+"""Lets one thread at a time load; a transaction never waits for it."""
 required_modules: set[str] = set()
 """Modules that were completely imported for ``require_modules``; ``sys.modules`` has them before that."""
 
@@ -27,50 +31,27 @@ def require_modules(*names: str) -> None:
         required_modules.update(names)
 
 
-class Deferred:
-    """Object of a module, by a reference such as ``"ingot.projects.projects.service:delete_project"``.
+class Late(Generic[T]):
+    """Object that a function imports and builds when it is first needed."""
 
-    With arguments, the object is called with them first: the reference ``"ingot.projects.forks.jobs:ForkJobs.run"``
-    with the argument ``store`` is ``ForkJobs(store).run``. Deferred arguments are resolved, functions excepted.
-    """
-
-    def __init__(self, reference: str, *arguments: object) -> None:
-        self.reference = reference
-        self._arguments = arguments
-        self._value: Any = _UNRESOLVED
+    def __init__(self, load: Callable[[], T]) -> None:
+        self._load = load
+        self._value: T = _NOT_LOADED
 
     @property
-    def value(self) -> Any:
-        """The object; the first access imports its module."""
-        if self._value is _UNRESOLVED:
+    def value(self) -> T:
+        """The object; a transaction that needs it first is rolled back and repeated."""
+        if self._value is _NOT_LOADED:
             require_no_transaction(lambda: self.value)
-            with _resolving:
-                if self._value is _UNRESOLVED:
-                    self._value = self._resolve()
+            with _loading:
+                if self._value is _NOT_LOADED:
+                    self._value = self._load()
         return self._value
 
-    def _resolve(self) -> Any:
-        module, _, path = self.reference.partition(":")
-        name, _, attribute = path.partition(".")
-        value = getattr(import_module(module), name)
-        if self._arguments:
-            value = value(*map(_resolved, self._arguments))
-        return getattr(value, attribute) if attribute else value
 
+class LateFunction(Late[Callable[P, R]]):
+    """Function that is imported by its first call; decorates a function that imports and returns it."""
 
-class DeferredFunction(Deferred):
-    """Function that imports the one it stands for when it is first called."""
-
-    def __init__(self, reference: str, *arguments: object) -> None:
-        super().__init__(reference, *arguments)
-        self.__module__, _, self.__qualname__ = reference.partition(":")
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
+    def __call__(self, *arguments: P.args, **options: P.kwargs) -> R:
         """Call the function."""
         return self.value(*arguments, **options)
-
-
-def _resolved(argument: object) -> object:
-    if isinstance(argument, tuple):
-        return tuple(map(_resolved, argument))
-    return argument.value if type(argument) is Deferred else argument

@@ -1,7 +1,7 @@
 """Composition root: builds the database, the routes, the subscribers and the HTTP components.
 
-Modules that a server does not need to start are named by references and imported when they are first needed, see
-"Loading on demand" in docs/internals.md.
+Modules that a server does not need to start are imported by functions when they are first needed, see "Loading on
+demand" in docs/internals.md.
 """
 
 import asyncio
@@ -43,13 +43,14 @@ from ingot.core.http.metrics import DatabaseFigures, Metrics
 from ingot.core.http.request import Component
 from ingot.core.http.transfer_slots import TransferSlots
 from ingot.core.jobs.statistics import queue_stats
-from ingot.core.late_imports import DeferredFunction
+from ingot.core.late_imports import LateFunction
 from ingot.core.log import Log
 from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.core.nodes.queries import list_nodes
 from ingot.core.settings import Settings
 from ingot.git.core.library import recover_read
-from ingot.server.composition import deferred_store, fill_ports, list_subscriptions, worker_ports
+from ingot.server.composition import fill_ports, list_subscriptions
+from ingot.server.ports.web_worker import web_worker_ports
 from ingot.server.registry import endpoint_table, subscription_index
 from ingot.server.unhandled_errors import classify_error
 
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from ingot.transport.git_http import GitHttp
     from ingot.transport.lfs_http import LfsHttp
     from ingot.web.component import PagesComponent
+    from ingot.web.files.static import StaticFiles
     from ingot.web.live.streams import LiveStreams
 
 REQUEST_STATEMENT_SECONDS = 8.0
@@ -83,9 +85,20 @@ _GRAPHQL_PATHS = re.compile(rb"/api/graphql/?")
 _REGISTRY_PATHS = re.compile(rb"/v2(?:/.*)?|/jwt/auth")
 _LFS_PATHS = re.compile(rb"/.+\.git/.+")
 _GIT_PATHS = re.compile(rb"/.+(?:\.git/.+|/(?:info/refs|git-upload-pack|git-receive-pack)/?)")
-_actor_by_job_token = DeferredFunction("ingot.ci.job_tokens.authentication:actor_by_job_token")
-_actor_by_client_secret = DeferredFunction("ingot.packages.access.authentication:actor_by_client_secret")
-_reconcile_all = DeferredFunction("ingot.repositories.ref_changes.apply:reconcile_all")
+
+
+@LateFunction
+def _actor_by_job_token() -> Callable[[Connection, str], Actor]:
+    from ingot.ci.job_tokens.authentication import actor_by_job_token
+
+    return actor_by_job_token
+
+
+@LateFunction
+def _actor_by_client_secret() -> Callable[[Connection, str | None, str], Actor]:
+    from ingot.packages.access.authentication import actor_by_client_secret
+
+    return actor_by_client_secret
 
 
 def open_database(
@@ -138,7 +151,7 @@ class App:
         recover = partial(recover_read, settings.data / "repositories")
         self.kernel = Kernel(self._table, database, self._authenticate, self._limits, settings, bodies, recover)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
-        database.ports.add(*worker_ports(database, self.kernel.writer))
+        database.ports.add(web_worker_ports(database, self.kernel.writer))
         self._api = ApiComponent(self.kernel, self._transfers)
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
@@ -152,7 +165,7 @@ class App:
             DeferredComponent(lambda: self.registry, _REGISTRY_PATHS),
             DeferredComponent(lambda: self.lfs, _LFS_PATHS),
             DeferredComponent(lambda: self.git, _GIT_PATHS),
-            DeferredComponent(DeferredFunction("ingot.web.files.static:StaticFiles")),
+            DeferredComponent(_static_files),
             DeferredComponent(lambda: self.streams),
             DeferredComponent(lambda: self.pages),
         ]
@@ -167,8 +180,9 @@ class App:
     def polls(self) -> "RunnerPolls":
         """The calls that runners repeat."""
         from ingot.ci.runner_protocol.polls import RunnerPolls
+        from ingot.projects.projects.api import repository_store
 
-        store = deferred_store(self.settings).value
+        store = repository_store(self.settings)
         return RunnerPolls(self.settings, self.database, self.kernel, self._api, store)
 
     @cached_property
@@ -251,20 +265,22 @@ class App:
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
         if credentials.secret is not None:
-            client: Actor = _actor_by_client_secret(db, credentials.username, credentials.secret)
+            client = _actor_by_client_secret(db, credentials.username, credentials.secret)
             self._usage.note(client.token_id)
             return client
         if credentials.token is None and credentials.job_token is not None:
-            actor: Actor = _actor_by_job_token(db, credentials.job_token)
-            return actor
+            return _actor_by_job_token(db, credentials.job_token)
         actor = authenticate(db, credentials)
         self._usage.note(actor.token_id)
         return actor
 
     def reconcile(self) -> None:
         """Complete ref changes that a crash interrupted, before requests are served; a job retries those that fail."""
+        from ingot.projects.projects.api import repository_store
+        from ingot.repositories.ref_changes.apply import reconcile_all
+
         try:
-            _reconcile_all(self.database, deferred_store(self.settings).value)
+            reconcile_all(self.database, repository_store(self.settings))
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001 - One damaged repository must not stop the start.
@@ -319,6 +335,12 @@ class App:
                 getattr(self, component).close()
         self.kernel.close()
         self.database.close()
+
+
+def _static_files() -> "StaticFiles":
+    from ingot.web.files.static import StaticFiles
+
+    return StaticFiles()
 
 
 def _database_state(database: Database) -> str:

@@ -7,37 +7,29 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
 
-from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.errors import Conflict, Unavailable
 from ingot.core.jobs.worker import ROLE
-from ingot.core.late_imports import DeferredFunction
 from ingot.core.log import Log
 from ingot.core.settings import Settings
-from ingot.server.jobs import hook_dispatcher, job_worker
-from ingot.server.webhook_deliveries import has_waiting_delivery
-
-if TYPE_CHECKING:
-    from ingot.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.server.jobs import job_worker
+from ingot.server.webhook_deliveries import LateDispatcher, has_due_delivery
 
 _CHECK_SECONDS = 1.0
 """Longest time until a job is noticed that became due without a commit."""
 _DELIVERY_SECONDS = 30.0
 _POLL_SECONDS = 0.005
-_has_due_delivery = DeferredFunction("ingot.webhooks.delivery.claims:has_due_delivery")
 
 
 class BackgroundJobs:
-    """Runner of jobs, one at a time, which can be paused; the first due delivery starts the dispatcher."""
+    """Runner of jobs, one at a time, which can be paused; the first delivery starts the dispatcher."""
 
     def __init__(self, settings: Settings, database: Database, log: Log) -> None:
-        self._settings = settings
         self._database = database
         self._log = log
         self._worker = job_worker(settings, database, log)
-        self._dispatcher: HookDispatcher | None = None
+        self._dispatcher = LateDispatcher(settings, database, log)
         self._turn = threading.Lock()
         """Held while jobs run, and while they are paused."""
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
@@ -59,7 +51,7 @@ class BackgroundJobs:
     def paused(self) -> Iterator[None]:
         """Run no job and no delivery during a block."""
         with self._turn:
-            self._stop_dispatcher()
+            self._dispatcher.stop()
             yield
 
     def run_due(self) -> None:
@@ -68,10 +60,10 @@ class BackgroundJobs:
         with self._turn:
             while True:
                 self._run_jobs()
-                if not self._database.read(_needs_dispatcher):
-                    self._stop_dispatcher()
+                if not self._database.read(has_due_delivery):
+                    self._dispatcher.stop()
                     return
-                self._start_dispatcher()
+                self._dispatcher.start_if_needed()
                 if time.monotonic() > deadline:
                     raise Unavailable("Webhook deliveries did not end in time")
                 time.sleep(_POLL_SECONDS)
@@ -82,8 +74,7 @@ class BackgroundJobs:
                 try:
                     with self._turn:
                         self._run_jobs()
-                        if self._dispatcher is None and self._database.read(_needs_dispatcher):
-                            self._start_dispatcher()
+                        self._dispatcher.start_if_needed()
                 except (Unavailable, Conflict) as error:
                     self._log("job queue unavailable", error=str(error))
                 except Exception as error:  # noqa: BLE001 - A failure must not end the thread unnoticed.
@@ -94,21 +85,6 @@ class BackgroundJobs:
     def _run_jobs(self) -> None:
         while self._worker.run_once():
             pass
-
-    def _stop_dispatcher(self) -> None:
-        if self._dispatcher is not None:
-            self._dispatcher.stop()
-            self._dispatcher = None
-
-    def _start_dispatcher(self) -> None:
-        if self._dispatcher is None:
-            self._dispatcher = hook_dispatcher(self._settings, self._database, self._log)
-            self._dispatcher.start()
-
-
-def _needs_dispatcher(db: Connection) -> bool:
-    """Return whether a delivery is due; the modules of webhooks are not imported before there is any."""
-    return has_waiting_delivery(db) and _has_due_delivery(db)
 
 
 def _is_closed(descriptor: int) -> bool:

@@ -180,5 +180,5 @@ def endpoint_table() -> RouteTable[Endpoint]:
 
 @cache
 def subscription_index() -> Mapping[str, Sequence[str]]:
-    """Return the references of the subscriptions to each event, by the event's name."""
-    return {name: references for name, *references in index_lines("event")}
+    """Return the names of the subscriptions to each event, by the event's name."""
+    return {event: names for event, *names in index_lines("event")}

@@ -22,7 +22,7 @@ from ingot.core.http.request import Message, Origin, Request
 from ingot.core.jobs import clock_skew, leases, queue, schedule
 from ingot.core.jobs.clock_skew import has_clock_skew
 from ingot.core.jobs.leases import JobCapacity, next_due_at
-from ingot.core.jobs.schedule import RecurringJob
+from ingot.core.jobs.schedule import RecurringWork
 from ingot.core.jobs.tables import jobs, recurring_jobs
 from ingot.core.log import log_failure
 from ingot.core.offload import WouldBlock, forbid_blocking
@@ -63,11 +63,11 @@ _NEWEST_MERGE_REQUEST = _newest_of(merge_requests, merge_requests.c.target_proje
 _NEWEST_MERGED = _NEWEST_MERGE_REQUEST.where(merge_requests.c.state == "merged")
 
 
-def warm_up(app: App, minutely: Sequence[RecurringJob] = ()) -> None:
+def warm_up(app: App, minutely: Sequence[RecurringWork] = ()) -> None:
     """Do what requests and the job worker do first; the templates of other pages are loaded when they are visited.
 
-    ``minutely`` are the recurring jobs that the worker runs in its own process. Leaves neither a connection nor a
-    repository open.
+    ``minutely`` is what the recurring jobs do that the worker runs in its own process. Leaves neither a connection nor
+    a repository open.
     """
     pygit2_module()
     app.pages.preload()
@@ -91,12 +91,12 @@ def _start_jobs(db: Connection) -> None:
     has_waiting_delivery(db)
 
 
-def _compile_statements(statements: StatementCache, minutely: Sequence[RecurringJob]) -> None:
+def _compile_statements(statements: StatementCache, minutely: Sequence[RecurringWork]) -> None:
     """Compile the statements with which a job is enqueued, claimed and finished, and those of recurring jobs.
 
     A worker that compiled them itself would copy 3 MB of the memory that it shares with the other processes.
     """
-    own_modules = (import_module(entry.work.__module__) for entry in minutely)
+    own_modules = (import_module(work.__module__) for work in minutely)
     for module in (clock_skew, leases, queue, schedule, ref_change_queries, *own_modules):
         for value in vars(module).values():
             if isinstance(value, Executable) and isinstance(value, ClauseElement):

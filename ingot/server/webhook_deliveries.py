@@ -36,14 +36,47 @@ def has_waiting_delivery(db: Connection) -> bool:
     return db.value(_WAITING_DELIVERY) is not None
 
 
-class WebhookDeliveries:
-    """Waits for the first delivery in a thread, then runs the dispatcher until it is stopped."""
+def has_due_delivery(db: Connection) -> bool:
+    """Return whether a delivery is due; the modules of webhooks are not imported before one waits."""
+    if not has_waiting_delivery(db):
+        return False
+    from ingot.webhooks.delivery import claims
+
+    return claims.has_due_delivery(db)
+
+
+class LateDispatcher:
+    """The webhook dispatcher of a process, which is built when a delivery waits."""
 
     def __init__(self, settings: Settings, database: Database, log: Log) -> None:
         self._settings = settings
         self._database = database
         self._log = log
         self._dispatcher: HookDispatcher | None = None
+
+    def start_if_needed(self, stops: Sequence[int] = ()) -> bool:
+        """Start the dispatcher if a delivery waits, be it due or not; return whether it runs.
+
+        It stops by itself when one of ``stops`` becomes readable.
+        """
+        if self._dispatcher is None and self._database.read(has_waiting_delivery):
+            self._dispatcher = hook_dispatcher(self._settings, self._database, self._log)
+            self._dispatcher.start(stops)
+        return self._dispatcher is not None
+
+    def stop(self) -> bool:
+        """Stop the dispatcher, if it runs; return whether its deliveries ended."""
+        dispatcher, self._dispatcher = self._dispatcher, None
+        return dispatcher is None or dispatcher.stop()
+
+
+class WebhookDeliveries:
+    """Waits for the first delivery in a thread, then runs the dispatcher until it is stopped."""
+
+    def __init__(self, settings: Settings, database: Database, log: Log) -> None:
+        self._database = database
+        self._log = log
+        self._dispatcher = LateDispatcher(settings, database, log)
         self._thread = threading.Thread(target=self._wait, name="hooks-wait", daemon=True)
         stopping, self._stopper = os.pipe()
         self._stopping = [stopping]
@@ -57,15 +90,13 @@ class WebhookDeliveries:
         """Stop the dispatcher, if it runs; return whether its deliveries ended."""
         os.write(self._stopper, b"!")
         self._thread.join()
-        return self._dispatcher is None or self._dispatcher.stop()
+        return self._dispatcher.stop()
 
     def _wait(self) -> None:
         with closing(self._database.engine.watch(_ROLE)) as watch:
             while not select.select(self._stopping, [], [], 0)[0]:
                 try:
-                    if self._database.read(has_waiting_delivery):
-                        self._dispatcher = hook_dispatcher(self._settings, self._database, self._log)
-                        self._dispatcher.start(self._stopping)
+                    if self._dispatcher.start_if_needed(self._stopping):
                         return
                 except (Unavailable, Conflict) as error:
                     self._log("hook database unavailable", error=str(error))

@@ -31,11 +31,10 @@ print([name for name in sys.argv[1:] if name in sys.modules])
 """
 SUBSCRIBED = """
 import sys
-from importlib import import_module
-from ingot.server.registry import subscription_index
-for references in subscription_index().values():
-    for reference in references:
-        import_module(reference.partition(":")[0])
+from ingot.core.settings import Settings
+from ingot.server.composition import list_subscriptions
+for subscriptions in list_subscriptions(Settings()):
+    subscriptions.value
 print([name for name in sys.argv[1:] if name in sys.modules])
 """
 

@@ -1,4 +1,4 @@
-"""Ports are declared in ``ports.py`` modules and filled by ``server/composition.py``; one page lists them."""
+"""Ports are declared in ``ports.py`` modules and filled by ``server/ports``; one page lists them."""
 
 import re
 from dataclasses import is_dataclass
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingot.core.db.ports import Ports
-from ingot.core.late_imports import Deferred
+from ingot.core.db.ports import PortFillers, Ports
+from ingot.core.settings import Settings
 from tests.conftest import Instance
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +42,19 @@ def test_the_page_of_ports_lists_all_of_them() -> None:
 
 
 def test_a_port_is_filled_once() -> None:
-    """Two implementations of one port are a mistake."""
+    """Two implementations of one port are a mistake, be they in one module or in two."""
+    first, second = PortFillers(), PortFillers()
+
+    def port(_: Settings) -> "_Port":
+        return _Port()
+
+    first.fill(port)
+    second.fill(port)
     with pytest.raises(TypeError):
-        Ports(Deferred("ingot.example.ports:Port"), Deferred("ingot.example.ports:Port"))
+        first.fill(port)
+    with pytest.raises(TypeError):
+        Ports(Settings(), [first, second])
+
+
+class _Port:
+    """Port of the test."""

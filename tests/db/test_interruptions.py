@@ -3,9 +3,9 @@
 from sqlalchemy import bindparam, func, select
 
 from ingot.core.db.connection import Connection
-from ingot.core.events.bus import DeferredSubscribers, Event
+from ingot.core.events.bus import DeferredSubscribers, Event, event_name
 from ingot.core.jobs.tables import job_failures
-from ingot.core.late_imports import DeferredFunction
+from ingot.core.late_imports import LateFunction
 from ingot.core.offload import outside_transaction
 from tests.client import Make
 
@@ -40,8 +40,8 @@ def test_a_transaction_begins_again_with_the_result(make: Make) -> None:
     assert _count_rows(make, kind) == _count_rows(make, f"{kind} computed") == 1
 
 
-def test_references_and_subscribers_are_loaded_between_transactions(make: Make) -> None:
-    name = DeferredFunction("ingot.core.events.bus:event_name")
+def test_functions_and_subscribers_are_loaded_between_transactions(make: Make) -> None:
+    name = LateFunction(lambda: event_name)
     subscribers = DeferredSubscribers({})
     begun = 0
 

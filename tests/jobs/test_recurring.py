@@ -49,7 +49,7 @@ def test_a_failed_occurrence_is_retried_and_does_not_pile_up(job_queue: JobQueue
         _run(worker)
         job_queue.clock.step(seconds=600)
         assert len(job_queue.jobs()) <= 2
-    assert {job.kind for job in job_queue.jobs()} == {f"recurring:{__name__}.{work.__qualname__}"}
+    assert {job.kind for job in job_queue.jobs()} == {"recurring:work"}
 
 
 def test_a_shorter_interval_and_a_clock_set_back_do_not_delay_it(job_queue: JobQueue) -> None:

@@ -1,7 +1,7 @@
 """Warm-up of the job worker, before its process is forked."""
 
 from ingot.server.app import App
-from ingot.server.jobs import job_worker, minutely_jobs
+from ingot.server.jobs import job_worker, minutely_work
 from ingot.server.warm_up import warm_up
 from tests.jobs.conftest import JobQueue
 
@@ -9,7 +9,7 @@ from tests.jobs.conftest import JobQueue
 def test_the_first_jobs_compile_no_statement(job_queue: JobQueue) -> None:
     """They would copy memory that the processes of the server share."""
     database = job_queue.database
-    warm_up(App(job_queue.settings, database, job_queue.log, None), minutely_jobs(job_queue.settings))
+    warm_up(App(job_queue.settings, database, job_queue.log, None), minutely_work(job_queue.settings))
     assert job_queue.jobs() == []
     compiled = set(database.statements._compiled)
     worker = job_worker(job_queue.settings, database, job_queue.log)
@@ -18,5 +18,5 @@ def test_the_first_jobs_compile_no_statement(job_queue: JobQueue) -> None:
     ran = 0
     while worker.run_once():
         ran += 1
-    assert ran == len(minutely_jobs(job_queue.settings))
+    assert ran == len(minutely_work(job_queue.settings))
     assert set(database.statements._compiled) == compiled

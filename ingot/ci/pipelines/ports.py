@@ -1,4 +1,4 @@
-"""Facts about the instance that pipelines need and that ``server/composition.py`` provides."""
+"""Facts about the instance that pipelines need and that ``server/ports/ci.py`` provides."""
 
 from dataclasses import dataclass
 from pathlib import Path

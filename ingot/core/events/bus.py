@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ingot.core.db.connection import Connection, Subscribers
-from ingot.core.late_imports import Deferred
+from ingot.core.late_imports import Late
 from ingot.core.offload import require_no_transaction
 
 Subscriber = Callable[[Connection, Any], None]
@@ -42,6 +42,15 @@ class Subscriptions:
         return subscribe
 
 
+class LateSubscriptions(Late[Subscriptions]):
+    """The subscriptions of one package, whose modules are imported when one of its events is first emitted."""
+
+    def __init__(self, name: str, load: Callable[[], Subscriptions]) -> None:
+        super().__init__(load)
+        self.name = name
+        """The name in the index of subscriptions."""
+
+
 def event_name(event: type) -> str:
     """Return the name of an event in the index of subscribers."""
     return f"{event.__module__}:{event.__qualname__}"
@@ -50,12 +59,12 @@ def event_name(event: type) -> str:
 class DeferredSubscribers(Mapping[type, Sequence[Subscriber]]):
     """Subscribers by event; the modules of those of an event are imported when it is first emitted.
 
-    ``index`` contains the references of the subscriptions to an event, by the event's name. For an event that it does
+    ``index`` contains the names of the subscriptions to an event, by the event's name. For an event that it does
     not contain, all subscriptions are read.
     """
 
     def __init__(self, index: Mapping[str, Sequence[str]]) -> None:
-        self.subscriptions: Sequence[Deferred] = ()
+        self.subscriptions: Sequence[LateSubscriptions] = ()
         """All subscriptions in their order. Set after construction, because some need the database."""
         self._index = index
         self._subscribers: dict[type, Sequence[Subscriber]] = {}
@@ -77,8 +86,8 @@ class DeferredSubscribers(Mapping[type, Sequence[Subscriber]]):
         return len(list(iter(self)))
 
     def _subscribers_of(self, event: type) -> Sequence[Subscriber]:
-        references = self._index.get(event_name(event))
-        packages = [each for each in self.subscriptions if references is None or each.reference in references]
+        names = self._index.get(event_name(event))
+        packages = [each for each in self.subscriptions if names is None or each.name in names]
         return collect_subscribers(package.value for package in packages).get(event, ())
 
 

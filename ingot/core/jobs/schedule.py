@@ -25,18 +25,21 @@ _POSTPONE = (
 )
 
 
+RecurringWork = Callable[[Connection], object]
+
+
 class RecurringJob(NamedTuple):
     """A function that runs periodically as a job, in one transaction."""
 
     every_seconds: int
-    work: Callable[[Connection], Any]
+    work: RecurringWork
     name: str = ""
-    """The name that identifies it to all workers; by default the function's qualified name."""
+    """The name that identifies it to all workers; by default the function's."""
 
     @property
     def key(self) -> str:
         """The name that identifies it to all workers."""
-        return self.name or f"{self.work.__module__}.{self.work.__qualname__}"
+        return self.name or self.work.__name__
 
 
 class Schedule:

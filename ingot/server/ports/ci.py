@@ -1,0 +1,35 @@
+"""Ports of ``ci``."""
+
+from typing import TYPE_CHECKING
+
+from ingot.accounts.instance.outgoing_rules import instance_guard
+from ingot.core.db.ports import PortFillers
+from ingot.core.settings import Settings
+
+if TYPE_CHECKING:
+    from ingot.ci.job_records.ports import JobArtifacts
+    from ingot.ci.pipelines.ports import CiEnvironment
+
+ports = PortFillers()
+
+
+@ports.fill
+def ci_environment(settings: Settings) -> "CiEnvironment":
+    from ingot.ci.pipelines.ports import CiEnvironment
+
+    return CiEnvironment(
+        base_url=settings.base_url,
+        version=settings.reported_version,
+        guard=instance_guard(settings),
+        data=settings.data,
+        max_needs=settings.ci_needs_size_limit,
+    )
+
+
+@ports.fill
+def job_artifacts(_: Settings) -> "JobArtifacts":
+    from ingot.ci.artifacts.queries import artifact_summaries
+    from ingot.ci.job_records.ports import JobArtifacts
+    from ingot.ci.jobs.service import delete_job_files
+
+    return JobArtifacts(artifact_summaries, delete_job_files)
