@@ -127,7 +127,8 @@ class AllSettings(LimitSettings, frozen=True):
         Meta(
             ge=0,
             le=90,
-            description="Days for which owners can restore deleted projects and groups; 0 deletes them at once.",
+            description="Days for which owners can restore deleted projects and groups; 0 deletes them at once. "
+            "A new period holds for those that are scheduled already, too.",
         ),
     ] = 0
     disable_admin_oauth_scopes: Annotated[
