@@ -64,6 +64,9 @@ def _ports_of_projects(settings: Settings, store: Deferred) -> tuple[Deferred, .
     """Return the ports of accounts and projects."""
     return (
         Deferred(
+            "ingot.core.api.ports:ClosedItems", DeferredFunction("ingot.projects.projects.closed_items:omit_closed")
+        ),
+        Deferred(
             "ingot.projects.projects.ports:CiSettingsReader",
             DeferredFunction("ingot.ci.pipelines.project_settings:project_ci_settings"),
         ),
