@@ -49,6 +49,7 @@ from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.core.nodes.queries import list_nodes
 from ingot.core.settings import Settings
 from ingot.git.core.library import recover_read
+from ingot.projects.namespaces.ip_restrictions import actor_at
 from ingot.server.composition import fill_ports, list_subscriptions
 from ingot.server.ports.web_worker import web_worker_ports
 from ingot.server.registry import endpoint_table, subscription_index
@@ -263,7 +264,11 @@ class App:
     def _is_loaded(self, component: str) -> bool:
         return component in vars(self)
 
-    def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
+    def _authenticate(self, db: Connection, credentials: Credentials, address: str | None) -> Actor:
+        caller = self._caller(db, credentials)
+        return caller if address is None else actor_at(db, caller, address)
+
+    def _caller(self, db: Connection, credentials: Credentials) -> Actor:
         if credentials.secret is not None:
             client = _actor_by_client_secret(db, credentials.username, credentials.secret)
             self._usage.note(client.token_id)

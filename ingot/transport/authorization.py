@@ -28,6 +28,7 @@ from ingot.transport.callers import (
     Authenticate,
     GitCaller,
     anonymous,
+    caller_at,
     caller_by_job_token,
     caller_by_password,
     caller_by_token,
@@ -75,7 +76,8 @@ class HttpAuthorization:
         """Authenticate the caller by a token if the secret is one, else by the password."""
         credentials = _credentials(request.headers)
         if credentials is None:
-            return GitIdentity(False, anonymous, transfers=TransferCaller("", client_network(request.origin.ip)))
+            nobody = partial(caller_at, authenticate=anonymous, address=request.origin.ip)
+            return GitIdentity(False, nobody, transfers=TransferCaller("", client_network(request.origin.ip)))
         username, secret = credentials
         parsed = token_parser(secret) if token_parser is not None else None
         if parsed is not None:
@@ -103,6 +105,7 @@ class HttpAuthorization:
             raise unauthorized() from None
 
     async def _identity(self, request: Request, authenticate: Authenticate) -> GitIdentity:
+        authenticate = partial(caller_at, authenticate=authenticate, address=request.origin.ip)
         caller = await self._read(authenticate)
         self._activity.record(caller.actor)
         transfers = caller.in_transfers(request.origin.ip)

@@ -26,6 +26,7 @@ from ingot.projects.deploy_keys.tables import DeployKeyProject
 from ingot.projects.deploy_tokens.queries import deploy_token_by_credentials
 from ingot.projects.deploy_tokens.tables import DeployToken
 from ingot.projects.groups.queries import find_group
+from ingot.projects.namespaces.ip_restrictions import actor_at, is_closed
 from ingot.projects.namespaces.queries import ancestor_ids
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.queries import find_project
@@ -104,6 +105,28 @@ Authenticate = Callable[[Connection], GitCaller]
 def anonymous(_db: Connection) -> GitCaller:
     """Return a caller without a credential."""
     return _caller(ANONYMOUS)
+
+
+def caller_at(db: Connection, *, authenticate: Authenticate, address: str) -> GitCaller:
+    """Return an authenticated caller who does not find what groups close to the address."""
+    caller = authenticate(db)
+    actor = actor_at(db, caller.actor, address)
+    if not actor.closed_groups:
+        return caller
+
+    def find(db: Connection, name: str) -> tuple[Access, Project]:
+        access, project = caller.find(db, name)
+        if is_closed(actor, project.full_path):
+            raise NotFound("Project")
+        return access, project
+
+    def find_open_group(db: Connection, name: str) -> tuple[Access, Namespace]:
+        access, group = caller.find_group(db, name)
+        if is_closed(actor, group.full_path):
+            raise NotFound("Group")
+        return access, group
+
+    return replace(caller, actor=actor, find=find, find_group=find_open_group)
 
 
 def _caller(actor: Actor, *, can_read: bool = True, can_write: bool = True) -> GitCaller:

@@ -297,7 +297,7 @@ class Push:
         """Return the lines that git prints after the push."""
         project = existing_project(db, self._project.id)
         links = merge_request_links(db, project, self._updates, self._base_url, applied.merge_requests)
-        return [*moved_message(project, self._address), *option_warnings(applied.warnings), *links]
+        return [*moved_message(db, project, self._address), *option_warnings(applied.warnings), *links]
 
     async def _run(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from ingot.accounts.instance.settings import custom_clone_root
 from ingot.collaboration.merge_requests.queries import open_merge_requests_from
 from ingot.core.db.connection import Connection
 from ingot.git.writing.ref_updates import RefUpdate
@@ -19,11 +20,13 @@ class ClientAddress(NamedTuple):
     prefix: str
 
 
-def moved_message(project: Project, address: ClientAddress) -> list[str]:
+def moved_message(db: Connection, project: Project, address: ClientAddress) -> list[str]:
     """Return lines with the current address, if the client used a former path of the project."""
     if address.path.strip("/").lower() == project.full_path.lower():
         return []
-    return ["", "This project has moved; its address is now:", f"  {address.prefix}{project.full_path}.git", ""]
+    root = custom_clone_root(db) if address.prefix.startswith("http") else None
+    prefix = address.prefix if root is None else f"{root.rstrip('/')}/"
+    return ["", "This project has moved; its address is now:", f"  {prefix}{project.full_path}.git", ""]
 
 
 def option_warnings(warnings: Sequence[str]) -> list[str]:

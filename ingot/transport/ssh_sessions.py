@@ -24,7 +24,7 @@ from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import instance_urls_at
 from ingot.transport.activity import UserActivity
 from ingot.transport.backend import GitBackend, GitCommand, ServiceRequest
-from ingot.transport.callers import GitCaller, caller_by_key
+from ingot.transport.callers import GitCaller, caller_at, caller_by_key
 from ingot.transport.exchange import EndReason, ExchangeEnd, GitClient, GitExchange
 from ingot.transport.lfs_tokens import LfsOperation, lfs_authentication
 from ingot.transport.policy import protocol_refusal
@@ -153,7 +153,8 @@ class SshSessions:
         return status
 
     async def _execute(self, channel: SshChannel, names: dict[str, str]) -> int:
-        authenticate = partial(caller_by_key, fingerprint=channel.fingerprint)
+        by_key = partial(caller_by_key, fingerprint=channel.fingerprint)
+        authenticate = partial(caller_at, authenticate=by_key, address=channel.address)
         caller = await self._database.read_async(authenticate, self._pool)
         self._record_use(caller)
         names["user"] = caller.name

@@ -7,6 +7,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.access.scopes import READ_SCOPES, has_any_scope
 from ingot.core.db.connection import Connection
+from ingot.projects.namespaces.ip_restrictions import actor_at
 from ingot.web.client import PageClient
 from ingot.web.page_routes import Viewer, Visit
 
@@ -32,6 +33,6 @@ def authenticated_caller(visit: Visit, db: Connection, scopes: frozenset[str] = 
     """Return the caller; a token takes precedence over the session and must have a scope that can read the API."""
     if visit.headers.credentials.token is None:
         return visit.viewer.actor
-    actor = authenticate(db, visit.headers.credentials)
+    actor = actor_at(db, authenticate(db, visit.headers.credentials), visit.request.origin.ip)
     require(has_any_scope(actor, scopes))
     return actor

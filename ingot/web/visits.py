@@ -25,6 +25,7 @@ from ingot.core.http.body_budget import BodyCharge
 from ingot.core.http.content_headers import accepts_gzip
 from ingot.core.http.request import Request
 from ingot.core.settings import Settings
+from ingot.projects.namespaces.ip_restrictions import actor_at
 from ingot.web.client import PageClient
 from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies
 from ingot.web.page_routes import PageHeaders, PageRequest, Viewer, Visit, session_actor
@@ -77,7 +78,7 @@ class VisitBuilder:
         limited = is_admin and session is not None and not has_admin_rights(settings, session, db.now)
         if user is not None and limited:
             user = msgspec.structs.replace(user, admin=False)
-        query, actor = parse_query(request.query), session_actor(user)
+        query, actor = parse_query(request.query), actor_at(db, session_actor(user), request.origin.ip)
         subject_cache: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(
             request=PageRequest(request.origin, _address(request), path_params, query, page_call.form),

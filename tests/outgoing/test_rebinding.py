@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from ingot.core.outgoing.client import send
-from ingot.core.outgoing.errors import RequestRefused
-from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.errors import HostUnresolved, RequestRefused
+from ingot.core.outgoing.guard import OutgoingRules, SsrfGuard
 from ingot.core.outgoing.remotes import find_repository
-from ingot.git.maintenance.fetch import fetch_into
+from ingot.git.maintenance.fetch import fetch_into, remote_config
 from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.git.conftest import Clone
 from tests.git.git_server import GitServer, serving
@@ -63,6 +63,46 @@ def test_a_request_reaches_the_address_that_was_checked(
         assert resolver.lookups == 1
         with pytest.raises(RequestRefused):
             guard.pin(f"http://{HOST}:{port}/in")
+
+
+def test_without_protection_the_name_is_resolved_again(
+    guard_with: Callable[[int], tuple[SsrfGuard, ChangingResolver]],
+) -> None:
+    """The connection goes where the second lookup leads; local addresses are refused at the check as before."""
+    guard, resolver = guard_with(2)
+    unprotected = guard.under(OutgoingRules(pinned=False))
+    with answering(responding_with(OK + b"Content-Length: 2\r\n\r\nok")) as (port, heard):
+        pinned = unprotected.pin(f"http://{HOST}:{port}/in")
+        assert (pinned.address, send(pinned).body, resolver.lookups) == (HOST, b"ok", 2)
+        assert f"Host: {HOST}:{port}" in heard[0].decode()
+        with pytest.raises(RequestRefused, match="local network"):
+            unprotected.pin(f"http://{HOST}:{port}/in")
+
+
+def test_without_protection_a_name_that_is_not_resolved_is_not_refused() -> None:
+    """Only if all hosts may be reached; its connection fails by itself."""
+
+    def failing(*_: Any, **__: Any) -> Any:
+        raise socket.gaierror(-2, "unknown")
+
+    guard = SsrfGuard(resolve=failing)
+    assert guard.under(OutgoingRules(pinned=False)).pin("http://later.example/").address == "later.example"
+    listed = OutgoingRules(pinned=False, only_listed=True, hosts=frozenset({"later.example"}))
+    assert guard.under(listed).pin("http://later.example/").address == "later.example"
+    networks = OutgoingRules(pinned=False, only_listed=True, networks=(ip_network("10.0.0.0/8"),))
+    for rules in (networks, OutgoingRules(pinned=True)):
+        with pytest.raises(HostUnresolved):
+            guard.under(rules).pin("http://later.example/")
+
+
+def test_git_resolves_the_name_by_itself_without_protection(
+    guard_with: Callable[[int], tuple[SsrfGuard, ChangingResolver]],
+) -> None:
+    for pinned, resolved in ((True, True), (False, False)):
+        guard, _ = guard_with(1)
+        checked = guard.under(OutgoingRules(pinned=pinned)).pin(f"http://{HOST}/remote.git")
+        options = dict(remote_config(checked, "", ""))
+        assert ("http.curloptResolve" in options) is resolved
 
 
 def test_git_reaches_the_address_that_was_checked(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tests.client import Api, Make, User
-from tests.factories import make_project
+from tests.factories import changed_settings, make_project
 from tests.transport.conftest import GitRemote, Tree
 
 
@@ -29,6 +29,10 @@ def test_a_clone_of_the_old_path_pulls_and_pushes(
     assert "has moved" not in tree.stderr(
         "push", url.replace(project.path, moved["path_with_namespace"]), "master:more"
     )
+    with changed_settings(make, custom_http_clone_url_root="https://git.example.com/code"):
+        said = tree.stderr("push", url, "master:other")
+    chosen_root = f"https://git.example.com/code/{moved['path_with_namespace']}.git"
+    assert f"remote:   {now if url.startswith('ssh') else chosen_root}" in said
     assert tree.git("ls-remote", url, "refs/heads/master").split() == [second, "refs/heads/master"]
     branch = api.get(f"{project.url}/repository/branches/master", owner).json()
     assert branch["commit"]["id"] == second

@@ -127,7 +127,8 @@ class AllSettings(LimitSettings, frozen=True):
         Meta(
             ge=0,
             le=90,
-            description="Days for which owners can restore deleted projects and groups; 0 deletes them at once.",
+            description="Days for which owners can restore deleted projects and groups; 0 deletes them at once. "
+            "A new period holds for those that are scheduled already, too.",
         ),
     ] = 0
     disable_admin_oauth_scopes: Annotated[
@@ -198,7 +199,13 @@ class AllSettings(LimitSettings, frozen=True):
     global_search_users_enabled: Annotated[
         bool, Meta(description="False refuses searches for users in the whole instance.")
     ] = True
-    globally_allowed_ips: Annotated[_Line, fixed("Groups cannot be restricted to addresses.")] | None = ""
+    globally_allowed_ips: (
+        Annotated[
+            _Line,
+            Meta(description="Networks, separated by commas, from which groups with `ip_restriction_ranges` are open."),
+        ]
+        | None
+    ) = ""
     group_runner_token_expiration_interval: _TokenLifetime | None = None
     hashed_storage_enabled: Annotated[bool, fixed("Repositories are stored under hashed names.")] = True
     inactive_projects_delete_after_months: Annotated[

@@ -51,7 +51,13 @@ class LimitSettings(InstanceSettings, frozen=True):
     diff_max_patch_bytes: Annotated[
         int, Meta(ge=1, le=204_800, description="Largest change of a file that a diff shows, in bytes.")
     ] = 204_800
-    dns_rebinding_protection_enabled: Annotated[bool, fixed("Addresses are checked when a connection is made.")] = True
+    dns_rebinding_protection_enabled: Annotated[
+        bool,
+        Meta(
+            description="Outgoing connections go to the address that was checked; otherwise the name is resolved again "
+            "after the check."
+        ),
+    ] = True
     generic_packages_max_file_size: Annotated[
         _Number, Meta(description="Largest file of a generic package, in bytes.")
     ] = 5_368_709_120

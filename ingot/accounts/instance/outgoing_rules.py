@@ -21,6 +21,7 @@ class _OutgoingSettings(msgspec.Struct):
     outbound_local_requests_whitelist: tuple[str, ...] = ()
     deny_all_requests_except_allowed: bool = False
     silent_mode_enabled: bool = False
+    dns_rebinding_protection_enabled: bool = True
 
 
 def outgoing_rules(db: Connection) -> OutgoingRules:
@@ -34,6 +35,7 @@ def outgoing_rules(db: Connection) -> OutgoingRules:
         frozenset(entry.lower() for entry, network in networks.items() if network is None),
         settings.deny_all_requests_except_allowed,
         settings.silent_mode_enabled,
+        settings.dns_rebinding_protection_enabled,
     )
 
 

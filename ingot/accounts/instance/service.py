@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from ipaddress import ip_network
 from typing import Any
 
 import msgspec
@@ -177,6 +178,8 @@ def _validate_settings(settings: AllSettings, storages: Collection[str]) -> None
     sign_out = settings.after_sign_out_path
     if sign_out and not (sign_out.isprintable() and (_LINK.fullmatch(sign_out) or _PATH.fullmatch(sign_out))):
         errors["after_sign_out_path"] = ["must be a valid URL"]
+    if not all(map(_is_network, (settings.globally_allowed_ips or "").split(","))):
+        errors["globally_allowed_ips"] = ["must be a valid IPv4 or IPv6 address"]
     if settings.commit_email_hostname and not _HOST.fullmatch(settings.commit_email_hostname):
         errors["commit_email_hostname"] = ["is invalid"]
     if not _DURATION.fullmatch(settings.default_artifacts_expire_in.strip().lower()):
@@ -209,6 +212,14 @@ def _validate_settings(settings: AllSettings, storages: Collection[str]) -> None
             errors[companion] = ["can't be blank"]
     if errors:
         raise Invalid(**errors)
+
+
+def _is_network(text: str) -> bool:
+    """Return whether an entry of a list of networks is valid; one that is empty is."""
+    try:
+        return not text.strip() or bool(ip_network(text.strip(), strict=False))
+    except ValueError:
+        return False
 
 
 def _requirement_timestamps(

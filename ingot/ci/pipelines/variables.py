@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from sqlalchemy import bindparam, func, select
 
+from ingot.accounts.instance.settings import custom_clone_root
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
 from ingot.ci.config.plan import TriggerSpec
@@ -122,6 +123,12 @@ def _public(pairs: Iterable[tuple[str, str]], *, raw: bool = False) -> list[Runn
     return [RunnerVariable(key, value, raw=raw) for key, value in pairs]
 
 
+def clone_url(db: Connection, project: Project, base_url: str, token: str) -> str:
+    """Return the address from which a job clones the project, with its token."""
+    scheme, _, address = (custom_clone_root(db) or base_url).rstrip("/").partition("://")
+    return f"{scheme}://{TOKEN_USERNAME}:{token}@{address}/{project.full_path}.git"
+
+
 def job_variables(
     db: Connection,
     project: Project,
@@ -137,15 +144,13 @@ def job_variables(
     ``dotenv`` are variables that jobs before this one reported; they do not replace predefined variables.
     """
     project_url = f"{base_url}/{project.full_path}"
-    scheme, _, address = base_url.partition("://")
-    repository_url = f"{scheme}://{TOKEN_USERNAME}:{token}@{address}/{project.full_path}.git"
     user_id = job.user_id or pipeline.user_id
     user = user_or_none(db, user_id) if user_id is not None else None
     timeout = effective_timeout(db, job, runner)
     predefined_ones = [
         *_public(predefined.job_variables_of_row(job, project_url, timeout)),
         *(RunnerVariable(key, token, public=False, masked=True) for key in ("CI_JOB_TOKEN", "CI_BUILD_TOKEN")),
-        RunnerVariable("CI_REPOSITORY_URL", repository_url, public=False, masked=True),
+        RunnerVariable("CI_REPOSITORY_URL", clone_url(db, project, base_url, token), public=False, masked=True),
         *_registry_credentials(project, token),
         *_public(predefined.instance_variables(db.ports[CiEnvironment])),
         *_public(predefined.project_variables(project, base_url), raw=True),

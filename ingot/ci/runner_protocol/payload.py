@@ -13,7 +13,7 @@ from ingot.ci.pipelines.ancestor_jobs import ancestor_jobs
 from ingot.ci.pipelines.predefined_variables import registry_host
 from ingot.ci.pipelines.processing import TOKEN_PREFIX, effective_timeout
 from ingot.ci.pipelines.queries import settings_of
-from ingot.ci.pipelines.variables import RunnerVariable, job_variables
+from ingot.ci.pipelines.variables import RunnerVariable, clone_url, job_variables
 from ingot.ci.runner_protocol.dependencies import archives_of
 from ingot.ci.runner_protocol.release_step import release_command
 from ingot.ci.runner_protocol.selection import TakenJob
@@ -198,7 +198,7 @@ def job_payload(
         token=token,
         allow_git_fetch=settings.build_git_strategy == "fetch",
         job_info=_job_info(db, job, runner, project),
-        git_info=_git_info(project, pipeline, token, base, depth, has_ref=has_ref),
+        git_info=_git_info(pipeline, clone_url(db, project, base, token), depth, has_ref=has_ref),
         runner_info=JobLimits(timeout),
         variables=variables,
         steps=_steps(options, timeout, runner.platform),
@@ -244,10 +244,9 @@ def _job_info(db: Connection, job: CiJob, runner: Runner, project: Project) -> J
     )
 
 
-def _git_info(project: Project, pipeline: Pipeline, token: str, base: str, depth: int, *, has_ref: bool) -> GitInfo:
-    scheme, _, address = base.partition("://")
+def _git_info(pipeline: Pipeline, url: str, depth: int, *, has_ref: bool) -> GitInfo:
     return GitInfo(
-        f"{scheme}://{TOKEN_USERNAME}:{token}@{address}/{project.full_path}.git",
+        url,
         pipeline.ref,
         pipeline.sha,
         pipeline.before_sha or ZERO_SHA,

@@ -45,6 +45,8 @@ class Actor(msgspec.Struct, frozen=True):
     """Set if a deploy token authenticated the caller, who then is anonymous elsewhere."""
     bot: bool = False
     """Whether the user is the bot of a project or group access token, which changes nothing outside of it."""
+    closed_groups: frozenset[str] = frozenset()
+    """Paths in lower case of top-level groups that cannot be used from the caller's address."""
 
     @property
     def known(self) -> bool:

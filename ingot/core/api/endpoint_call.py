@@ -9,6 +9,7 @@ import msgspec
 from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.rules import require
 from ingot.core.api.paging import read_page
+from ingot.core.api.ports import ClosedItems
 from ingot.core.api.routes import Call, Endpoint, PartialLock, PrepareContext, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
@@ -71,9 +72,10 @@ class EndpointRunner:
         call = self._call(endpoint_call, db)
         if endpoint.locks is not None:
             _lock(call, endpoint.locks, endpoint_call.params)
-        return endpoint.handler(
+        result = endpoint.handler(
             call, *_authorized_subject(endpoint_call, call), *_arguments(endpoint_call), *endpoint_call.prepared
         )
+        return db.ports[ClosedItems].omit(db, call.actor, result) if call.actor.closed_groups else result
 
     def stage(self, endpoint_call: EndpointCall) -> Any:
         """Run a staged handler, which opens its own units of work, and return its result."""

@@ -57,7 +57,8 @@ from ingot.core.offload import WouldBlock, forbid_blocking
 from ingot.core.settings import Settings
 
 T = TypeVar("T")
-Authenticate = Callable[[Connection, Credentials], Actor]
+Authenticate = Callable[[Connection, Credentials, str | None], Actor]
+"""Returns the caller with credentials, at an address; None stands for any address."""
 QUEUE_SECONDS = 30.0
 """Time that a request may wait for a thread; as long as a request may wait for its turn to change a branch."""
 _EMBEDDED_THREADS = 1, 4
@@ -259,7 +260,9 @@ class Kernel:
     def _check_caller(self, call: _RequestCall, db: Connection) -> None:
         """Authenticate the caller, and raise if no parameters could make the call permitted."""
         endpoint = call.endpoint
-        actor = call.actor = self._authenticate(db, call.credentials)
+        # Runners are not bound to the addresses of groups, only what their jobs fetch.
+        address = None if endpoint.runner_call else call.origin.ip
+        actor = call.actor = self._authenticate(db, call.credentials, address)
         if not actor.known:
             if not endpoint.open:
                 raise Unauthenticated
@@ -324,7 +327,7 @@ class Kernel:
 
     def _is_known(self, credentials: Credentials, db: Connection) -> bool:
         try:
-            return self._authenticate(db, credentials).known
+            return self._authenticate(db, credentials, None).known
         except Failure:  # The body may contain a valid token.
             return False
 

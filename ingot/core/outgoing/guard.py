@@ -1,7 +1,8 @@
 """SSRF guard: resolves the host of a URL once, refuses private addresses, and returns the address to connect to.
 
 The client must connect to that address. A second lookup could return another one (DNS rebinding), which is how such
-guards are bypassed.
+guards are bypassed. Administrators can turn this protection off, for resolvers whose answers change: the guard then
+checks the addresses, but the client connects to the name.
 """
 
 import re
@@ -22,7 +23,7 @@ _MAX_LENGTH = 2048
 
 
 class PinnedUrl(NamedTuple):
-    """Parts of a URL, and the address of its host that the guard checked."""
+    """Parts of a URL, and the address of its host that the guard checked; its name without DNS rebinding protection."""
 
     scheme: str
     host: str
@@ -43,6 +44,8 @@ class OutgoingRules(NamedTuple):
     """Refuse requests to all other networks and hosts."""
     silent: bool = False
     """Refuse requests that send something: nothing leaves the server."""
+    pinned: bool = True
+    """Connect to the checked address; otherwise the client resolves the name again."""
 
     def lists(self, host: str, port: int) -> bool:
         """Return whether a host may be reached wherever it is."""
@@ -92,6 +95,7 @@ class SsrfGuard:
         """Check a URL, resolve its host once, and return the address to connect to.
 
         Raise ``RequestRefused`` if any of the host's addresses is private, and ``HostUnresolved`` if the lookup fails.
+        Without DNS rebinding protection, return the name, even one that is not resolved if all hosts are allowed.
         """
         parts = self._checked(url, credentials)
         address = self.resolve(parts.host, parts.port)
@@ -133,15 +137,23 @@ class SsrfGuard:
         if parse_address(host) is not None:
             return host
         try:
+            addresses = self._lookup(host, port)
+        except HostUnresolved:
+            if rules.pinned or (rules.only_listed and not rules.lists(host, port)):
+                raise
+            return host
+        for address in addresses:
+            self._permit(parse_address(address), rules, listed=rules.lists(host, port))
+        return addresses[0] if rules.pinned else host
+
+    def _lookup(self, host: str, port: int) -> list[str]:
+        try:
             answers = self._resolve(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
             raise HostUnresolved("The URL's host cannot be resolved") from error
-        addresses = [str(answer[4][0]) for answer in answers]
-        if not addresses:
+        if not answers:
             raise HostUnresolved("The URL's host cannot be resolved")
-        for address in addresses:
-            self._permit(parse_address(address), rules, listed=rules.lists(host, port))
-        return addresses[0]
+        return [str(answer[4][0]) for answer in answers]
 
     def _allows_local(self, rules: OutgoingRules) -> bool:
         by_rule = rules.allow_local_from_system_hooks if self._for_system_hooks else rules.allow_local

@@ -230,7 +230,12 @@ def remote_config(pinned: PinnedAddress, username: str, password: str) -> list[t
 
 
 def _curl_resolve_option(pinned: PinnedAddress) -> list[tuple[str, str]]:
-    """Return the option that makes curl connect to the checked address; a literal IP address needs none."""
+    """Return the option that makes curl connect to the checked address; a literal IP address needs none.
+
+    Without DNS rebinding protection, the address is the name, which curl resolves.
+    """
+    if pinned.address == pinned.host:
+        return []
     try:
         ip_address(pinned.host.strip("[]"))
     except ValueError:

@@ -3,6 +3,8 @@
 A caller who is no user gets 401 where a user gets 404, because clients send their credentials only when asked for them.
 """
 
+from msgspec.structs import replace
+
 from ingot.core.access.actor import ANONYMOUS, Actor, DeployTokenIdentity
 from ingot.core.access.levels import Access, Level
 from ingot.core.api.routes import Call
@@ -16,8 +18,6 @@ from ingot.projects.projects.tables import Project
 
 READ_SCOPES = {"packages": "read_package_registry", "images": "read_registry"}
 WRITE_SCOPES = {"packages": "write_package_registry", "images": "write_registry"}
-_ANY_OWNER = Actor(admin=True)
-"""Finds every project and group; only for deploy tokens, which belong to these and not to users."""
 
 
 def package_project_in_path(call: Call) -> tuple[Access, Project]:
@@ -43,7 +43,7 @@ def find_client_project(
     """Return the caller's access and the project with this id or path; raise NotFound or Unauthenticated."""
     try:
         if actor.deploy_token is not None:
-            return _find_by_deploy_token(db, actor.deploy_token, name, kind)
+            return _find_by_deploy_token(db, actor, actor.deploy_token, name, kind)
         return find_project(db, actor, name)
     except NotFound:
         if actor.known:
@@ -57,7 +57,7 @@ def package_group_in_path(call: Call) -> tuple[Access, Namespace]:
     try:
         if token is None or token.group_id is None:
             return find_group(call.db, call.actor, call.path["id"])
-        _, group = find_group(call.db, _ANY_OWNER, call.path["id"])
+        _, group = find_group(call.db, _any_owner(call.actor), call.path["id"])
         if token.group_id not in ancestor_ids(call.db, group.id):
             raise NotFound("Group")
         return _access_by_scopes(token, "packages"), group
@@ -68,12 +68,20 @@ def package_group_in_path(call: Call) -> tuple[Access, Namespace]:
 
 
 def _find_by_deploy_token(
-    db: Connection, token: DeployTokenIdentity, name: str | int, kind: str
+    db: Connection, actor: Actor, token: DeployTokenIdentity, name: str | int, kind: str
 ) -> tuple[Access, Project]:
-    _, project = find_project(db, _ANY_OWNER, name)
+    _, project = find_project(db, _any_owner(actor), name)
     if token.project_id != project.id and token.group_id not in ancestor_ids(db, project.namespace_id):
-        return find_project(db, ANONYMOUS, name)
+        return find_project(db, replace(ANONYMOUS, closed_groups=actor.closed_groups), name)
     return _access_by_scopes(token, kind), project
+
+
+def _any_owner(actor: Actor) -> Actor:
+    """Return an actor who finds every project and group that the caller's address may use.
+
+    Only for deploy tokens, which belong to projects and groups and not to users.
+    """
+    return Actor(admin=True, closed_groups=actor.closed_groups)
 
 
 def _access_by_scopes(token: DeployTokenIdentity, kind: str) -> Access:

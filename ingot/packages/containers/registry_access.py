@@ -15,6 +15,7 @@ from ingot.packages.containers.queries import ImagePath, find_image_path
 from ingot.packages.containers.registry_errors import RegistryError
 from ingot.packages.containers.registry_tokens import RegistryCredential, actor_of, credential_of
 from ingot.packages.containers.service import require_deletion_at_path, require_push_to_path
+from ingot.projects.namespaces.ip_restrictions import actor_at
 
 Action = Literal["pull", "push", "delete"]
 SERVICE = "container_registry"
@@ -33,7 +34,7 @@ def request_credential(db: Connection, request: Request) -> RegistryCredential:
 
 def authorized_caller(db: Connection, request: Request, action: Action) -> Actor:
     """Return the caller whose token allows an action; raise Unauthenticated or Denied."""
-    actor = actor_of(db, request_credential(db, request))
+    actor = actor_at(db, actor_of(db, request_credential(db, request)), request.origin.ip)
     scopes = policy.PULL_SCOPES if action == "pull" else policy.PUSH_SCOPES
     if actor.known and not has_any_scope(actor, scopes):
         raise Denied("the token has no scope for the container registry")

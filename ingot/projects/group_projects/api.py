@@ -78,10 +78,17 @@ def _group_detail_view(call: Call, group: Namespace, *, with_projects: bool = Tr
     return view
 
 
+def _with_ranges(call: Call, group: Namespace, view: GroupDetailView) -> GroupDetailView:
+    """Add the addresses that may use a group, for its owners."""
+    if policy.may_admin_group(call.actor, call.access, group):
+        view.ip_restriction_ranges = group.ip_restriction_ranges
+    return view
+
+
 @routes.get("/groups/:id", on=group_in_path, may=policy.may_see_group, returns=GroupDetailView, cached=True)
 def get_group(call: Call, group: Namespace, params: GetGroup) -> GroupDetailView:
     """Get a group with its projects."""
-    view = _group_detail_view(call, group, with_projects=params.with_projects)
+    view = _with_ranges(call, group, _group_detail_view(call, group, with_projects=params.with_projects))
     if params.with_custom_attributes:
         add_custom_attributes(call.db, call.actor, "group", [view])
     return view
@@ -118,7 +125,7 @@ def edit_group(call: Call, group: Namespace, params: EditGroup) -> GroupDetailVi
     edited = service.edit_group(call.db, call.actor, group, params)
     entity = Entity("Group", group.id, edited.full_path)
     record_changes(call, entity, service.setting_values(group), service.setting_values(edited))
-    return _group_detail_view(call, edited)
+    return _with_ranges(call, edited, _group_detail_view(call, edited))
 
 
 @routes.post(

@@ -16,7 +16,12 @@ from ingot.projects.groups.service import delete_group, edit_group
 from ingot.projects.namespaces.group_options import edited_group_options, group_options
 from ingot.projects.namespaces.group_rules import require_no_deletion_around
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_or_none
-from ingot.projects.namespaces.scheduled_deletion import DeleteScheduled, require_deletion_at_once, scheduled_name
+from ingot.projects.namespaces.scheduled_deletion import (
+    DeleteScheduled,
+    require_deletion_at_once,
+    restored_name,
+    scheduled_name,
+)
 from ingot.projects.namespaces.service import release_old_path
 from ingot.projects.namespaces.tables import Namespace, namespaces
 
@@ -65,7 +70,10 @@ def restore_group(db: Connection, actor: Actor, group: Namespace) -> Namespace:
         require_no_deletion_around(db, namespace_by_id(db, group.parent_id))
     cleared = dict.fromkeys(("marked_for_deletion_on", "name_before_deletion", "path_before_deletion"))
     db.update(namespaces, group.id, options_document=edited_group_options(group.options_document, cleared))
-    names = EditGroup(name=options.name_before_deletion or group.name, path=options.path_before_deletion or group.path)
+    names = EditGroup(
+        name=restored_name(group.name, options.name_before_deletion, group.id),
+        path=restored_name(group.path, options.path_before_deletion, group.id),
+    )
     restored = edit_group(db, actor, namespace_by_id(db, group.id), names)
     emit(db, GroupRestored(group.id))
     return restored

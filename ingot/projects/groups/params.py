@@ -1,8 +1,8 @@
 """Request parameters of groups."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
@@ -46,6 +46,7 @@ class _Attributes(_OptionParams):
     request_access_enabled: bool | UnsetType = UNSET
     share_with_group_lock: bool | UnsetType = UNSET
     project_creation_level: ProjectCreation | UnsetType = UNSET
+    ip_restriction_ranges: Annotated[str, Meta(max_length=100_000)] | UnsetType | None = UNSET
     avatar: Upload | UnsetType | None = UNSET
 
 

@@ -17,6 +17,7 @@ from ingot.projects.groups import policy
 from ingot.projects.groups.params import ListGroups
 from ingot.projects.members.queries import MemberSource, other_owner_query
 from ingot.projects.namespaces.custom_attributes import ids_by_custom_attributes
+from ingot.projects.namespaces.ip_restrictions import is_closed
 from ingot.projects.namespaces.policy import (
     groups_inviting_actor,
     groups_of_actor,
@@ -70,6 +71,8 @@ def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, N
     unpacked = unpack_levels(packed)
     access = Access(level=Level(max(unpacked[0] if unpacked else 0, invited or 0)), inside=bool(inside))
     if not policy.may_see_group(actor, access, group) or (actor.bot and is_outsider(db, access)):
+        raise NotFound("Group")
+    if access.level < Level.OWNER and is_closed(actor, group.full_path):
         raise NotFound("Group")
     return access, group
 

@@ -28,6 +28,7 @@ from ingot.projects.namespaces.group_options import (
     require_artifacts_size,
 )
 from ingot.projects.namespaces.group_rules import require_no_deletion_around, require_runners_setting_allowed
+from ingot.projects.namespaces.ip_restrictions import stored_ranges
 from ingot.projects.namespaces.queries import (
     actor_levels_in,
     ancestor_ids,
@@ -57,6 +58,7 @@ _COLUMNS = (
     "request_access_enabled",
     "share_with_group_lock",
     "project_creation_level",
+    "ip_restriction_ranges",
 )
 _SETTING_COLUMNS = ("name", "path", *_COLUMNS)
 
@@ -72,6 +74,7 @@ def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Name
     if parent and VISIBILITY_ORDER[default] > VISIBILITY_ORDER[parent.visibility]:
         default = parent.visibility  # type: ignore[assignment] # The column holds one of the same three literals.
     columns.setdefault("visibility", default)
+    _require_top_level_restriction(columns, parent)
     _validate(params.name.strip(), params.path, columns, parent)
     _require_allowed_options(db, parent, "{}", columns["options_document"])
     _require_allowed_visibility(db, actor, columns["visibility"])
@@ -97,6 +100,7 @@ def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup
     columns = _columns(actor, given_fields(params), group.options_document, group.two_factor_required_at or db.now)
     name = params.name.strip() if params.name is not UNSET else group.name
     path = params.path if params.path is not UNSET else group.path
+    _require_top_level_restriction(columns, parent)
     _validate(name, path, {"visibility": group.visibility, **columns}, parent)
     if columns.get("visibility", group.visibility) != group.visibility:
         _require_allowed_visibility(db, actor, columns["visibility"])
@@ -174,7 +178,15 @@ def _columns(actor: Actor, sent: dict[str, Any], options: str, required_at: Time
     columns["two_factor_required_at"] = required_at if required else None
     if "description" in columns:
         columns["description"] = columns["description"] or ""
+    if "ip_restriction_ranges" in columns:
+        columns["ip_restriction_ranges"] = stored_ranges(columns["ip_restriction_ranges"])
     return columns
+
+
+def _require_top_level_restriction(columns: dict[str, Any], parent: Namespace | None) -> None:
+    """Raise Invalid if a group below another one is restricted to addresses; the topmost group decides."""
+    if parent is not None and columns.get("ip_restriction_ranges"):
+        raise Invalid(ip_restriction_ranges=["IP subnet restriction only allowed for top-level groups"])
 
 
 def _require_allowed_options(db: Connection, parent: Namespace | None, before: str, after: str) -> None:

@@ -87,6 +87,7 @@ class GroupView(_OptionsView):
     created_at: Timestamp
     statistics: GroupStatisticsView | UnsetType = UNSET
     custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
+    ip_restriction_ranges: str | UnsetType | None = UNSET
 
 
 def group_avatar_url(group: Namespace, base: str) -> str | None:

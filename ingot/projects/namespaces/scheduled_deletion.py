@@ -20,6 +20,11 @@ def scheduled_name(name: str, row_id: int) -> str:
     return f"{name[:_MAX_NAME]}-deletion_scheduled-{row_id}"
 
 
+def restored_name(name: str, before: str | None, row_id: int) -> str:
+    """Return the name or path after a restoration: the former one, unless it was changed since."""
+    return before if before is not None and name == scheduled_name(before, row_id) else name
+
+
 def require_deletion_at_once(kind: str, marked_on: Date | None, full_path: str, params: DeleteScheduled) -> None:
     """Raise Invalid unless something that is scheduled for deletion may be deleted now."""
     if marked_on is None:

@@ -36,6 +36,8 @@ namespaces = Table(
     text("options_document", server_default="{}"),
     # Since when the group requires two-factor authentication of its members; null if it does not.
     text("two_factor_required_at", nullable=True),
+    # Networks in CIDR notation, separated by commas, from which a top-level group can be used; null means all.
+    text("ip_restriction_ranges", nullable=True, index=True),
     # Names are unique among siblings only; at the top level (NULL parent) the path identifies a namespace.
     UniqueConstraint("parent_id", "name"),
     sqlite_autoincrement=True,
@@ -176,6 +178,7 @@ class Namespace(Record, frozen=True):
     name_key: str
     options_document: str
     two_factor_required_at: Timestamp | None
+    ip_restriction_ranges: str | None
 
     @property
     def options(self) -> GroupOptions:

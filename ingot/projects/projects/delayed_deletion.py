@@ -13,7 +13,12 @@ from ingot.core.names import NAMESPACES
 from ingot.projects.groups.delayed_deletion import delete_scheduled_group
 from ingot.projects.namespaces.group_rules import require_no_deletion_around
 from ingot.projects.namespaces.queries import namespace_by_id, subtree_of
-from ingot.projects.namespaces.scheduled_deletion import DeleteScheduled, require_deletion_at_once, scheduled_name
+from ingot.projects.namespaces.scheduled_deletion import (
+    DeleteScheduled,
+    require_deletion_at_once,
+    restored_name,
+    scheduled_name,
+)
 from ingot.projects.projects.options import edited_options, project_options
 from ingot.projects.projects.params import EditProject
 from ingot.projects.projects.queries import existing_project, project_or_none, projects_in_namespace
@@ -67,7 +72,8 @@ def restore_project(db: Connection, actor: Actor, project: Project) -> Project:
     db.update(projects, project.id, options_document=edited_options(project.options_document, cleared))
     _unarchive(db, project.id)
     names = EditProject(
-        name=options.name_before_deletion or project.name, path=options.path_before_deletion or project.path
+        name=restored_name(project.name, options.name_before_deletion, project.id),
+        path=restored_name(project.path, options.path_before_deletion, project.id),
     )
     return edit_project(db, actor, existing_project(db, project.id), names)
 

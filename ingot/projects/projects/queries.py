@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
 from sqlalchemy import bindparam, exists, func, select
 
 from ingot.accounts.users.tables import User
@@ -18,6 +19,7 @@ from ingot.core.db.totals import VISIBILITY, cached_total
 from ingot.core.errors import NotFound
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.namespaces.custom_attributes import ids_by_custom_attributes
+from ingot.projects.namespaces.ip_restrictions import is_closed
 from ingot.projects.namespaces.policy import (
     packed_level_by_invitation,
     packed_level_in_group,
@@ -103,6 +105,8 @@ def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy
     found = _cached_lookup(db, actor.user_id, name)
     if found is None or not policy.may_see_project(actor, found.access, found.project):
         raise NotFound("Project")
+    if is_closed(actor, found.project.full_path):
+        raise NotFound("Project")
     if actor.bot and is_outsider(db, found.access):
         raise NotFound("Project")
     return found
@@ -115,9 +119,9 @@ def _find_project_of_job(db: Connection, actor: Actor, job: JobIdentity, name: s
         raise NotFound("Project")
     project_id = found.project.id
     if project_id != job.project_id and not db.ports[JobTokenScopes].allows(db, job.project_id, project_id):
-        return find_project_lookup(db, ANONYMOUS, project_id)
+        return find_project_lookup(db, replace(ANONYMOUS, closed_groups=actor.closed_groups), project_id)
     access = Access(level=Level.OWNER) if job.admin else found.access
-    if not policy.may_see_project(actor, access, found.project):
+    if not policy.may_see_project(actor, access, found.project) or is_closed(actor, found.project.full_path):
         raise NotFound("Project")
     return found._replace(access=access)
 

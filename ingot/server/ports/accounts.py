@@ -10,9 +10,18 @@ if TYPE_CHECKING:
     from ingot.accounts.keys.ports import KeyProjects
     from ingot.accounts.two_factor.ports import GroupRequirements
     from ingot.accounts.users.ports import PublicAddress, UserNamespaces
+    from ingot.core.api.ports import ClosedItems
     from ingot.core.mail.ports import MailFrames
 
 ports = PortFillers()
+
+
+@ports.fill
+def closed_items(_: Settings) -> "ClosedItems":
+    from ingot.core.api.ports import ClosedItems
+    from ingot.projects.projects.closed_items import omit_closed
+
+    return ClosedItems(omit_closed)
 
 
 @ports.fill

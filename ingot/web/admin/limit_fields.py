@@ -104,6 +104,7 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "allow_local_requests_from_system_hooks": ("System hooks may reach local addresses", "switch"),
         "outbound_local_requests_whitelist": ("Allowed addresses and hosts, separated by commas", "text"),
         "deny_all_requests_except_allowed": ("Block all other requests", "switch"),
+        "dns_rebinding_protection_enabled": ("Protect against DNS rebinding", "switch"),
         "silent_mode_enabled": ("Silent mode", "switch"),
     },
     "Sizes": {

@@ -110,6 +110,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Limits": {
         "enabled_git_access_protocol": ("Enabled Git access protocols", "protocol"),
+        "globally_allowed_ips": ("Networks that may always use restricted groups, separated by commas", "text"),
         "commit_email_hostname": ("Host of private addresses for commits", "text"),
         "custom_http_clone_url_root": ("Root of clone addresses over HTTP", "text"),
         "max_attachment_size": ("Maximum attachment size in MB", "number"),

@@ -45,7 +45,10 @@ _FORM_PARTS: FormParts = {
         ("name", "description", "visibility", "project_creation_level", "two_factor_grace_period"),
         tuple(FLAGS),
     ),
-    "rules": (("shared_runners_setting", "enabled_git_access_protocol", "default_branch"), tuple(RULES)),
+    "rules": (
+        ("shared_runners_setting", "enabled_git_access_protocol", "default_branch", "ip_restriction_ranges"),
+        tuple(RULES),
+    ),
     "path": (("path",), ()),
 }
 

@@ -26,6 +26,7 @@ from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import wait_for_disconnect
 from ingot.core.log import log_failure
 from ingot.core.offload import WouldBlock, forbid_blocking
+from ingot.projects.namespaces.ip_restrictions import actor_at
 from ingot.web.client import PageClient
 from ingot.web.cookies import SESSION_COOKIE, read_cookies
 from ingot.web.live.changes import ChangeMonitor
@@ -217,7 +218,8 @@ class LiveStreams:
     def _find(self, request: Request, db: Connection) -> _Subscription:
         from ingot.web.live.subjects import find_topics  # Loads the endpoints of all kinds of pages.
 
-        actor = authenticate(db, Credentials(session=read_cookies(request).get(SESSION_COOKIE)))
+        caller = authenticate(db, Credentials(session=read_cookies(request).get(SESSION_COOKIE)))
+        actor = actor_at(db, caller, request.origin.ip)
         query = parse_query(request.query)
         subject = LiveSubject(*(text_field(query, name) for name in LiveSubject._fields))
         client = PageClient(self._client, InternalCaller(actor, request.origin))

@@ -32,7 +32,7 @@ def test_group_visibility(api: Api, make: Make, who: str, visibility: str, statu
         answer = api.get(path, caller)
         assert answer.status_code == status
         if status == 200:
-            token = {"runners_token"} if who == "root" else set()
+            token = {"runners_token", "ip_restriction_ranges"} if who == "root" else set()
             assert set(answer.json()) == VIEW | {"projects", "shared_projects", "shared_with_groups"} | token
         elif status == 404:
             assert answer.json() == {"message": "404 Group Not Found"}

@@ -3,6 +3,8 @@
 import pytest
 
 from tests.api.hooks.conftest import HookedProject
+from tests.ci.runner_client import project_runner
+from tests.ci.runner_protocol.projects import ci_project
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import changed_settings, make_project
@@ -53,3 +55,11 @@ def test_webhooks(hooked: HookedProject, make: Make) -> None:
 def test_invalid_roots(api: Api, make: Make, root: str) -> None:
     refused = api.put("/application/settings", make.root, **{SETTING: root})
     assert (refused.status_code, refused.json()) == (400, {"message": {SETTING: ["must be a valid URL"]}})
+
+
+def test_jobs_clone_from_the_root(make: Make) -> None:
+    project = ci_project(make, {"test": {"script": ["make"]}})
+    with changed_settings(make, **{SETTING: f"{ROOT}/"}):
+        job = project_runner(make, project.id).must_take()
+    url = f"https://gitlab-ci-token:{job.token}@git.example.com/code/{project.path}.git"
+    assert (job.payload["git_info"]["repo_url"], job.variables["CI_REPOSITORY_URL"]) == (url, url)

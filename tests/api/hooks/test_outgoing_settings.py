@@ -1,5 +1,6 @@
 """Settings of outgoing requests: local addresses, the allow list, and silent mode."""
 
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -30,6 +31,7 @@ DEFAULTS: dict[str, Any] = {
     SYSTEM_HOOKS: False,
     ALLOWED: [],
     "deny_all_requests_except_allowed": False,
+    "dns_rebinding_protection_enabled": True,
     "silent_mode_enabled": False,
 }
 
@@ -168,3 +170,31 @@ def test_nothing_leaves_a_silent_server(
 @pytest.mark.parametrize("entry", ["http://example.com", "exa mple.com!", "*.example.com", "a" * 300])
 def test_invalid_entries_are_refused(api: Api, make: Make, entry: str) -> None:
     assert api.put("/application/settings", make.root, **{ALLOWED: [entry]}).status_code == 400
+
+
+def test_dns_rebinding_protection(
+    api: Api, make: Make, receiver: Receiver, configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the connection can resolve this name, which is asked only without the protection."""
+    host, resolve = f"{'h' * 64}.example", socket.getaddrinfo
+
+    def resolving(name: Any, port: Any, *args: Any, **options: Any) -> Any:
+        if name not in (host, host.encode()):
+            return resolve(name, port, *args, **options)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolving)  # Not that of the guard, which fails for so long a label.
+    project = make_project(make)
+    url = receiver.url("/name").replace("127.0.0.1", host)
+    assert host in url
+    made = api.post(f"{project.url}/hooks", make.root, url=url, issues_events=True)
+    assert made.status_code == 201, made.text
+    api.post(f"{project.url}/issues", make.root, title="Refused")
+    events = f"{project.url}/hooks/{made.json()['id']}/events"
+    attempts: list[Any] = []
+    while not attempts:
+        attempts = api.get(events, make.root).json()
+    assert attempts[0]["internal_error_message"] == "The URL's host cannot be resolved"
+    configure(dns_rebinding_protection_enabled=False)
+    api.post(f"{project.url}/issues", make.root, title="Delivered")
+    assert receiver.next().body["object_attributes"]["title"] == "Delivered"

@@ -115,6 +115,29 @@ def test_groups_are_deleted_when_the_period_ends(api: Api, make: Make, owner: Us
     assert [api.get(each.url, owner).status_code for each in (group, project)] == [404, 404]
 
 
+@pytest.mark.usefixtures("delayed")
+def test_names_that_change_before_the_restoration_stay(api: Api, make: Make, owner: User) -> None:
+    """Also of a project whose former path is taken by now."""
+    project, group = make_project(make, owner), make_group(make, owner)
+    for each in (project, group):
+        assert api.delete(each.url, owner).status_code == 202
+        path = make.name("renamed")
+        assert api.put(each.url, owner, path=path).json()["path"] == path
+        restored = api.post(f"{each.url}/restore", owner)
+        assert (restored.json()["path"], restored.json()["name"]) == (path, each.name)
+
+
+@pytest.mark.usefixtures("delayed")
+def test_a_shorter_period_holds_for_what_is_scheduled(api: Api, make: Make, owner: User, instance: Instance) -> None:
+    project = make_project(make, owner)
+    assert api.delete(project.url, owner).status_code == 202
+    _run_due(instance)
+    assert api.get(project.url, owner).status_code == 200
+    with changed_settings(make, deletion_adjourned_period=0):
+        _run_due(instance)
+    assert api.get(project.url, owner).status_code == 404
+
+
 def test_without_a_period(api: Api, make: Make, owner: User) -> None:
     project = make_project(make, owner)
     assert api.get(project.url, owner).json()["marked_for_deletion_on"] is None
