@@ -12,7 +12,7 @@ import uvicorn
 from sqlalchemy import Column, Integer, MetaData, Table, Text, text
 
 from bench.packages import FILE_BYTES
-from ingot.cli.web import http_server, run_server
+from ingot.cli.web_worker import http_server, run_server
 from ingot.core.access.rules import anyone
 from ingot.core.api.request_fields import read_body
 from ingot.core.api.route_table import imported_table

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
+from ingot.cli.listeners import listen
 from ingot.cli.options import (
     add_instance_options,
     add_listening_options,
@@ -26,7 +27,6 @@ from ingot.cli.ready_report import add_ready_options, ready_report, write_report
 from ingot.cli.temporary_server import (
     add_testing_options,
     is_single_process,
-    listen,
     require_valid_options,
     serve_temporary,
 )

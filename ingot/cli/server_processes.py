@@ -9,7 +9,7 @@ from importlib import import_module
 from socket import socket
 from typing import NamedTuple
 
-from ingot.cli import background, jobs, ssh, web
+from ingot.cli import background, jobs, ssh, web_worker
 from ingot.core.jobs.job_processes import JobProcesses
 from ingot.core.log import Log
 from ingot.core.markup.render_pool import POOL
@@ -48,7 +48,7 @@ def load_modules() -> None:
 
 def server_processes(settings: Settings, sockets: ServerSockets, workers: int) -> list[SupervisedProcess]:
     """Build and warm up the application, and return the processes that serve it."""
-    app = web.build_app(_with_cache_share(settings, (1 - _BACKGROUND_CACHE_SHARE) / workers), whole_node=True)
+    app = web_worker.build_app(_with_cache_share(settings, (1 - _BACKGROUND_CACHE_SHARE) / workers), whole_node=True)
     warm_up(app, minutely_work(settings))
     _compile_templates()
     compact_heap()
@@ -96,7 +96,7 @@ def _compile_templates() -> None:
 def _run_web(app: App, sockets: ServerSockets, reports: bool, lifeline: int) -> None:
     _close(sockets.ssh)
     POOL.use_fork_server(sockets.forks)
-    web.serve(app, sockets.http, lifeline, reports=reports)
+    web_worker.serve(app, sockets.http, lifeline, reports=reports)
 
 
 def _run_background(settings: Settings, app: App, sockets: ServerSockets, lifeline: int) -> None:

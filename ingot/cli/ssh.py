@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import uvloop
 
+from ingot.cli.listeners import listen
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
-from ingot.cli.temporary_server import listen
 from ingot.core.db.database import Database
 from ingot.core.http.server import LINGER_SECONDS
 from ingot.core.log import Log, route_logging

@@ -4,17 +4,16 @@ import argparse
 import gc
 import os
 import secrets
-import sys
 from dataclasses import replace
 from socket import socket
 from typing import TYPE_CHECKING, Any
 
+from ingot.cli.listeners import listen
 from ingot.cli.options import prepare_instance
 from ingot.cli.ready_report import ready_report, write_report
 from ingot.core.log import Log, route_logging
 from ingot.core.settings import InvalidSetting, Settings, is_loopback, url_host
 from ingot.core.version import product_version
-from ingot.server.supervisor import open_socket
 
 if TYPE_CHECKING:
     from ingot.server.single_process import SingleProcess
@@ -77,7 +76,7 @@ def serve_temporary(settings: Settings, arguments: argparse.Namespace) -> None:
 
 
 def _serve(settings: Settings, arguments: argparse.Namespace, listener: socket, ssh_listener: socket | None) -> None:
-    from ingot.cli.web import http_server, run_server
+    from ingot.cli.web_worker import http_server, run_server
 
     log = Log(settings.log_format)
     route_logging(log)
@@ -142,11 +141,3 @@ def _with_token(settings: Settings, arguments: argparse.Namespace) -> Settings:
     if settings.root_token or not (arguments.testing or arguments.ready_file or arguments.ready_fd):
         return settings
     return replace(settings, root_token=secrets.token_urlsafe(24))
-
-
-def listen(host: str, port: int) -> socket:
-    """Open a listening socket; exit if the address is in use."""
-    try:
-        return open_socket(host, port)
-    except OSError as error:
-        sys.exit(f"ingot: cannot listen on {host}:{port}: {error.strerror}")

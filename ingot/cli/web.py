@@ -1,17 +1,10 @@
 """``ingot web``: run one web worker or several."""
 
 import argparse
-import asyncio
 import gc
-import logging
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
-import uvicorn
-
+from ingot.cli.listeners import listen
 from ingot.cli.options import (
     add_instance_options,
     add_listening_options,
@@ -19,14 +12,8 @@ from ingot.cli.options import (
     prepare_instance,
     settings_from_arguments,
 )
-from ingot.cli.temporary_server import listen
-from ingot.core.http.connections import connection_limit, raise_descriptor_limit
-from ingot.core.http.protocol import HeadLimitProtocol
-from ingot.core.http.server import HttpServer
-from ingot.core.log import Log, route_logging
-from ingot.core.settings import Settings
-from ingot.server.allocator import begin_collecting
-from ingot.server.app import REQUEST_STATEMENT_SECONDS, App, open_database
+from ingot.cli.web_worker import build_app, serve
+from ingot.core.log import Log
 from ingot.server.supervisor import Supervisor
 
 
@@ -56,77 +43,3 @@ def run(arguments: argparse.Namespace) -> None:
     supervisor = Supervisor(children, Log(settings.log_format), [listener], [fork_requests])
     supervisor.handle_signals()
     supervisor.run()
-
-
-def build_app(settings: Settings, *, whole_node: bool = False) -> App:
-    """Build the application of a web worker; it opens no connection yet.
-
-    On a machine that serves the ``whole_node``, readiness includes its own SSH server and jobs.
-    """
-    log = Log(settings.log_format)
-    route_logging(log)
-    database = open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS, uses_replicas=True)
-    return App(settings, database, log, settings.metrics, whole_node=whole_node)
-
-
-def serve(app: App, listener: Any, lifeline: int | None = None, *, reports: bool = True) -> None:
-    """Serve on an open socket until SIGTERM or until the supervisor exits."""
-    with ExitStack() as stack:
-        stack.callback(app.close)
-        app.reconcile()
-        if reports:
-            stack.enter_context(app.heartbeat())
-        server = http_server(app.front, app.settings, app.drain, app.expects_requests)
-        run_server(server, listener, lifeline)
-
-
-def http_server(
-    front: Any,
-    settings: Settings,
-    drain: Callable[[], None],
-    expects_requests: Callable[[], bool],
-    *,
-    lingers: bool = True,
-) -> HttpServer:
-    """Build the HTTP server of an ASGI application."""
-    protocol: Any = partial(HeadLimitProtocol, slow_reader_seconds=settings.slow_reader_seconds)
-    config = uvicorn.Config(
-        front,
-        loop="uvloop",
-        http=protocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=75,
-    )
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    limit = connection_limit(raise_descriptor_limit())
-    return HttpServer(config, limit, drain, expects_requests, lingers=lingers)
-
-
-def run_server(
-    server: HttpServer,
-    listener: Any,
-    lifeline: int | None = None,
-    beside: AbstractAsyncContextManager[None] | None = None,
-) -> None:
-    """Run the event loop of a worker; ``beside`` is entered while the server runs."""
-
-    async def main() -> None:
-        if lifeline is not None:
-            asyncio.get_running_loop().add_reader(lifeline, _stop, server, lifeline)
-        async with beside or nullcontext():
-            await server.serve(sockets=[listener])
-
-    begin_collecting()
-    with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
-        runner.run(main())
-
-
-def _stop(server: HttpServer, lifeline: int) -> None:
-    """Stop without a supervisor: another server may start at once, and needs the port."""
-    asyncio.get_running_loop().remove_reader(lifeline)
-    server.stop(linger=False)

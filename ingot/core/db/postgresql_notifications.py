@@ -9,23 +9,40 @@ import select
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ingot.core.db.announcements import CHANNEL, EVERYTHING, decode_topics
 from ingot.core.db.engines import NOTIFY_CHANNEL, POLL_SECONDS
 from ingot.core.errors import Unavailable
 
-if TYPE_CHECKING:
-    from ingot.core.db.postgresql import PostgresqlEngine
-
 RECONNECT_SECONDS = 1.0
 HEARTBEAT_SECONDS = 5.0
+
+
+class _Server(Protocol):
+    """Part of the engine that this module needs."""
+
+    errors: type[Exception]
+    version_statement: str
+
+    @property
+    def has_sessions(self) -> bool:
+        """Whether connections keep their state between transactions."""
+
+    def require_responsive(self) -> None:
+        """Raise Unavailable if the server does not answer."""
+
+    def connect_directly(self, *, read_only: bool) -> Any:
+        """Return a new connection to the server itself."""
+
+    def hold_role(self, role: str) -> Any:
+        """Return a new connection that announces a role as long as it is open."""
 
 
 class PostgresqlAnnouncement:
     """Announcement of a role by a thread that connects again whenever the connection is lost."""
 
-    def __init__(self, engine: "PostgresqlEngine", role: str) -> None:
+    def __init__(self, engine: _Server, role: str) -> None:
         self._stop, self._stopper = os.pipe()
         self._watch = PostgresqlWatch(engine, role, listens=False)
         self._thread = threading.Thread(target=self._run, name=f"announcement of {role}", daemon=True)
@@ -49,7 +66,7 @@ class PostgresqlAnnouncement:
 class PostgresqlWatch:
     """Watch that listens on the connection that announces the role; it polls where the server cannot be reached."""
 
-    def __init__(self, engine: "PostgresqlEngine", role: str, *, listens: bool = True) -> None:
+    def __init__(self, engine: _Server, role: str, *, listens: bool = True) -> None:
         self._engine = engine
         self._role = role
         self._listens = listens
@@ -128,7 +145,7 @@ class PostgresqlWatch:
 class PostgresqlListener:
     """Listener on a connection of its own, which is replaced when it is lost."""
 
-    def __init__(self, engine: "PostgresqlEngine") -> None:
+    def __init__(self, engine: _Server) -> None:
         self._engine = engine
         self._connection: Any = None
         self._received: list[str] = []
