@@ -139,6 +139,9 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "follow_downstream_pipeline": DeferredFunction(
             "ingot.ci.downstream.jobs:DownstreamJobs.follow", store, artifacts
         ),
+        "follow_mirrored_pipeline": DeferredFunction(
+            "ingot.ci.downstream.jobs:DownstreamJobs.mirror", store, artifacts
+        ),
         "cancel_pipelines": DeferredFunction("ingot.ci.downstream.jobs:DownstreamJobs.cancel", store, artifacts),
         "drop_stuck_jobs": DeferredFunction("ingot.ci.pipelines.maintenance:drop_stuck_jobs"),
         "stop_environments": DeferredFunction("ingot.ci.pipelines.auto_stop:stop_due_environments"),
