@@ -91,5 +91,5 @@ class QueryContext:
 
 
 def _refusal_message(content: Any) -> str:
-    message = content["message"] if isinstance(content, dict) else content.message
+    message = content["message"] if isinstance(content, dict) else getattr(content, "message", "The call was refused")
     return ", ".join(message) if isinstance(message, list) else str(message)

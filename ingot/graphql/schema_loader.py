@@ -50,6 +50,7 @@ FAMILIES = (
     "releases",
     "repository",
     "snippets",
+    "terraform",
     "timelogs",
     "todos",
     "users",
@@ -65,6 +66,7 @@ MUTATIONS = (
     "projects",
     "releases",
     "snippets",
+    "terraform",
     "timelogs",
 )
 _PAGE_ARGUMENTS = "type Page { page(after: String, before: String, first: Int, last: Int): Int }"

@@ -1,5 +1,7 @@
 """Jobs as the server assigns them: the part of the response to ``POST /jobs/request`` that this runner uses."""
 
+from typing import Any
+
 import msgspec
 
 
@@ -97,6 +99,45 @@ class ServerFeatures(msgspec.Struct, frozen=True):
     failure_reasons: list[str] | None = None
 
 
+class VaultAuth(msgspec.Struct, frozen=True):
+    """How a job signs in to Vault; the values may contain variables."""
+
+    name: str = "jwt"
+    path: str = "jwt"
+    data: dict[str, Any] = {}
+
+
+class VaultServer(msgspec.Struct, frozen=True):
+    """Address of Vault."""
+
+    url: str
+    auth: VaultAuth = VaultAuth()
+    namespace: str = ""
+
+
+class VaultEngine(msgspec.Struct, frozen=True):
+    """Secrets engine of Vault."""
+
+    name: str
+    path: str
+
+
+class VaultSecret(msgspec.Struct, frozen=True):
+    """Field of a secret in Vault."""
+
+    server: VaultServer
+    engine: VaultEngine
+    path: str
+    field: str
+
+
+class SecretSpec(msgspec.Struct, frozen=True):
+    """A secret that the runner fetches; without ``vault``, it comes from another provider."""
+
+    vault: VaultSecret | None = None
+    file: bool | None = None
+
+
 class AssignedJob(msgspec.Struct, frozen=True):
     """A job that this runner executes."""
 
@@ -112,6 +153,7 @@ class AssignedJob(msgspec.Struct, frozen=True):
     artifacts: list[ArtifactSpec | None] | None = None
     cache: list[CacheSpec | None] | None = None
     dependencies: list[DependencySpec] | None = None
+    secrets: dict[str, SecretSpec] | None = None
     features: ServerFeatures | None = None
 
     @property

@@ -41,6 +41,7 @@ _FEATURES = {
     "trace_size": True,
     "cancelable": True,
     "cancel_gracefully": True,
+    "vault_secrets": True,
     "shared": False,
 }
 

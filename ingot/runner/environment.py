@@ -40,8 +40,13 @@ class ShellEnvironment:
 
     def set(self, key: str, value: str) -> None:
         """Set a variable without expansion."""
-        self._specs[key] = VariableSpec(key, value, raw=True)
-        self._values[key] = value
+        self.add([VariableSpec(key, value, raw=True)])
+
+    def add(self, variables: Iterable[VariableSpec]) -> None:
+        """Add variables without expansion."""
+        for variable in variables:
+            self._specs[variable.key] = variable
+            self._values[variable.key] = variable.value
 
     def expand(self, text: str) -> str:
         """Replace references to variables."""

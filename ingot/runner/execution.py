@@ -29,6 +29,7 @@ from ingot.runner.processes import JobCanceled, JobTimedOut, StopSwitch, run_pro
 from ingot.runner.release_cli import install_release_command
 from ingot.runner.secret_mask import SecretMask
 from ingot.runner.trace import Cancellation, JobTrace
+from ingot.runner.vault import SecretFailed, resolve_secrets
 
 _DEFAULT_TIMEOUT_SECONDS = 3600
 _AFTER_SCRIPT_SECONDS = 300
@@ -113,12 +114,13 @@ class JobExecution:
         self._temporary.mkdir(mode=0o700, parents=True, exist_ok=True)
         succeeded, result = False, JobResult("success")
         try:
+            self._resolve_secrets()
             self._environment.write_files()
             install_release_command(self._commands, self._url)
             self._prepare()
             self._run_steps()
             succeeded = True
-        except (_ScriptFailed, CheckoutFailed, TransferFailed, JobTimedOut, JobCanceled) as error:
+        except (_ScriptFailed, CheckoutFailed, TransferFailed, SecretFailed, JobTimedOut, JobCanceled) as error:
             result = self._failure(error)
         if self._aborted or self._cancellation in ("canceled", "abandoned"):
             return result
@@ -132,6 +134,15 @@ class JobExecution:
                 return self._failure(error)
             self._trace.line(f"\x1b[31;1m{error}\x1b[0;m")
         return result
+
+    def _resolve_secrets(self) -> None:
+        """Fetch the secrets of the job, which are masked in its log from then on."""
+        if not self._job.secrets:
+            return
+        with self._section("resolve_secrets"):
+            variables = resolve_secrets(self._job.secrets, self._environment.expand, self._trace.line)
+            self._trace.mask(variable.value for variable in variables)
+            self._environment.add(variables)
 
     def _prepare(self) -> None:
         job = self._job

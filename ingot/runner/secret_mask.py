@@ -12,10 +12,18 @@ class SecretMask:
     """Filter that replaces secrets, also those that arrive in several pieces."""
 
     def __init__(self, secrets: Iterable[str], token_prefixes: Iterable[str] = ()) -> None:
-        values = {secret.encode() for secret in secrets if secret}
+        self._token_prefixes = tuple(token_prefixes)
+        self._held = b""
+        self._mask_values({secret.encode() for secret in secrets if secret})
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Replace further secrets from now on."""
+        self._mask_values({*self._secrets, *(secret.encode() for secret in secrets if secret)})
+
+    def _mask_values(self, values: Iterable[bytes]) -> None:
         # The longest first: a secret may contain another one.
         self._secrets = sorted(values, key=len, reverse=True)
-        beginnings = [prefix.encode() for prefix in token_prefixes if prefix]
+        beginnings = [prefix.encode() for prefix in self._token_prefixes if prefix]
         prefixes = [re.escape(beginning) for beginning in beginnings]
         parts = [re.escape(secret) for secret in self._secrets]
         if prefixes:
@@ -31,7 +39,6 @@ class SecretMask:
         self._beginnings = [*self._secrets, *beginnings]
         self._longest = max((len(secret) for secret in self._beginnings), default=0)
         self._first_bytes = frozenset(secret[0] for secret in self._beginnings)
-        self._held = b""
 
     def feed(self, data: bytes) -> bytes:
         """Return the output that is certain; hold back an end that may be the beginning of a secret."""

@@ -3,7 +3,7 @@
 import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from ingot.runner.client import JobClient
@@ -49,6 +49,11 @@ class JobTrace:
         """Append output."""
         with self._lock:
             self._append(self._mask.feed(data))
+
+    def mask(self, secrets: Iterable[str]) -> None:
+        """Replace further secrets in the output from now on."""
+        with self._lock:
+            self._mask.add(secrets)
 
     def line(self, text: str) -> None:
         """Append a line of the runner itself."""

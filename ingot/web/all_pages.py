@@ -47,6 +47,7 @@ PAGE_MODULES = (
     "ingot.web.ci.runners",
     "ingot.web.ci.schedules",
     "ingot.web.ci.lint_page",
+    "ingot.web.ci.editor",
     "ingot.web.ci.environments",
     "ingot.web.ci.feature_flags",
     "ingot.web.ci.deploy_freezes",

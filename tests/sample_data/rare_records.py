@@ -192,7 +192,9 @@ def _fill_pipelines(samples: SampleData) -> None:
     samples.post("/runners/reset_registration_token", make.root)
     samples.post(f"{here}/job_token_scope/allowlist", target_project_id=samples.project.id)
     samples.put(here, ci_default_git_depth=3)
-    files = {".gitlab-ci.yml": _CI_FILE, "child.yml": "child: {script: [make], tags: [rare]}\n"}
+    # The first pipeline takes the status of the second one.
+    mirror = f"mirror: {{needs: {{pipeline: {project.path}}}}}\n"
+    files = {".gitlab-ci.yml": _CI_FILE + mirror, "child.yml": "child: {script: [make], tags: [rare]}\n"}
     actions = [{"action": "create", "file_path": name, "content": content} for name, content in files.items()]
     samples.post(f"{here}/repository/commits", branch="master", commit_message="Build", actions=actions)
     variables = [{"key": "DEPTH", "value": "full"}]

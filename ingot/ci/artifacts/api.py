@@ -12,6 +12,7 @@ from ingot.ci.artifacts.finders import (
     may_read_archive,
 )
 from ingot.ci.artifacts.jobs import enqueue_artifact_expiry
+from ingot.ci.artifacts.needed_jobs import may_get_archive
 from ingot.ci.artifacts.params import ArtifactOfRef, DownloadArtifact, UploadArtifact
 from ingot.ci.artifacts.queries import artifact_or_none, reports_of_pipeline
 from ingot.ci.artifacts.service import StoredFile
@@ -78,17 +79,19 @@ def upload_artifact(call: Call, params: UploadArtifact, received: tuple[StoredFi
     heavy=True,
 )
 def download_artifacts(call: Call, params: DownloadArtifact) -> ContentResponse:
-    """Download the archive of a job with the token of a running job of the project; for runners."""
+    """Download the archive of a job with the token of a running job whose user may read it; for runners."""
     job = job_by_id(call.db, number_or_none(call.path["id"]) or 0)
     if job is None:
         raise NotFound(message="404 Not found")
     running = job_by_token(call.db, params.token) if params.token else None
-    if running is None or running.project_id != job.project_id:
+    if running is None:
         raise Denied
     require_active_user(call.db, running)
+    artifact = artifact_or_none(call.db, job.id)
+    if running.project_id != job.project_id and not may_get_archive(call.db, running, artifact):
+        raise Denied
     if job.erased_at is not None:
         raise Denied("Job has been erased!")
-    artifact = artifact_or_none(call.db, job.id)
     if artifact is None:
         raise NotFound(message="404 Not found")
     return file_response(artifact_store_of(call.settings), artifact, redirects=params.direct_download)

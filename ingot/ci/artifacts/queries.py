@@ -90,13 +90,11 @@ _RECORDED = (
     .order_by(job_artifacts.c.id)
     .limit(SWEEP_BATCH)
 )
-# The newest successful job with an archive, as it must have had one to be of use.
-_LATEST_OF_REF = (
+_LATEST_SUCCESS_OF_REF = (
     JOBS.join(pipelines, pipelines.c.id == commit_statuses.c.pipeline_id)
     .where(
         pipelines.c.project_id == bindparam("project"),
         pipelines.c.ref == bindparam("ref"),
-        pipelines.c.status == "success",
         commit_statuses.c.name == bindparam("name"),
         commit_statuses.c.status == "success",
         ~commit_statuses.c.retried,
@@ -104,6 +102,8 @@ _LATEST_OF_REF = (
     .order_by(pipelines.c.id.desc())
     .limit(1)
 )
+# The newest successful job with an archive, as it must have had one to be of use.
+_LATEST_OF_REF = _LATEST_SUCCESS_OF_REF.where(pipelines.c.status == "success")
 
 
 def artifact_or_none(db: Connection, job_id: int, file_type: str = "archive") -> JobArtifact | None:
@@ -163,6 +163,11 @@ def expired_artifacts(db: Connection, after: int) -> list[JobArtifact]:
 def latest_job_of_ref(db: Connection, project_id: int, ref: str, name: str) -> CiJob | None:
     """Return the job with a name of the newest successful pipeline of a branch or tag that has one."""
     return db.first(CiJob, _LATEST_OF_REF, project=project_id, ref=ref, name=name)
+
+
+def latest_success_of_ref(db: Connection, project_id: int, ref: str, name: str) -> CiJob | None:
+    """Return the latest successful job with a name on a branch or tag, whatever became of its pipeline."""
+    return db.first(CiJob, _LATEST_SUCCESS_OF_REF, project=project_id, ref=ref, name=name)
 
 
 def existing_keys(db: Connection, keys: Collection[str]) -> set[str]:

@@ -10,6 +10,7 @@ import msgspec
 from ingot.ci.config.checks import flatten
 from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.keywords import DEFAULT_KEYWORDS
+from ingot.ci.config.need_checks import upstream_project
 from ingot.ci.config.plan import (
     AncestorNeed,
     ConfigVariable,
@@ -17,12 +18,15 @@ from ingot.ci.config.plan import (
     JobEnvironment,
     JobSpec,
     Need,
+    ProjectNeed,
     RefPolicy,
     Retry,
     Rule,
     TriggerSpec,
 )
 
+DEFAULT_VAULT_ENGINE = "kv-v2"
+"""Type of the secrets engine of Vault, and its path, unless the configuration says otherwise."""
 _MATRIX_VALUE = re.compile(r"\$\[\[ *matrix\.([\w-]+) *\]\]")
 
 
@@ -118,6 +122,26 @@ def _ancestor_needs(value: Any) -> tuple[AncestorNeed, ...]:
         and entry.get("job")
         and entry.get("artifacts") is not False
     )
+
+
+def _project_needs(value: Any) -> tuple[ProjectNeed, ...]:
+    """Return the needed jobs of other projects."""
+    entries = flatten(value if isinstance(value, list) else [value]) or ()
+    return tuple(
+        ProjectNeed(entry["project"], entry["job"], entry["ref"])
+        for entry in entries
+        if isinstance(entry, dict) and entry.get("project") and entry.get("artifacts") is not False
+    )
+
+
+def _secret(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a secret with the short form of ``vault`` (``path/field@engine``) written in full."""
+    vault = value.get("vault")
+    if not isinstance(vault, str):
+        return dict(value)
+    place, _, engine = vault.rpartition("@") if "@" in vault else (vault, "", DEFAULT_VAULT_ENGINE)
+    path, _, field = place.rpartition("/")
+    return {**value, "vault": {"engine": {"name": DEFAULT_VAULT_ENGINE, "path": engine}, "path": path, "field": field}}
 
 
 def _matrix_names(job: str, parallel: Any) -> list[str]:
@@ -257,6 +281,9 @@ def job_specs(
         resource_group=job.get("resource_group"),
         trigger=_trigger(job.get("trigger")),
         ancestor_needs=_ancestor_needs(job.get("needs")),
+        project_needs=_project_needs(job.get("needs")),
+        upstream=upstream_project(job.get("needs")) if job.get("trigger") is None else None,
+        secrets={name: _secret(secret) for name, secret in (job.get("secrets") or {}).items()},
         id_tokens={name: _audience(token["aud"]) for name, token in (job.get("id_tokens") or {}).items()},
         release=job.get("release"),
         own_variables=frozenset(map(str, job.get("variables") or ())),

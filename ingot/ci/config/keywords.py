@@ -72,12 +72,12 @@ def _delay_problems(rule: dict[str, Any]) -> Iterator[Problem]:
 _job_rule = _rule(
     (*JOB_WHEN, "never"),
     {"allow_failure": boolean, "interruptible": boolean},
-    {"variables": variables(), "needs": need_checks.needs},
+    {"variables": variables(), "needs": need_checks.needs("job")},
 )
 _workflow_rule = _rule(
     ("always", "never"),
     {"allow_failure": boolean},
-    {"variables": variables(), "needs": need_checks.needs, "auto_cancel": _auto_cancel},
+    {"variables": variables(), "needs": need_checks.needs("job"), "auto_cancel": _auto_cancel},
 )
 _include_rule = _rule(("never", "always"), {}, {})
 
@@ -200,23 +200,50 @@ _inherit = mapping(
         "variables": either(_INHERITED, (bool, anything), (list, strings)),
     }
 )
-_secret = mapping(
-    {
-        "vault": either("should be a hash or a string", (str, anything), (dict, anything), subject="config "),
-        **dict.fromkeys(
-            (
-                "gcp_secret_manager",
-                "azure_key_vault",
-                "akeyless",
-                "aws_secrets_manager",
-                "gitlab_secrets_manager",
-            ),
-            hash_value,
-        ),
-        "file": boolean,
-        "token": string,
-    }
+
+
+def _short_vault_secret(value: str) -> Iterator[Problem]:
+    """Check ``path/field`` or ``path/field@engine``."""
+    path, _, field = value.partition("@")[0].rpartition("/")
+    if not path or not field or value.endswith("@"):
+        yield "", "config should be the path of a secret and a field, such as production/db/password@ops"
+
+
+_SECRET_PROVIDERS = ("vault", "gcp_secret_manager", "azure_key_vault")
+"""Providers of secrets that runners know and whose settings the server sends."""
+_OTHER_PROVIDERS = ("akeyless", "aws_secrets_manager", "gitlab_secrets_manager")
+_vault_secret = mapping(
+    {"path": string, "field": string},
+    {"engine": mapping({"name": string, "path": string}, present=("name", "path"))},
+    required=("engine",),
+    present=("path", "field"),
 )
+_named_secret = mapping({"name": string, "version": anything}, present=("name",))
+_secret_keys = mapping(
+    {**dict.fromkeys(_OTHER_PROVIDERS, hash_value), "file": boolean, "token": string},
+    {
+        "vault": either(
+            "should be a hash or a string", (str, _short_vault_secret), (dict, _vault_secret), subject="config "
+        ),
+        "gcp_secret_manager": _named_secret,
+        "azure_key_vault": _named_secret,
+    },
+)
+
+
+def _secret(value: Any) -> Iterator[Problem]:
+    """Check one secret, which comes from one provider that runners of this server can use."""
+    problems = [*_secret_keys(value)]
+    yield from problems
+    if problems:
+        return
+    providers = [name for name in (*_SECRET_PROVIDERS, *_OTHER_PROVIDERS) if value.get(name) is not None]
+    if len(providers) != 1:
+        yield "", f"config must use exactly one of these keys: {', '.join(_SECRET_PROVIDERS)}"
+    elif providers[0] in _OTHER_PROVIDERS:
+        yield "", f"config uses a provider that this server does not support: {providers[0]}"
+
+
 JOB_ATTRIBUTES: dict[str, Check] = {
     "when": one_of(*JOB_WHEN),
     "dependencies": strings,
@@ -240,7 +267,7 @@ JOB_ENTRIES: dict[str, Check] = {
     "allow_failure": value_checks.allow_failure,
     "variables": variables("value", "expand"),
     "environment": value_checks.environment,
-    "needs": need_checks.needs,
+    "needs": need_checks.needs("job", "cross_dependency", "bridge"),
     "coverage": value_checks.coverage,
     "parallel": need_checks.parallel,
     "inherit": _inherit,
@@ -280,7 +307,6 @@ TRIGGER_JOB_WHEN = ("on_success", "on_failure", "always", "manual")
 IGNORED_KEYWORDS = frozenset(
     {
         "run",
-        "secrets",
         "pages",
         "publish",
         "dast_configuration",

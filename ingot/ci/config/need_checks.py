@@ -1,10 +1,12 @@
 """Checks of ``needs`` and ``parallel``."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from math import prod
 from typing import Any
 
 from ingot.ci.config.checks import (
+    Check,
     Problem,
     boolean,
     either,
@@ -19,7 +21,8 @@ from ingot.ci.config.checks import (
 )
 
 MAX_PARALLEL = 200
-MAX_PIPELINE_NEEDS = 5
+MAX_CROSS_NEEDS = 5
+"""Number of needed jobs of other pipelines, and of other projects."""
 NO_NUMBER = 'config cannot use "parallel: <number>".'
 
 
@@ -77,8 +80,42 @@ def _need_mapping(value: dict[Any, Any]) -> Iterator[Problem]:
 _need = either("has an unsupported type", (str, expect(bool, "can't be blank")), (dict, _need_mapping))
 
 
-def needs(value: Any) -> Iterator[Problem]:
-    """Check a list of needed jobs, also nested and with nulls, or one of them as a hash."""
+def _kind(value: Any) -> str:
+    """Return the kind of a need, by GitLab's name for it."""
+    if not isinstance(value, dict) or not ("project" in value or "pipeline" in value):
+        return "job"
+    return "bridge" if value.keys() == {"pipeline"} else "cross_dependency"
+
+
+def upstream_project(value: Any) -> str | None:
+    """Return the project whose latest pipeline gives a job its status, if the needs of the job name one."""
+    for each in flatten(value if isinstance(value, list) else [value]) or ():
+        if isinstance(each, dict) and _kind(each) == "bridge" and each["pipeline"]:
+            return str(each["pipeline"])
+    return None
+
+
+def needs(*kinds: str) -> Check:
+    """Return a check of a list of needed jobs, also nested and with nulls, or one of them as a hash."""
+
+    def check(value: Any) -> Iterator[Problem]:
+        problems = [*_needs(value)]
+        yield from problems
+        if not problems:
+            yield from unexpected_kinds(value, kinds)
+
+    return check
+
+
+def unexpected_kinds(value: Any, kinds: Collection[str]) -> Iterator[Problem]:
+    """Check that a valid list of needs has needs of these kinds only."""
+    entries = flatten(value if isinstance(value, list) else [value]) or ()
+    refused = [kind for kind in dict.fromkeys(map(_kind, filter(None, entries))) if kind not in kinds]
+    if refused:
+        yield "", f"config uses invalid types: {', '.join(refused)}"
+
+
+def _needs(value: Any) -> Iterator[Problem]:
     entries = flatten(value) if isinstance(value, list) else [value] if isinstance(value, dict) else None
     if entries is None:
         yield "", "config can only be a hash or an array"
@@ -92,5 +129,6 @@ def needs(value: Any) -> Iterator[Problem]:
         for each in entries:
             if each is not None:
                 yield from entry("need", _need, each)
-    if sum("pipeline" in each and "job" in each for each in mappings) > MAX_PIPELINE_NEEDS:
-        yield "", f"config must be less than or equal to {MAX_PIPELINE_NEEDS}"
+    counts = Counter("project" if "project" in each else "pipeline" for each in mappings if _kind(each) != "job")
+    if any(count > MAX_CROSS_NEEDS for count in counts.values()):
+        yield "", f"config must be less than or equal to {MAX_CROSS_NEEDS}"

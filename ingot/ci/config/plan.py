@@ -32,6 +32,14 @@ class AncestorNeed(msgspec.Struct, frozen=True):
     job: str
 
 
+class ProjectNeed(msgspec.Struct, frozen=True):
+    """A job of another project or ref whose artifacts a job gets; the names may contain variables."""
+
+    project: str
+    job: str
+    ref: str
+
+
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of ``rules``; conditions that are None always hold."""
 
@@ -130,7 +138,11 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     resource_group: str | None = None
     trigger: TriggerSpec | None = None
     ancestor_needs: tuple[AncestorNeed, ...] = ()
+    project_needs: tuple[ProjectNeed, ...] = ()
+    upstream: str | None = None
+    """Project whose latest pipeline gives the job its status."""
     id_tokens: dict[str, str | tuple[str, ...]] = {}
+    secrets: dict[str, dict[str, Any]] = {}
     release: dict[str, Any] | None = None
     node: tuple[int, int] | None = None
     """Index and number of the copies made by ``parallel``."""

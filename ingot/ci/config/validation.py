@@ -17,7 +17,7 @@ from ingot.ci.config.keywords import (
     TRIGGER_JOB_KEYWORDS,
     TRIGGER_JOB_WHEN,
 )
-from ingot.ci.config.need_checks import NO_NUMBER
+from ingot.ci.config.need_checks import NO_NUMBER, unexpected_kinds, upstream_project
 from ingot.ci.config.plan import JobEnvironment, JobSpec, Need
 from ingot.ci.config.value_checks import start_in
 
@@ -62,7 +62,14 @@ def job_errors(name: Any, job: Any, problems: Problems) -> Iterator[str]:
     else:
         own = [*_own_problems(job, problems)]
         found = own or [each for key in JOB_ENTRIES for each in _entry_problems(key, job.get(key), problems)]
+        found = found or [*entry("needs", _need_kinds, job)]
         yield from (message(f"jobs:{name}", problem) for problem in found)
+
+
+def _need_kinds(job: Mapping[str, Any]) -> Iterator[Problem]:
+    """Check that a job needs nothing that jobs of its kind cannot need."""
+    is_trigger = "script" not in job and "run" not in job
+    yield from unexpected_kinds(job.get("needs"), ("job", "bridge") if is_trigger else ("job", "cross_dependency"))
 
 
 def _own_problems(job: Mapping[str, Any], problems: Problems) -> Iterator[Problem]:
@@ -114,7 +121,7 @@ def _trigger_problems(job: Mapping[str, Any]) -> Iterator[Problem]:
         yield "", "allow failure should be a boolean value"
     if isinstance(job.get("parallel"), int):
         yield ":parallel", NO_NUMBER
-    if job.get("trigger") is None:
+    if job.get("trigger") is None and upstream_project(job.get("needs")) is None:
         yield "", "config should contain either a trigger or a needs:pipeline"
 
 
@@ -129,9 +136,9 @@ def job_warnings(jobs: Mapping[str, Any], *, has_workflow_rules: bool) -> Iterat
         ignored = [key for key in job if key in IGNORED_KEYWORDS and job[key] is not None]
         if ignored:
             yield f"jobs:{name} uses keywords that are not supported and have no effect: {', '.join(ignored)}"
-        if any(_is_unsupported_need(entry) for entry in flatten(job.get("needs")) or ()):
-            yield f"jobs:{name}:needs uses a pipeline or artifacts of another project, which is not supported"
         reports = (job.get("artifacts") or {}).get("reports") or {}
+        if job.get("secrets") and not job.get("id_tokens"):
+            yield f"jobs:{name} uses secrets without id_tokens, so the runner cannot sign in to the provider"
         unused = [kind for kind in reports if kind not in SUPPORTED_REPORTS and reports[kind] is not None]
         if unused:
             yield f"jobs:{name}:artifacts:reports are not supported and not stored: {', '.join(unused)}"
@@ -143,12 +150,6 @@ def _always_runs(rules: Any) -> bool:
     """Return whether the last rule adds the job to every pipeline."""
     last: dict[str, Any] = (flatten(rules or []) or [{}])[-1]
     return last.keys() == {"when"} and last["when"] != "never"
-
-
-def _is_unsupported_need(entry: Any) -> bool:
-    if not isinstance(entry, dict):
-        return False
-    return entry.get("project") is not None or (entry.get("pipeline") is not None and entry.get("job") is None)
 
 
 def relation_errors(specs: Sequence[JobSpec], stages: Sequence[str], max_needs: int) -> Iterator[str]:

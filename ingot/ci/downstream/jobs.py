@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from ingot.ci.artifacts.store import ArtifactStore
+from ingot.ci.downstream.mirrors import follow_mirrored_pipeline, is_mirror, start_mirror
 from ingot.ci.downstream.service import cancel_pipeline, follow_downstream_pipeline
 from ingot.ci.downstream.start import start_downstream_pipeline
 from ingot.core.db.database import Database
@@ -20,8 +21,16 @@ class DownstreamJobs:
         self._artifacts = artifacts
 
     def start(self, database: Database, payload: Any) -> None:
-        """Create the pipeline that a job starts."""
-        start_downstream_pipeline(database, self._store, self._artifacts, msgspec.convert(payload, int))
+        """Create the pipeline that a job starts, or find the one whose status it takes."""
+        job_id = msgspec.convert(payload, int)
+        if database.read(partial(is_mirror, job_id=job_id)):
+            start_mirror(database, job_id)
+        else:
+            start_downstream_pipeline(database, self._store, self._artifacts, job_id)
+
+    def mirror(self, database: Database, payload: Any) -> None:
+        """Update a job that takes the status of a pipeline."""
+        database.write(partial(follow_mirrored_pipeline, job_id=msgspec.convert(payload, int)))
 
     def follow(self, database: Database, payload: Any) -> None:
         """Update the job that waits for a pipeline."""

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ingot.ci.downstream.queries import visible_pipelines
+from ingot.ci.downstream.queries import mirrored_ids, visible_pipelines
 from ingot.ci.job_records.queries import job_by_id
 from ingot.ci.pipelines.hierarchy import downstream_ids, upstream_link
 from ingot.core.access.actor import Actor
@@ -34,8 +34,8 @@ def _linked(db: Connection, actor: Actor, pipeline_ids: list[int]) -> dict[int, 
 
 
 def downstream_of_jobs(db: Connection, actor: Actor, job_ids: list[int]) -> dict[int, LinkedPipeline]:
-    """Return the visible pipelines that jobs have started, by job id."""
-    started = downstream_ids(db, job_ids)
+    """Return the visible pipelines that jobs have started or whose status they take, by job id."""
+    started = {**mirrored_ids(db, job_ids), **downstream_ids(db, job_ids)}
     linked = _linked(db, actor, list(started.values()))
     return {job_id: linked[pipeline_id] for job_id, pipeline_id in started.items() if pipeline_id in linked}
 

@@ -2,12 +2,12 @@
 
 from functools import lru_cache
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, literal, select
 
 from ingot.ci.job_records.policy import may_read_jobs
 from ingot.ci.job_records.queries import JOBS
 from ingot.ci.job_records.tables import CiJob, ci_jobs
-from ingot.ci.pipelines.tables import downstream_pipelines
+from ingot.ci.pipelines.tables import downstream_pipelines, mirrored_pipelines
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
@@ -26,6 +26,24 @@ _UNFINISHED_OF_PROJECT = (
         ~one_of(pipelines.c.status, "success", "failed", "canceled", "skipped"),
     )
     .order_by(pipelines.c.id)
+)
+_FOLLOWERS = (
+    select(downstream_pipelines.c.job_id, literal(False))
+    .where(downstream_pipelines.c.pipeline_id == bindparam("pipeline"))
+    .union_all(
+        select(mirrored_pipelines.c.job_id, literal(True)).where(
+            mirrored_pipelines.c.pipeline_id == bindparam("pipeline")
+        )
+    )
+)
+_MIRRORS_OF_PROJECT = (
+    select(mirrored_pipelines.c.job_id)
+    .join(pipelines, pipelines.c.id == mirrored_pipelines.c.pipeline_id)
+    .where(pipelines.c.project_id == bindparam("project"))
+    .order_by(mirrored_pipelines.c.job_id)
+)
+_MIRRORED = select(mirrored_pipelines.c.job_id, mirrored_pipelines.c.pipeline_id).where(
+    in_list(mirrored_pipelines.c.job_id, "jobs")
 )
 
 
@@ -54,6 +72,21 @@ def downstream_or_none(db: Connection, pipeline_id: int) -> Pipeline | None:
 def unfinished_downstream_ids(db: Connection, project_id: int) -> list[int]:
     """Return the pipelines of a project that jobs have started and that have not ended."""
     return [pipeline_id for (pipeline_id,) in db.rows(_UNFINISHED_OF_PROJECT, project=project_id)]
+
+
+def followers(db: Connection, pipeline_id: int) -> list[tuple[int, bool]]:
+    """Return the jobs that follow a pipeline: the one that has started it, and, marked, those that mirror it."""
+    return [(job_id, bool(mirrors)) for job_id, mirrors in db.rows(_FOLLOWERS, pipeline=pipeline_id)]
+
+
+def mirrors_of_project(db: Connection, project_id: int) -> list[int]:
+    """Return the jobs that take the status of a pipeline of a project."""
+    return [job_id for (job_id,) in db.rows(_MIRRORS_OF_PROJECT, project=project_id)]
+
+
+def mirrored_ids(db: Connection, job_ids: list[int]) -> dict[int, int]:
+    """Return the ids of the pipelines whose status jobs take, by job id."""
+    return dict(db.rows(_MIRRORED, jobs=job_ids)) if job_ids else {}
 
 
 def is_project_deleted(db: Connection, project_id: int) -> bool:

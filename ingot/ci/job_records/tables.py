@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import Column, ForeignKey, Index, Table, UniqueConstraint, false
 
-from ingot.ci.config.plan import AncestorNeed, TriggerSpec
+from ingot.ci.config.plan import AncestorNeed, ProjectNeed, TriggerSpec
 from ingot.core.db.schema import (
     Identifier,
     Record,
@@ -55,6 +55,9 @@ FailureReason = Literal[
     "reached_max_descendant_pipelines_depth",
     "reached_max_pipeline_hierarchy_size",
     "pipeline_loop_detected",
+    "secrets_provider_not_found",
+    "upstream_bridge_project_not_found",
+    "insufficient_upstream_permissions",
 ]
 
 ci_jobs = Table(
@@ -201,6 +204,12 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     trigger: TriggerSpec | None = None
     ancestor_needs: tuple[AncestorNeed, ...] = ()
     """Jobs of parent pipelines whose artifacts are fetched."""
+    project_needs: tuple[ProjectNeed, ...] = ()
+    """Jobs of other projects or refs whose artifacts are fetched."""
+    upstream: str | None = None
+    """Project whose latest pipeline gives the job its status."""
+    secrets: dict[str, dict[str, Any]] = {}
+    """Secrets that the runner fetches from a provider, by the names of their variables."""
     id_tokens: dict[str, str | tuple[str, ...]] = {}
     """Audiences of signed tokens by the names of their variables."""
     release: dict[str, Any] | None = None

@@ -71,6 +71,17 @@ def with_ancestors(db: Connection, pipeline: Pipeline) -> list[Pipeline]:
     return chain
 
 
+def first_of_family(db: Connection, pipeline: Pipeline) -> Pipeline:
+    """Return the pipeline that is not a child itself, from which a child pipeline follows."""
+    first = pipeline
+    while first.source == CHILD_SOURCE and (link := upstream_link(db, first.id)) is not None:
+        upstream = pipelines_by_ids(db, [link.upstream_id]).get(link.upstream_id)
+        if upstream is None:
+            break
+        first = upstream
+    return first
+
+
 def hierarchy_size(db: Connection, pipeline_id: int) -> int:
     """Return the number of pipelines that follow from the first ancestor of a pipeline, which counts too."""
     link = upstream_link(db, pipeline_id)

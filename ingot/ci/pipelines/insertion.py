@@ -141,7 +141,7 @@ def _job_row(
         "environment": None if environment is None else environment.name,
         "timeout": spec.timeout,
         "cancel_gracefully": False,
-        "bridge": spec.trigger is not None,
+        "bridge": spec.trigger is not None or spec.upstream is not None,
     }
     status = {"name": spec.name, "stage": spec.stage, "allow_failure": job.allow_failure}
     return JobRow(status, row, environment)
@@ -208,6 +208,9 @@ def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:
         start_in=job.start_in,
         trigger=spec.trigger,
         ancestor_needs=spec.ancestor_needs,
+        project_needs=spec.project_needs,
+        upstream=spec.upstream,
+        secrets=spec.secrets,
         id_tokens=spec.id_tokens,
         release=spec.release,
     )

@@ -45,6 +45,14 @@ downstream_pipelines = Table(
     Index("ix_downstream_pipelines_root_id", "root_id"),
 )
 
+# Pipelines whose status jobs of other pipelines take.
+mirrored_pipelines = Table(
+    "mirrored_pipelines",
+    metadata,
+    Column("job_id", Identifier, ForeignKey("ci_jobs.id", ondelete="CASCADE"), primary_key=True),
+    reference("pipeline_id", "pipelines.id", index=True),
+)
+
 # Settings of a project that only CI reads; a project without a row has the defaults.
 ci_settings = Table(
     "ci_settings",
@@ -69,6 +77,13 @@ class DownstreamPipeline(Record, frozen=True):
     job_id: int
     upstream_id: int
     root_id: int
+
+
+class MirroredPipeline(Record, frozen=True):
+    """Link from a job to the pipeline whose status it takes."""
+
+    job_id: int
+    pipeline_id: int
 
 
 class CiSettings(Record, frozen=True):

@@ -8,7 +8,6 @@ from sqlalchemy import bindparam, func, select
 from ingot.accounts.instance.settings import custom_clone_root
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
-from ingot.ci.config.plan import TriggerSpec
 from ingot.ci.config.variables import ExpandedVariables, expand_text
 from ingot.ci.freeze_periods.status import freeze_variables
 from ingot.ci.job_records.dependencies import inherited_variables
@@ -189,11 +188,11 @@ def _registry_credentials(project: Project, token: str) -> list[RunnerVariable]:
 def downstream_variables(
     db: Connection, project: Project, pipeline: Pipeline, job: CiJob, *, same_project: bool
 ) -> tuple[Mapping[str, str], list[GivenVariable]]:
-    """Return the variables in the fields of a job that starts a pipeline, and those that it gives to the pipeline.
+    """Return the variables in the fields of a job that names other pipelines, and those that it gives to a pipeline.
 
     Protected variables are not inserted into values for another project.
     """
-    trigger = options_of(job).trigger or TriggerSpec()
+    trigger = options_of(job).trigger
     base_url = db.ports[CiEnvironment].base_url
     user_id = job.user_id or pipeline.user_id
     secrets = secret_variables(db, project, protected=pipeline.protected and same_project, environment=job.environment)
@@ -208,7 +207,7 @@ def downstream_variables(
         **context_variables(db, pipeline.id),
         **dict(predefined.pipeline_variables(pipeline, f"{base_url}/{project.full_path}")),
     }
-    dotenv = _without(inherited_variables(db, job), {*predefined_ones, *of_user})
+    dotenv = _without(inherited_variables(db, job), {*predefined_ones, *of_user}) if trigger is not None else []
     scope = ExpandedVariables(
         {
             **predefined_ones,
@@ -220,6 +219,8 @@ def downstream_variables(
         },
         raw={each.key for each in own if each.raw} | {each.key for each in (*secrets, *given) if each.raw},
     )
+    if trigger is None:
+        return scope, []
     passed: list[GivenVariable] = []
     if trigger.yaml_variables:
         passed += [GivenVariable(each.key, _inserted(each.value, each.raw, scope), raw=each.raw) for each in own]

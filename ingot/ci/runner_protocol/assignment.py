@@ -10,6 +10,7 @@ from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.runner_protocol.params import RequestJob, UpdateJob
 from ingot.ci.runner_protocol.payload import JobPayload, job_payload
 from ingot.ci.runner_protocol.queries import EXECUTED
+from ingot.ci.runner_protocol.secrets import SecretsProviderMissing
 from ingot.ci.runner_protocol.selection import QueueView, TakenJob, jobs_for_runner, take_job
 from ingot.ci.runners.queries import runner_by_token
 from ingot.ci.runners.queue_version import queue_version
@@ -57,9 +58,15 @@ def request_job(database: Database, store: RepositoryStore, params: RequestJob, 
         if taken is None:
             return JobOffer(runner, version, None)
         try:
+            if _lacks_secrets(taken.job, params):
+                database.write(partial(end_job, job_id=taken.job.id, status="failed", reason="runner_unsupported"))
+                continue
             return JobOffer(runner, version, _payload(database, store, taken, runner, base))
         except Unavailable:
             raise
+        except SecretsProviderMissing:
+            reason: FailureReason = "secrets_provider_not_found"
+            database.write(partial(end_job, job_id=taken.job.id, status="failed", reason=reason))
         except Exception as error:  # noqa: BLE001 - A job that cannot be handed out must not block the queue.
             log_failure("job not handed out", error, job=taken.job.id)
             database.write(partial(end_job, job_id=taken.job.id, status="failed", reason="data_integrity_failure"))
@@ -85,6 +92,13 @@ def _take(db: Connection, params: RequestJob, queue: QueueView | None) -> TakenJ
     features = params.info.features if params.info is not None else None
     graceful = features is not None and features.cancel_gracefully
     return take_job(db, runner, queue, cancel_gracefully=graceful) if runner.active else None
+
+
+def _lacks_secrets(job: CiJob, params: RequestJob) -> bool:
+    """Return whether a job has secrets of Vault and the runner has said that it cannot fetch them."""
+    features = params.info.features if params.info is not None else None
+    secrets = options_of(job).secrets
+    return features is not None and not features.vault_secrets and any("vault" in each for each in secrets.values())
 
 
 def _payload(database: Database, store: RepositoryStore, taken: TakenJob, runner: Runner, base: str) -> JobPayload:

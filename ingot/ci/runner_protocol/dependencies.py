@@ -1,12 +1,12 @@
 """Archives of the jobs that a job depends on."""
 
+from ingot.ci.artifacts.needed_jobs import jobs_of_other_pipelines
 from ingot.ci.artifacts.queries import artifact_or_none, artifacts_of_jobs
 from ingot.ci.artifacts.tables import JobArtifact
 from ingot.ci.config.durations import parse_duration
 from ingot.ci.job_records.dependencies import dependencies_of, named_dependencies
 from ingot.ci.job_records.queries import options_of
 from ingot.ci.job_records.tables import CiJob
-from ingot.ci.pipelines.ancestor_jobs import ancestor_jobs
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 
@@ -26,7 +26,7 @@ def archives_of(db: Connection, jobs: list[CiJob]) -> dict[int, JobArtifact]:
 
 def has_missing_dependency(db: Connection, job: CiJob) -> bool:
     """Return whether artifacts of a job that this one names or needs have been erased or have expired."""
-    if None in ancestor_jobs(db, job):
+    if None in jobs_of_other_pipelines(db, job):
         return True
     if named_dependencies(job) is None:
         return False

@@ -5,17 +5,18 @@ from typing import Any, Literal, get_args
 from msgspec import UNSET, UnsetType
 from sqlalchemy import bindparam, func, select
 
+from ingot.ci.artifacts.needed_jobs import jobs_of_other_pipelines
 from ingot.ci.artifacts.tables import ArtifactFormat, ArtifactType, JobArtifact
 from ingot.ci.job_records.dependencies import dependencies_of, dotenv_variables
 from ingot.ci.job_records.queries import options_of
 from ingot.ci.job_records.tables import TOKEN_USERNAME, CiJob, FailureReason, JobOptions, ci_running
-from ingot.ci.pipelines.ancestor_jobs import ancestor_jobs
 from ingot.ci.pipelines.predefined_variables import registry_host
 from ingot.ci.pipelines.processing import TOKEN_PREFIX, effective_timeout
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.pipelines.variables import RunnerVariable, clone_url, job_variables
 from ingot.ci.runner_protocol.dependencies import archives_of
 from ingot.ci.runner_protocol.release_step import release_command
+from ingot.ci.runner_protocol.secrets import runner_secrets
 from ingot.ci.runner_protocol.selection import TakenJob
 from ingot.ci.runners.service import CREATED_PREFIX
 from ingot.ci.runners.tables import Runner
@@ -169,6 +170,7 @@ class JobPayload(View):
     cache: list[JobCache]
     credentials: list[dict[str, str]]
     dependencies: list[JobDependency]
+    secrets: dict[str, dict[str, Any]]
     features: JobFeatures
 
 
@@ -188,7 +190,7 @@ def job_payload(
     settings = settings_of(db, project.id)
     dependencies = dependencies_of(db, job)
     dotenv = dotenv_variables(db, [other.id for other in dependencies])
-    dependencies += [other for other in ancestor_jobs(db, job) if other is not None]
+    dependencies += [other for other in jobs_of_other_pipelines(db, job) if other is not None]
     variables = job_variables(db, project, pipeline, job, runner, base, token, dotenv)
     depth = _depth(variables, settings.default_git_depth)
     timeout = effective_timeout(db, job, runner)
@@ -208,6 +210,7 @@ def job_payload(
         cache=[_cache(cache, pipeline, project) for cache in options.cache if cache],
         credentials=_registry_credentials(project, token, base),
         dependencies=[_dependency(other, token, archives[other.id]) for other in dependencies if other.id in archives],
+        secrets=runner_secrets(options, {each.key: each.value for each in variables}),
         features=JobFeatures(
             trace_sections=True,
             token_mask_prefixes=list(_TOKEN_PREFIXES),

@@ -50,6 +50,7 @@ class RunnerFeatures(Params):
     """Features of a runner that change the responses of the server."""
 
     cancel_gracefully: bool = False
+    vault_secrets: bool = False
 
 
 class RunnerInfo(Params):

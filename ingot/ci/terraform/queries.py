@@ -11,6 +11,7 @@ from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.core.errors import NotFound
 
 _BATCH = 500
+_PATH = select(terraform_states.c.project_id, terraform_states.c.name).where(terraform_states.c.id == bindparam("id"))
 _versions = terraform_state_versions.c
 _IN_PROJECT = select(terraform_states).where(terraform_states.c.project_id == bindparam("project"))
 _BY_NAME = _IN_PROJECT.where(terraform_states.c.name == bindparam("name"))
@@ -53,6 +54,12 @@ def find_state(db: Connection, project_id: int, name: str) -> TerraformState:
     if state is None:
         raise NotFound("Terraform State")
     return state
+
+
+def path_of_state(db: Connection, state_id: int) -> tuple[int, str] | None:
+    """Return the project and the name of a state; None if it does not exist."""
+    rows = db.rows(_PATH, id=state_id)
+    return (rows[0][0], rows[0][1]) if rows else None
 
 
 def latest_version_or_none(db: Connection, state_id: int) -> StateVersion | None:

@@ -66,6 +66,11 @@ def follow_downstream_pipeline(context: JobContext) -> JobHandler:
 
 
 @table.kind
+def follow_mirrored_pipeline(context: JobContext) -> JobHandler:
+    return _downstream_jobs(context).mirror
+
+
+@table.kind
 def cancel_pipelines(context: JobContext) -> JobHandler:
     return _downstream_jobs(context).cancel
 

@@ -7,7 +7,7 @@ _REASONS = {
     "api_failure": "The runner could not reach the API.",
     "stuck_or_timeout_failure": "No runner took the job, or it stopped responding.",
     "runner_system_failure": "The runner failed. Retry the job, or ask the administrator of the runner.",
-    "missing_dependency_failure": "The artifacts of a job that this one needs have expired or were deleted.",
+    "missing_dependency_failure": "The artifacts of a needed job do not exist, have expired, or may not be read.",
     "runner_unsupported": "The version of the runner is too old for this job.",
     "stale_schedule": "The delayed job could not be started in time.",
     "job_execution_timeout": "The job took longer than its timeout.",
@@ -30,6 +30,9 @@ _REASONS = {
     "reached_max_descendant_pipelines_depth": "There are too many levels of child pipelines.",
     "reached_max_pipeline_hierarchy_size": "Too many pipelines follow from one.",
     "pipeline_loop_detected": "The pipelines of several projects start each other.",
+    "upstream_bridge_project_not_found": "The project whose status the job takes was not found, or has no pipeline.",
+    "insufficient_upstream_permissions": "The user may not read the pipeline whose status the job takes.",
+    "secrets_provider_not_found": "The variables with the address of the provider of secrets are missing.",
 }
 
 

@@ -19,6 +19,7 @@ _SECTIONS = (
     ("environments", "Environments", environments_api.list_environments),
     ("feature_flags", "Feature flags", feature_flags_api.list_feature_flags),
     ("terraform", "Terraform", terraform_api.list_states),
+    ("ci/editor", "Editor", lint_api.lint_project),
     ("ci/lint", "CI lint", lint_api.lint_project),
 )
 

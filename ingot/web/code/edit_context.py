@@ -50,9 +50,12 @@ class FileDraft(NamedTuple):
 
 def find_draft(visit: Visit, *, needs_file: bool) -> FileDraft:
     """Return the draft for the path and branch of the URL; an empty repository starts with a first file."""
-    parent = project_context(visit)
+    return find_draft_at(project_context(visit), visit.request.path["rest"].strip("/"), needs_file=needs_file)
+
+
+def find_draft_at(parent: ProjectContext, rest: str, *, needs_file: bool) -> FileDraft:
+    """Return the draft for a branch and a path, which ``rest`` contains one after the other."""
     code = readable_code(parent)
-    rest = visit.request.path["rest"].strip("/")
     try:
         location = code_location_in(parent, code, rest)
     except NotFound:

@@ -244,7 +244,7 @@ def test_unsupported_keywords_are_accepted_with_a_warning() -> None:
 job:
   script: [x]
   hooks: {pre_get_sources_script: [x]}
-  secrets: {S: {vault: x}}
+  identity: google_cloud
   retry: {max: 1, when: [runner_interrupted]}
   artifacts: {reports: {junit: a.xml, sast: b.json}}
   rules: [{if: $A}, {when: on_success}]
@@ -252,7 +252,7 @@ job:
     assert config.warnings == (
         "jobs:job may allow multiple pipelines to run for a single action due to `rules:when` clause "
         "with no `workflow:rules`",
-        "jobs:job uses keywords that are not supported and have no effect: hooks, secrets",
+        "jobs:job uses keywords that are not supported and have no effect: hooks, identity",
         "jobs:job:artifacts:reports are not supported and not stored: sast",
     )
 
