@@ -33,6 +33,7 @@ def list_subscriptions(settings: Settings, database: Database | None = None) -> 
         Deferred(f"{merge_requests}.push_options:subscriptions"),
         Deferred(f"{merge_requests}.merge.subscribers:subscriptions"),
         Deferred(f"{merge_requests}.merge.train_subscribers:subscriptions"),
+        Deferred(f"{merge_requests}.merge.stack_subscribers:subscriptions"),
         Deferred("ingot.collaboration.issues.discussions.mentions:mention_subscriptions", base_url),
         Deferred(f"{merge_requests}.discussions.mention_subscribers:ReferenceSubscriber.subscriptions", base_url),
         Deferred("ingot.webhooks.subscribers:hook_subscriptions", addresses),

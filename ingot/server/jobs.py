@@ -38,6 +38,7 @@ _MAINTENANCE_KINDS = (
 """Kinds of jobs that run seldom, and need modules that the others do not need."""
 _reconcile_all = DeferredFunction("ingot.repositories.ref_changes.apply:reconcile_all")
 _run_auto_merge = DeferredFunction("ingot.collaboration.merge_requests.merge.perform:run_auto_merge")
+_run_restack = DeferredFunction("ingot.collaboration.merge_requests.merge.restack:run_restack")
 _remove_leftover_branch = DeferredFunction(
     "ingot.collaboration.merge_requests.merge.source_removal:remove_leftover_branch"
 )
@@ -123,6 +124,7 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
             "ingot.collaboration.merge_requests.versions.source_tracker:HeadTracker.collect", store
         ),
         "auto_merge": lambda database, number: _run_auto_merge(database, store.value, number),
+        "restack_merge_request": lambda database, number: _run_restack(database, store.value, number),
         "advance_merge_train": DeferredFunction("ingot.ci.merge_trains.jobs:TrainJob.run", store),
         "apply_push_options": DeferredFunction(
             "ingot.collaboration.merge_requests.push_options:MergeRequestPushOptions.run", store
