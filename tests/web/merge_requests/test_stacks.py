@@ -38,7 +38,7 @@ def test_layers_and_merge_of_a_stack(make: Make, open_browser: Open) -> None:
     make.api.put(f"{project.url}/merge_requests/{one['iid']}", owner, title="one")
     assert browser.submit(page, f"{page}/stack/merge", sha=two["sha"]).status_code == 302
     assert "merged" in browser.get(page).text
-    assert "into <span" in browser.get(f"{base}/{three['iid']}").text
+    assert "tree/master" in browser.get(f"{base}/{three['iid']}").text
 
 
 def test_rebase_without_rewritten_commits(make: Make, instance: Instance, open_browser: Open) -> None:
