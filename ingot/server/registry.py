@@ -94,6 +94,7 @@ ROUTE_MODULES = (
     "ingot.collaboration.merge_requests.discussions.api",
     "ingot.collaboration.merge_requests.reviews.api",
     "ingot.collaboration.merge_requests.merge.api",
+    "ingot.collaboration.merge_requests.merge.stack_api",
     "ingot.collaboration.merge_requests.merge.train_api",
     "ingot.collaboration.snippets.api",
     "ingot.repositories.wikis.api",

@@ -236,6 +236,25 @@ merge_train_cars = Table(
     sqlite_autoincrement=True,
 )
 
+# Open merge requests whose target changed because the layer below them was merged or has joined a merge train, until
+# they no longer contain commits of that layer that the target branch has in another form.
+merge_request_restacks = Table(
+    "merge_request_restacks",
+    metadata,
+    row_id(),
+    reference("merge_request_id", "merge_requests.id"),
+    # The layer below, whose versions are the commits to leave out.
+    reference("lower_id", "merge_requests.id", index=True),
+    # The user in whose name the source branch is rebased.
+    reference("actor_id", "users.id", ondelete="SET NULL", nullable=True, index=True),
+    text("state"),
+    # The head after the rebase, written with the intent to move the branch.
+    text("rebased_oid", nullable=True),
+    text("created_at"),
+    UniqueConstraint("merge_request_id"),
+    sqlite_autoincrement=True,
+)
+
 # Notes of a review that only their author sees until the review is submitted.
 draft_notes = Table(
     "draft_notes",
@@ -268,6 +287,22 @@ merge_request_viewed_files = Table(
     UniqueConstraint("merge_request_id", "user_id", "path"),
     sqlite_autoincrement=True,
 )
+
+
+RestackState = Literal["train", "waiting", "offered", "conflict"]
+"""``train``: the layer below is in a merge train; ``waiting``: a job rebases; ``offered``: a user may do so."""
+
+
+class Restack(Record, frozen=True):
+    """A merge request that may contain commits of a merged layer below it."""
+
+    id: int
+    merge_request_id: int
+    lower_id: int
+    actor_id: int | None
+    state: RestackState
+    rebased_oid: str | None
+    created_at: Timestamp
 
 
 class MergeRequest(Record, frozen=True):

@@ -21,6 +21,7 @@ from ingot.collaboration.merge_requests.queries import (
     count_by_state,
     with_unresolved_discussions,
 )
+from ingot.collaboration.merge_requests.stacks.tree import StackPosition, stack_positions
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest, Strategy
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
@@ -50,6 +51,18 @@ class SimpleMergeRequestView(View):
     created_at: Timestamp
     updated_at: Timestamp
     web_url: str
+
+
+class StackView(View):
+    """The place of a merge request in a stack."""
+
+    id: int
+    """Id of the merge request at the bottom, and of the stack until that is merged."""
+    position: int
+    """Number of merge requests from the bottom up to this one."""
+    size: int
+    base: str
+    """The branch into which the bottom will be merged."""
 
 
 class MergeRequestView(View):
@@ -101,6 +114,7 @@ class MergeRequestView(View):
     has_conflicts: bool
     blocking_discussions_resolved: bool
     task_completion_status: TaskCompletionView
+    stack: StackView | None
 
 
 class ExternalIssueView(View):
@@ -169,6 +183,7 @@ class MergeRequestViewData(NamedTuple):
     pipelines: Mapping[int, Status]
     """Statuses of the head pipelines, only for projects that require a successful one."""
     mergeabilities: Mapping[int, Mergeability | None]
+    stacks: Mapping[int, StackPosition]
     base: str
 
 
@@ -285,6 +300,7 @@ def _gather(
         without_required_approvals(db, page, {row_id: target.options for row_id, target in targets.items()}),
         head_statuses(db, checked) if checked else {},
         mergeabilities,
+        stack_positions(db, page),
         base,
     )
 
@@ -347,7 +363,13 @@ def _fields(merge_request: MergeRequest, data: MergeRequestViewData) -> tuple[An
         merge_request.state == "opened" and mergeability == "conflict",
         resolved,
         task_completion_view(merge_request),
+        stack_view(data.stacks.get(merge_request.id)),
     )
+
+
+def stack_view(place: StackPosition | None) -> StackView | None:
+    """Build the view of a place in a stack."""
+    return None if place is None else StackView(place.bottom_id, place.position, place.size, place.base)
 
 
 def merge_status(merge_request: MergeRequest, mergeability: Mergeability | None) -> str:

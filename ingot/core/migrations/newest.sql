@@ -2501,6 +2501,21 @@ CREATE INDEX ix_terraform_state_versions_job_id ON terraform_state_versions (job
 CREATE INDEX ix_terraform_state_versions_state_id ON terraform_state_versions (state_id, id);
 CREATE INDEX ix_merge_train_cars_merged_oid ON merge_train_cars (merged_oid);
 CREATE INDEX ix_namespaces_ip_restriction_ranges ON namespaces (ip_restriction_ranges);
+CREATE TABLE merge_request_restacks (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    merge_request_id INTEGER NOT NULL,
+    lower_id INTEGER NOT NULL,
+    actor_id INTEGER,
+    state TEXT NOT NULL,
+    rebased_oid TEXT,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_merge_request_restacks_actor_id FOREIGN KEY(actor_id) REFERENCES users (id) ON DELETE SET NULL,
+    CONSTRAINT fk_merge_request_restacks_lower_id FOREIGN KEY(lower_id) REFERENCES merge_requests (id) ON DELETE CASCADE,
+    CONSTRAINT fk_merge_request_restacks_merge_request_id FOREIGN KEY(merge_request_id) REFERENCES merge_requests (id) ON DELETE CASCADE,
+    CONSTRAINT uq_merge_request_restacks_merge_request_id UNIQUE (merge_request_id)
+);
+CREATE INDEX ix_merge_request_restacks_actor_id ON merge_request_restacks (actor_id);
+CREATE INDEX ix_merge_request_restacks_lower_id ON merge_request_restacks (lower_id);
 CREATE TABLE mirrored_pipelines (
     job_id INTEGER NOT NULL,
     pipeline_id INTEGER NOT NULL,

@@ -3,6 +3,8 @@
 These functions only create objects; the caller updates the branch.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 
 from ingot.git.core.command import run_git
@@ -54,14 +56,18 @@ def squash_commit(repository: Repository, onto: str, head: str, metadata: Commit
     return write_commit(repository, tip.tree, [base], metadata)
 
 
-def rebase_commits(repository: Repository, onto: str, head: str, committer: Signature) -> str:
+def rebase_commits(
+    repository: Repository, onto: str, head: str, committer: Signature, left_out: Sequence[str] = ()
+) -> str:
     """Rebase the commits of ``head`` onto ``onto`` and return the new tip; raise ``MergeConflict``.
+
+    Commits that are reachable from ``left_out`` are not copied, as by ``git rebase --onto``.
 
     Merges and commits that no longer change anything are skipped, as in git. If nothing remains, the tip is ``onto``
     itself.
     """
     tip = read_commits(repository, [onto])[0]
-    for commit in _commits_to_rebase(repository, onto, head):
+    for commit in _commits_to_rebase(repository, onto, head, left_out):
         try:
             tree = picked_tree(repository, commit, tip)
         except EmptyPick:
@@ -73,8 +79,8 @@ def rebase_commits(repository: Repository, onto: str, head: str, committer: Sign
     return tip.oid
 
 
-def _commits_to_rebase(repository: Repository, onto: str, head: str) -> list[Commit]:
-    """List the commits of ``head`` that ``onto`` lacks, in the order of the rebase."""
+def _commits_to_rebase(repository: Repository, onto: str, head: str, left_out: Sequence[str]) -> list[Commit]:
+    """List the commits of ``head`` that ``onto`` and ``left_out`` lack, in the order of the rebase."""
     listed = run_git(
         [
             "rev-list",
@@ -84,6 +90,7 @@ def _commits_to_rebase(repository: Repository, onto: str, head: str) -> list[Com
             f"--max-count={MAX_REBASED_COMMITS + 1}",
             head,
             f"^{onto}",
+            *(f"^{oid}" for oid in left_out),
         ],
         repository.path,
     )

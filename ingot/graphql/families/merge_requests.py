@@ -114,6 +114,12 @@ def needs_rebase(context: QueryContext, subject: Any, _: Arguments) -> bool:
     return bool(context.call(f"GET {_ROUTE}", params, **_path(subject)).diverged_commits_count)
 
 
+@resolvers.single("MergeRequest.stack", call="GET stack")
+def list_stack(context: QueryContext, subject: Any, _: Arguments) -> list[Any] | None:
+    """Return the merge requests of the stack, the bottom first; null if it is in none."""
+    return context.call(f"GET {_ROUTE}/stack", **_path(subject)) if subject.stack is not None else None
+
+
 def _message_field(kind: Literal["merge", "squash"]) -> None:
     @resolvers.single(f"MergeRequest.default{kind.capitalize()}CommitMessage", call="messages of a merge")
     def default_message(context: QueryContext, subject: Any, _: Arguments) -> str | None:

@@ -102,6 +102,13 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     merge_trains_parallel_pipelines: Annotated[
         int, Meta(ge=1, le=100, description="Number of pipelines that a merge train runs at the same time.")
     ] = 20
+    rebase_stacked_merge_requests: Annotated[
+        bool,
+        Meta(
+            description="After a merge that rewrites commits, the server rebases the source branches of the merge "
+            "requests stacked on it, unless they are protected."
+        ),
+    ] = False
     packages_enabled: Annotated[bool, Meta(description="False disables the package registry.")] = True
     service_desk_enabled: Annotated[bool, fixed("Service Desk is not available.")] = False
     forking_access_level: Annotated[

@@ -43,6 +43,13 @@ def auto_merge(context: JobContext) -> JobHandler:
 
 
 @table.kind
+def restack_merge_request(context: JobContext) -> JobHandler:
+    from ingot.collaboration.merge_requests.merge.restack import run_restack
+
+    return lambda database, number: run_restack(database, context.store, number)
+
+
+@table.kind
 def remove_source_branch(context: JobContext) -> JobHandler:
     from ingot.collaboration.merge_requests.merge.source_removal import remove_leftover_branch
 

@@ -7,6 +7,7 @@ from ingot.collaboration.merge_requests.discussions import api as merge_request_
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, remove_draft_prefix
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.merge_requests.merge import api as merge_api
+from ingot.collaboration.merge_requests.merge import stack_api
 from ingot.collaboration.merge_requests.merge.source_removal import remove_source_branch
 from ingot.collaboration.merge_requests.merge.views import MergeRefusalView
 from ingot.core.api.routes import AlternateResponse
@@ -49,6 +50,22 @@ def cancel_merge(visit: Visit) -> PageResponse:
 def rebase(visit: Visit) -> PageResponse:
     """Rebase the source branch onto the target branch."""
     return _submit(visit, lambda merge_request: merge_request.discussable.ask(merge_api.rebase_merge_request))
+
+
+@pages.post(
+    "/:path/-/merge_requests/:merge_request_iid/stack/merge",
+    notice="Merge requests of the stack merged, or added to the merge train.",
+)
+def merge_stack(visit: Visit) -> PageResponse:
+    """Merge the request and all below it in its stack."""
+    params = {"sha": str(visit.request.form.get("sha", ""))}
+    return _submit(visit, lambda merge_request: merge_request.discussable.ask(stack_api.merge_stack, params))
+
+
+@pages.post("/:path/-/merge_requests/:merge_request_iid/stack/rebase", notice="Source branch rebased.")
+def rebase_layer(visit: Visit) -> PageResponse:
+    """Rebase the source branch without rewritten commits of the layer below."""
+    return _submit(visit, lambda merge_request: merge_request.discussable.ask(stack_api.rebase_layer))
 
 
 @pages.post(

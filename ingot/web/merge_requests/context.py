@@ -7,8 +7,9 @@ from typing import Any
 from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.merge import stack_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, newest_version
-from ingot.collaboration.merge_requests.views import MergeRequestDetailView
+from ingot.collaboration.merge_requests.views import MergeRequestDetailView, MergeRequestView
 from ingot.core.errors import NotFound
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.api import repository_store
@@ -37,6 +38,38 @@ class MergeRequestContext:
         """Return the view of the API."""
         view: MergeRequestDetailView = self.discussable.ask(merge_requests_api.get_merge_request)
         return view
+
+    @cached_property
+    def stack(self) -> list[MergeRequestView]:
+        """Return the merge requests of its stack: each before those stacked on it."""
+        views: list[MergeRequestView] = (
+            self.discussable.ask(stack_api.list_stack) if self.view.stack is not None else []
+        )
+        return views
+
+    @property
+    def layers_below(self) -> list[MergeRequestView]:
+        """Return the merge requests below it in its stack, the nearest first."""
+        layers: list[MergeRequestView] = []
+        branch = self.view.target_branch
+        for view in reversed(self.stack):
+            if view.source_branch == branch and view.source_project_id == view.target_project_id:
+                layers.append(view)
+                branch = view.target_branch
+        return layers
+
+    @property
+    def layer_below(self) -> MergeRequestView | None:
+        """Return the merge request on which it is stacked."""
+        return next(iter(self.layers_below), None)
+
+    @property
+    def layer_above(self) -> MergeRequestView | None:
+        """Return the oldest merge request that is stacked on it."""
+        if self.view.source_project_id != self.view.target_project_id:
+            return None
+        above = (view for view in self.stack if view.target_branch == self.view.source_branch)
+        return next((view for view in above if view.id != self.view.id), None)
 
     @property
     def url(self) -> str:

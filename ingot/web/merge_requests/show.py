@@ -15,6 +15,7 @@ from ingot.web.merge_requests.context import MergeRequestContext, merge_request_
 from ingot.web.merge_requests.line_discussions import line_contexts
 from ingot.web.merge_requests.merge_box import merge_box
 from ingot.web.merge_requests.review_drafts import review_drafts
+from ingot.web.merge_requests.stacks import rewritten_commits, stack_panel
 from ingot.web.merge_requests.suggestions import appliable_count, may_apply_suggestions, with_suggestions
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
@@ -73,6 +74,8 @@ def overview_page(
         ),
         "may_take_part": may_take_part(visit.viewer.actor, merge_request.lookup.access, merge_request.lookup),
         "box": merge_box(merge_request),
+        "stack": stack_panel(merge_request),
+        "rewritten": rewritten_commits(merge_request),
         "errors": errors or [],
     }
     return merge_request.page("merge_requests/show.html", "overview", context, status)

@@ -5,8 +5,9 @@ from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.mergeability import cached_mergeability
 from ingot.collaboration.merge_requests.queries import assignees_and_reviewers_of
+from ingot.collaboration.merge_requests.stacks.tree import stack_positions
 from ingot.collaboration.merge_requests.tables import MergeRequest
-from ingot.collaboration.merge_requests.views import merge_status
+from ingot.collaboration.merge_requests.views import merge_status, stack_view
 from ingot.collaboration.planning.durations import format_duration
 from ingot.core.db.connection import Connection
 from ingot.projects.projects.queries import project_or_none
@@ -125,10 +126,17 @@ def _part(db: Connection, context: EventContext, merge_request: MergeRequest, pe
         "last_commit": None,
         "work_in_progress": is_draft(merge_request.title),
         "draft": is_draft(merge_request.title),
+        "stack": _stack(db, merge_request),
     }
     if assignees:
         part["assignee"] = assignees[0]
     return part
+
+
+def _stack(db: Connection, merge_request: MergeRequest) -> Payload | None:
+    """Return the place in a stack, like the attribute of the API."""
+    view = stack_view(stack_positions(db, [merge_request]).get(merge_request.id))
+    return None if view is None else {"id": view.id, "position": view.position, "size": view.size, "base": view.base}
 
 
 def _people(db: Connection, context: EventContext, merge_request: MergeRequest) -> _People:

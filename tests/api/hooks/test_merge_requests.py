@@ -12,6 +12,7 @@ from tests.api.hooks.receiver import Receiver
 from tests.api.hooks.test_events import COMMIT, NOTE, OLDER, REPOSITORY
 from tests.api.issues.factories import make_milestone
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
+from tests.api.merge_requests.stacks import make_stack
 from tests.api.merging.merge_calls import make_branch_merge_request, merged
 from tests.api.merging.test_auto_merge import report
 from tests.client import Api, Make
@@ -256,3 +257,17 @@ def test_test_delivery(api: Api, make: Make, hooked: MergeRequestHookProject) ->
     assert api.post(url, make.root).status_code == 201
     part = hooked.next_attributes()
     assert (part["title"], part["action"], part["last_commit"] is not None) == ("One", "open", True)
+
+
+def test_stack_and_new_target_after_a_merge(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
+    """The merge of the layer below is followed by an event about the new target of the next one."""
+    one, two = make_stack(make, hooked.project, make.root, ["one", "two"])
+    assert hooked.next_attributes()["stack"] is None
+    expected = {"id": one["id"], "position": 2, "size": 2, "base": "master"}
+    assert hooked.next_attributes()["stack"] == expected
+    merged(api, hooked.project, one, make.root)
+    events = {(got := hooked.next())["object_attributes"]["iid"]: got for _ in range(2)}
+    assert events[one["iid"]]["object_attributes"]["action"] == "merge"
+    update = events[two["iid"]]
+    assert update["changes"]["target_branch"] == {"previous": "one", "current": "master"}
+    assert (update["object_attributes"]["action"], update["object_attributes"]["stack"]) == ("update", None)

@@ -17,6 +17,7 @@ from ingot.collaboration.merge_requests.queries import (
     merge_requirements,
     with_unresolved_discussions,
 )
+from ingot.collaboration.merge_requests.stacks.lower_layers import heads_below
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -72,6 +73,8 @@ class MergeContext(NamedTuple):
     """The repository of the source branch; None if it was deleted."""
     tip: str
     messages: MessageContext
+    lower_heads: tuple[str, ...] = ()
+    """Heads of the layer below in a stack, whose commits are not merged again."""
 
 
 def load_merge_context(database: Database, store: RepositoryStore, actor: Actor, merge_request_id: int) -> MergeContext:
@@ -104,6 +107,7 @@ def load_merge_context(database: Database, store: RepositoryStore, actor: Actor,
             source_repository(db, store, repository, merge_request),
             tip or NO_OID,
             message_context(db, project, merge_request, people, repository, tip),
+            heads_below(db, merge_request),
         )
 
     return database.read(read)
@@ -132,7 +136,7 @@ def require_ready(context: MergeContext, options: MergeOptions, *, later: bool) 
         raise Conflict(f"SHA does not match HEAD of source branch: {merge_request.head_oid}")
 
 
-def should_squash(context: MergeContext, options: MergeOptions) -> bool:
+def should_squash(context: MergeContext, options: MergeOptions, base: str, head: str) -> bool:
     """Return whether to squash; a single commit stays as it is, unless the request has a message for it."""
     option = context.project.squash_option
     squash = context.merge_request.squash if options.squash is None else options.squash
@@ -140,4 +144,4 @@ def should_squash(context: MergeContext, options: MergeOptions) -> bool:
         squash = option == "always"
     if not squash or options.squash_commit_message:
         return squash
-    return len(commits_between(context.repository, context.tip, context.merge_request.head_oid, 2)) > 1
+    return len(commits_between(context.repository, base, head, 2)) > 1

@@ -35,6 +35,13 @@ class AddToTrain(Params):
     squash: bool | None = None
 
 
+class MergeStack(Params):
+    """Options of a merge of a stack."""
+
+    sha: str | None = None
+    """The head of the merge request that the caller has seen; another head is not merged."""
+
+
 class RebaseMergeRequest(Params):
     """Options of a rebase."""
 

@@ -45,6 +45,7 @@ from ingot.collaboration.merge_requests.pipelines import head_pipeline
 from ingot.collaboration.merge_requests.queries import (
     merge_request_by_id,
 )
+from ingot.collaboration.merge_requests.stacks.own_commits import own_head
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -56,7 +57,7 @@ from ingot.git.history.commits import NO_OID
 from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.commits import CommitMetadata
-from ingot.git.writing.merge_commits import MergeResult, merge_commit, squash_commit, squash_merge
+from ingot.git.writing.merge_commits import MergeResult, TooManyCommits, merge_commit, squash_commit, squash_merge
 from ingot.git.writing.merge_trees import MergeConflict
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.pipelines.tables import Status
@@ -82,11 +83,13 @@ def merge(
     awaits: bool = False,
     scheduled: bool = False,
     skips_train: bool = False,
+    stacked: bool = False,
 ) -> None:
     """Merge, or with ``later`` schedule the merge if the pipeline is active, with ``awaits`` also if there is none yet.
 
     A ``scheduled`` merge is skipped if it was canceled. A merge at once that ``skips_train`` does not restart the merge
-    train, if the project allows that. Raises ``MergeBlocked``, ``Denied``, and ``Conflict`` if the
+    train, if the project allows that. A ``stacked`` merge follows that of the layer below, on which it is rebased if
+    that has rewritten commits. Raises ``MergeBlocked``, ``Denied``, and ``Conflict`` if the
     head is not the one that the caller has seen.
     """
     with branch_queue.turn(merge_request.target_project_id, merge_request.target_branch):
@@ -100,6 +103,7 @@ def merge(
             waits_for=waits_for,
             scheduled=scheduled,
             skips_train=skips_train,
+            stacked=stacked,
         )
     if merged is not None:
         remove_source_after_merge(database, store, actor, merged)
@@ -132,6 +136,7 @@ def _merge_under_lock(
     scheduled: bool,
     by_train: bool = False,
     skips_train: bool = False,
+    stacked: bool = False,
 ) -> MergePlan | None:
     """Merge with retries; return None if the merge is left to the pipeline, or was canceled.
 
@@ -161,6 +166,7 @@ def _merge_under_lock(
                 )
                 return None
             train_oid = _skipped_tip_or_none(database, context) if skips_train else None
+            _require_ancestry(database, context, stacked=stacked)
             return _move_target(database, actor, context, options, scheduled=scheduled, train_oid=train_oid)
         except (_TargetMoved, MergeOutdated):
             continue
@@ -198,8 +204,11 @@ def _require_source(database: Database, context: MergeContext) -> None:
         raise MergeBlocked("commits_status")
 
 
-def _require_ancestry(database: Database, context: MergeContext) -> None:
-    """Raise ``MergeBlocked`` if the target contains the head already, or if a rebase is required."""
+def _require_ancestry(database: Database, context: MergeContext, *, stacked: bool) -> None:
+    """Raise ``MergeBlocked`` if the target contains the head already, or if a rebase is required.
+
+    A ``stacked`` merge is rebased by the server.
+    """
     _require_source(database, context)
     tip, head = context.tip, context.merge_request.head_oid
     if tip == NO_OID:
@@ -208,7 +217,7 @@ def _require_ancestry(database: Database, context: MergeContext) -> None:
     if merge_base == head:
         _record_moved_target(database, context)
         raise MergeBlocked("commits_status")
-    if context.project.merge_method != "merge" and merge_base != tip:
+    if context.project.merge_method != "merge" and merge_base != tip and not stacked:
         raise MergeBlocked("need_rebase")
 
 
@@ -236,9 +245,10 @@ def _move_target(
 ) -> MergePlan:
     """Create the commits of the merge and move the target; raise ``_TargetMoved`` if it has moved meanwhile."""
     merge_request, repository = context.merge_request, context.repository
-    _require_ancestry(database, context)
     try:
         result = _build_commits(repository, context, options)
+    except TooManyCommits:
+        raise MergeBlocked("need_rebase") from None
     except MergeConflict:
         store_conflict = partial(
             store_mergeability, merge_request=merge_request, tip=context.tip, mergeability="conflict"
@@ -317,12 +327,19 @@ def move_target_to(
 
 
 def _build_commits(repository: Repository, context: MergeContext, options: MergeOptions) -> MergeResult:
-    project, merge_request, tip = context.project, context.merge_request, context.tip
-    head = merge_request.head_oid
-    author, caller = context.messages.author, context.messages.merged_by
+    project, tip = context.project, context.tip
+    source_oid, caller, linear = (
+        context.merge_request.head_oid,
+        context.messages.merged_by,
+        project.merge_method != "merge",
+    )
+    head = own_head(repository, source_oid, tip, context.lower_heads, caller, linear=linear)
+    if head == tip:  # Nothing remains without the commits of the layer below.
+        raise MergeBlocked("commits_status")
+    author = context.messages.author
     message = (options.commit_message or "").strip() or merge_message(context.messages)
     metadata = CommitMetadata(message, caller, caller)
-    if not should_squash(context, options):
+    if not should_squash(context, options, tip, head):
         return MergeResult(head) if project.merge_method == "ff" else merge_commit(repository, tip, head, metadata)
     squash_text = (options.squash_commit_message or "").strip() or squash_message(context.messages)
     squash_metadata = CommitMetadata(squash_text, author, caller)

@@ -7,6 +7,8 @@ from ingot.collaboration.merge_requests.merge.message_people import commit_signa
 from ingot.collaboration.merge_requests.merge.service import record_merge_error
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.source_branch import pushable_source
+from ingot.collaboration.merge_requests.stacks.lower_layers import heads_below
+from ingot.collaboration.merge_requests.stacks.own_commits import rewritten_base
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -55,7 +57,11 @@ def rebase(database: Database, store: RepositoryStore, actor: Actor, merge_reque
     if is_ancestor(source, tip, current.head_oid):
         return
     try:
-        rebased = rebase_commits(source, tip, current.head_oid, context.caller)
+        # Commits of a layer below that the target has in another form are left out.
+        lower_heads = database.read(partial(heads_below, merge_request=current))
+        lower_base = rewritten_base(target, current.head_oid, tip, lower_heads)
+        left_out = [] if lower_base is None else [lower_base]
+        rebased = rebase_commits(source, tip, current.head_oid, context.caller, left_out)
     except (MergeConflict, TooManyCommits) as error:
         reason = _TOO_MANY if isinstance(error, TooManyCommits) else _REBASE_ERROR
         database.write(partial(record_merge_error, merge_request=current, reason=reason))

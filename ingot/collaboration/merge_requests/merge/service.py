@@ -16,8 +16,7 @@ from ingot.collaboration.merge_requests.merge.merge_options import (
     MergeOptions,
     encode_merge_options,
 )
-from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close, open_merge_requests_into
-from ingot.collaboration.merge_requests.queries import open_duplicate_or_none
+from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
 from ingot.collaboration.merge_requests.service import (
     emit_merge_request_changed,
     lock_merge_request_row,
@@ -29,7 +28,6 @@ from ingot.collaboration.merge_requests.tables import (
     merge_request_merges,
     merge_request_versions,
 )
-from ingot.collaboration.merge_requests.versions.service import add_version
 from ingot.collaboration.merge_requests.versions.source_tracker import enqueue_collection
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -248,38 +246,3 @@ def record_merge_error(db: Connection, merge_request: MergeRequest, reason: str 
     locked = lock_merge_request_row(db, merge_request)
     if locked.merge_error != reason:
         write_merge_request(db, locked, {"merge_error": reason})
-
-
-def retarget_merge_requests(db: Connection, actor: Actor, merged: MergeRequest) -> list[int]:
-    """Change the target of merge requests into a removed source branch to the target of its merge.
-
-    Skips merge requests for which an open duplicate exists there. Returns the ids of the changed ones, for which git
-    must compute a new version.
-    """
-    retargeted: list[int] = []
-    if merged.source_project_id != merged.target_project_id:
-        return retargeted
-    for merge_request in open_merge_requests_into(db, merged.target_project_id, merged.source_branch):
-        if merge_request.source_project_id is None or (
-            merge_request.source_project_id,
-            merge_request.source_branch,
-        ) == (
-            merged.target_project_id,
-            merged.target_branch,
-        ):
-            continue
-        target = merge_request.target_project_id, merged.target_branch
-        if (
-            open_duplicate_or_none(db, merge_request.source_project_id, merge_request.source_branch, *target)
-            is not None
-        ):
-            continue
-        written = write_merge_request(
-            db, lock_merge_request_row(db, merge_request), {"target_branch": merged.target_branch}
-        )
-        add_version(db, merge_request.id, actor.user_id, written.head_oid)
-        enqueue_collection(db, merge_request.id)
-        change = merge_request.target_branch, merged.target_branch
-        emit_merge_request_changed(db, actor.user_id, written, "updated", {"target_branch": change})
-        retargeted.append(merge_request.id)
-    return retargeted

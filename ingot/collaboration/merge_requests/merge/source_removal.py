@@ -8,8 +8,8 @@ from ingot.collaboration.merge_requests.merge.service import (
     MergePlan,
     actor_for,
     delete_pending_merges,
-    retarget_merge_requests,
 )
+from ingot.collaboration.merge_requests.merge.stack_service import retarget_layers_above
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.versions.source_tracker import HeadTracker
@@ -67,10 +67,9 @@ def remove_source_branch(database: Database, store: RepositoryStore, actor: Acto
         if repository.tip(ref) is not None:  # Else it is removed already, perhaps before a crash.
             change_refs(database, repository, remover, source, updates)
         retargeting_actor = actor if actor.known else remover
-        for merge_request_id in database.write(
-            lambda db: retarget_merge_requests(db, retargeting_actor, merge_request)
-        ):
-            HeadTracker(store).collect(database, merge_request_id)
+        # Nearly always the merge has done so; this is for merge requests that were opened meanwhile.
+        for layer in database.write(lambda db: retarget_layers_above(db, retargeting_actor.user_id, merge_request)):
+            HeadTracker(store).collect(database, layer.id)
     except (Failure, GitError, MissingRepository) as error:  # The merge itself is complete.
         log_failure("source branch not removed", error, merge_request=merge_request.id)
 

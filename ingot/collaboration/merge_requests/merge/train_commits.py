@@ -3,6 +3,7 @@
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.context import MergeContext, should_squash
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
+from ingot.collaboration.merge_requests.stacks.own_commits import own_head
 from ingot.git.history.ancestry import is_ancestor
 from ingot.git.history.commits import read_commits
 from ingot.git.writing.commits import CommitMetadata, write_commit
@@ -19,8 +20,11 @@ def build_train_commits(context: MergeContext, options: MergeOptions, base: str)
     author, caller = context.messages.author, context.messages.merged_by
     if is_ancestor(repository, head, base):
         raise MergeConflict
+    head = own_head(repository, head, base, context.lower_heads, caller)
+    if head == base:
+        raise MergeConflict
     metadata = CommitMetadata((options.commit_message or "").strip() or merge_message(context.messages), caller, caller)
-    squash = should_squash(context, options)
+    squash = should_squash(context, options, base, head)
     text = (options.squash_commit_message or "").strip() or squash_message(context.messages) if squash else ""
     squash_metadata = CommitMetadata(text, author, caller)
     if project.merge_method == "merge":

@@ -26,7 +26,9 @@ _OF_TRAIN = (
     merge_train_cars.c.target_branch == bindparam("branch"),
 )
 _OF_MERGE_REQUEST = _CARS.where(merge_train_cars.c.merge_request_id == bindparam("merge_request"))
-_MERGE_REQUESTS = select(*MERGE_REQUEST_COLUMNS).where(in_list(merge_requests.c.id, "ids"))
+_MERGE_REQUESTS = (
+    select(*MERGE_REQUEST_COLUMNS).where(in_list(merge_requests.c.id, "ids")).order_by(merge_requests.c.id)
+)
 _OF_PIPELINE = _CARS.where(merge_train_cars.c.pipeline_id == bindparam("pipeline"), _ACTIVE)
 _TRAIN = _CARS.where(*_OF_TRAIN, _ACTIVE).order_by(merge_train_cars.c.id)
 _BRANCHES = (

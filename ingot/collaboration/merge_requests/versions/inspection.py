@@ -1,12 +1,13 @@
 """Comparison of a merge request's head with its target by git, outside of transactions."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from ingot.collaboration.merge_requests.stacks.own_commits import own_base
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.tree_changes import EMPTY_TREE
 from ingot.git.history.commits import Commit, branch_tip, read_commits
 from ingot.git.history.log import count_between
-from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.writing.merge_request_commits import (
     commits_not_in,
     copy_commit,
@@ -41,18 +42,24 @@ class VersionComparison(NamedTuple):
 
 
 def compare_with_target(
-    source: Repository | None, target: Repository, head_oid: str, target_branch: str, previous: str | None = None
+    source: Repository | None,
+    target: Repository,
+    head_oid: str,
+    target_branch: str,
+    previous: str | None = None,
+    lower_heads: Sequence[str] = (),
 ) -> VersionComparison:
     """Compare a head with a branch, and fetch its commits into the target repository.
 
-    ``source`` is None if it is the target itself. ``previous`` is the head of the preceding version.
+    ``source`` is None if it is the target itself. ``previous`` is the head of the preceding version, ``lower_heads``
+    are those of the layer below in a stack, whose commits are left out.
     """
     if source is not None:
         copy_commit(source, target, head_oid)
     start = branch_tip(target, target_branch)
-    base = merge_base_or_none(target, [start, head_oid]) if start is not None else None
+    base = own_base(target, head_oid, start, lower_heads) if start is not None else None
     pin_commits(target, [head_oid] if start in (None, base) else [head_oid, start])
-    excluded = [] if start is None else [start]
+    excluded = [] if start is None else [start, *lower_heads]
     newest = commits_not_in(target, head_oid, excluded, MAX_RECORDED_COMMITS)
     count = len(newest) if len(newest) < MAX_RECORDED_COMMITS else count_between(target, start, head_oid)
     # Usually all new commits are among the newest; after a force push few of them are.

@@ -5,6 +5,8 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, select
 
 from ingot.collaboration.merge_requests.queries import latest_version
+from ingot.collaboration.merge_requests.stacks.lower_layers import heads_below
+from ingot.collaboration.merge_requests.stacks.own_commits import own_base
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest, merge_request_versions
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
@@ -13,8 +15,8 @@ from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import Diff, DiffLimits, diff_between
 from ingot.git.diffs.patches import patch_between
 from ingot.git.history.commits import branch_tip, commit_or_none
-from ingot.git.history.log import ALL_COMMITS, commits_between, list_commits
-from ingot.git.history.merge_bases import merge_base_or_none
+from ingot.git.history.log import ALL_COMMITS, list_commits
+from ingot.git.writing.merge_request_commits import commits_not_in
 
 MAX_COMMITS = 5_000
 """Number of commits that are listed for a version, the newest first."""
@@ -74,7 +76,7 @@ def current_commit_range(db: Connection, repository: Repository, merge_request: 
         if version is not None and commit_or_none(repository, head) is None:
             head = version.head_oid
         if tip is not None:
-            return CommitRange(tip, merge_base_or_none(repository, [tip, head]), head)
+            return CommitRange(tip, own_base(repository, head, tip, heads_below(db, merge_request)), head)
     if version is None:
         raise NotFound("Merge Request Diff")
     return commit_range_of(version)
@@ -84,7 +86,8 @@ def commits_in(repository: Repository, commit_range: CommitRange) -> list[str]:
     """Return the ids of the commits of a version, the newest first."""
     if commit_range.start_oid is None:
         return list_commits(repository, [commit_range.head_oid], ALL_COMMITS, 0, MAX_COMMITS)[0]
-    return commits_between(repository, commit_range.start_oid, commit_range.head_oid, MAX_COMMITS)[::-1]
+    excluded = [oid for oid in (commit_range.start_oid, commit_range.base_oid) if oid is not None]
+    return commits_not_in(repository, commit_range.head_oid, excluded, MAX_COMMITS)
 
 
 def diff_of(repository: Repository, commit_range: CommitRange, limits: DiffLimits) -> Diff:

@@ -19,6 +19,7 @@ from ingot.collaboration.merge_requests.service import (
     lock_merge_request_row,
     write_merge_request,
 )
+from ingot.collaboration.merge_requests.stacks.lower_layers import heads_below
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest, merge_request_versions, merge_requests
 from ingot.collaboration.merge_requests.versions.events import DiffNotesOutdated, VersionCollected
 from ingot.collaboration.merge_requests.versions.inspection import compare_with_target
@@ -159,7 +160,10 @@ class HeadTracker:
         self, database: Database, source: Repository | None, target: Repository, branch: str, version: DiffVersion
     ) -> None:
         before = database.read(partial(latest_version, merge_request_id=version.merge_request_id))
-        comparison = compare_with_target(source, target, version.head_oid, branch, before.head_oid if before else None)
+        merge_request = database.read(partial(merge_request_by_id, merge_request_id=version.merge_request_id))
+        lower_heads = database.read(partial(heads_below, merge_request=merge_request))
+        previous = before.head_oid if before else None
+        comparison = compare_with_target(source, target, version.head_oid, branch, previous, lower_heads)
         positions = database.read(partial(diff_notes, version=before)) if before else {}
         # All notes of a discussion have the same position, which is traced once.
         distinct = {msgspec.json.encode(position): position for position in positions.values()}
