@@ -102,6 +102,10 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     merge_trains_parallel_pipelines: Annotated[
         int, Meta(ge=1, le=100, description="Number of pipelines that a merge train runs at the same time.")
     ] = 20
+    merge_trains_batch_size: Annotated[
+        int,
+        Meta(ge=1, le=20, description="Number of merge requests that one pipeline of a merge train tests together."),
+    ] = 1
     packages_enabled: Annotated[bool, Meta(description="False disables the package registry.")] = True
     service_desk_enabled: Annotated[bool, fixed("Service Desk is not available.")] = False
     forking_access_level: Annotated[

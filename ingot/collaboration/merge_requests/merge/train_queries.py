@@ -63,7 +63,13 @@ _CAR_PATH = (
     .join(merge_train_cars, merge_train_cars.c.merge_request_id == merge_requests.c.id)
     .where(merge_train_cars.c.id == bindparam("car"))
 )
-_TESTED_TIP = select(merge_train_cars.c.commit_oid).where(*_OF_TRAIN, merge_train_cars.c.merged_oid == bindparam("tip"))
+# Of a batch, the last commit is the tested one.
+_TESTED_TIP = (
+    select(merge_train_cars.c.commit_oid)
+    .where(*_OF_TRAIN, merge_train_cars.c.merged_oid == bindparam("tip"))
+    .order_by(merge_train_cars.c.id.desc())
+    .limit(1)
+)
 _BEFORE = select(func.count()).where(*_OF_TRAIN, _ACTIVE, merge_train_cars.c.id < bindparam("car"))
 _LENGTH = select(func.count()).where(*_OF_TRAIN, _ACTIVE)
 _SCOPES = {"active": _ACTIVE, "complete": one_of(merge_train_cars.c.status, "merged", "skip_merged")}
