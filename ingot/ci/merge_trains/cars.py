@@ -48,15 +48,17 @@ class CarRemoved(Exception):
 
 
 def expel(db: Connection, cars: Sequence[MergeTrainCar], reason: str) -> None:
-    """Remove cars, unless they have left or were merged meanwhile."""
+    """Remove cars, unless they have changed meanwhile, so that the reason may not apply any more."""
     for car in cars:
+        current = car_or_none(db, car.merge_request_id)
+        if current is None or current != car:
+            continue
         try:
             expel_from_train(db, merge_request_by_id(db, car.merge_request_id), reason)
         except NotFound:
             pass  # The merge request was deleted.
-        current = car_or_none(db, car.merge_request_id)
-        if current is not None and not current.has_ended:  # Not scheduled any more, so it cannot leave by that.
-            drop_car(db, current)
+        if car_or_none(db, car.merge_request_id) is not None:  # Not scheduled any more, so it cannot leave by that.
+            drop_car(db, car)
 
 
 class CarStep:

@@ -16,7 +16,7 @@ from ingot.ci.merge_trains.batches import TrainBatch, outdated_cars, plan_batche
 from ingot.ci.merge_trains.cars import CarRemoved, CarStep, expel
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.collaboration.merge_requests.merge.perform import PreparedMerge, merge_tested_results
-from ingot.collaboration.merge_requests.merge.train_queries import cars_of_train, train_tip
+from ingot.collaboration.merge_requests.merge.train_queries import cars_of_train, is_merge_unrecorded, train_tip
 from ingot.collaboration.merge_requests.merge.train_service import (
     TrainOutdated,
     cancel_unused_pipeline,
@@ -67,13 +67,19 @@ class TrainJob:
 
     def _pass(self, database: Database, project_id: int, branch: str) -> None:
         """Do what is due; raise ``TrainOutdated`` if the train must be read again, ``CarRemoved`` if a car leaves."""
-        cars, project, pipelines = database.read(partial(_read_train, project_id=project_id, branch=branch))
-        if not cars or project is None or project.namespace_id is None:
+        project = database.read(partial(project_or_none, project_id=project_id))
+        if project is None or project.namespace_id is None:
+            return
+        repository = self._store.open(project.repository_key)
+        tip = branch_tip(repository, branch)
+        cars, pipelines, is_merging = database.read(partial(_read_train, project_id=project_id, branch=branch, tip=tip))
+        if branch_tip(repository, branch) != tip:
+            raise TrainOutdated
+        # The transaction that records the merge enqueues this job again.
+        if not cars or is_merging:
             return
         if not project.options.has_merge_trains:
             raise CarRemoved(cars, "Merge trains were disabled.")
-        repository = self._store.open(project.repository_key)
-        tip = branch_tip(repository, branch)
         base = self._first_base(database, project, cars[0], tip)
         if base is None:
             raise CarRemoved(cars, "The target branch was deleted.")
@@ -107,13 +113,17 @@ class TrainJob:
 
 
 def _read_train(
-    db: Connection, project_id: int, branch: str
-) -> tuple[list[MergeTrainCar], Project | None, dict[int, Pipeline]]:
+    db: Connection, project_id: int, branch: str, tip: str | None
+) -> tuple[list[MergeTrainCar], dict[int, Pipeline], bool]:
+    """Return the cars, their pipelines, and whether the tip is that of a merge which is not recorded yet.
+
+    Between the move of the branch and the transaction that records it, the cars do not match the tip.
+    """
     cars = cars_of_train(db, project_id, branch)
-    if not cars:
-        return cars, None, {}
+    if not cars or tip is None:
+        return cars, {}, False
     pipeline_ids = [car.pipeline_id for car in cars if car.pipeline_id is not None]
-    return cars, project_or_none(db, project_id), pipelines_by_ids(db, pipeline_ids)
+    return cars, pipelines_by_ids(db, pipeline_ids), is_merge_unrecorded(db, project_id, branch, tip)
 
 
 def _half(cars: Sequence[MergeTrainCar]) -> int:
