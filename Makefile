@@ -77,7 +77,7 @@ cluster-test: setup ## Run the tests of several nodes: PostgreSQL, PgBouncer, li
 
 runner-test: setup ## Run pipelines with a gitlab-runner; RUNNER=PATH is its program
 	@test -x "$(RUNNER)" || { echo "RUNNER must be the path of a gitlab-runner" >&2; exit 1; }
-	INGOT_TEST_RUNNER="$(abspath $(RUNNER))" INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -v tests/ci/own_runner/test_flow.py tests/ci/own_runner/test_flow_details.py
+	INGOT_TEST_RUNNER="$(abspath $(RUNNER))" INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -v tests/ci/own_runner/test_flow.py tests/ci/own_runner/test_flow_details.py tests/ci/own_runner/test_merge_train.py
 
 # mypy uses one core for half a minute; the second job runs meanwhile. Collecting the tests there also compiles them, which
 # the four processes of `make test` would otherwise each do.
@@ -116,7 +116,7 @@ costs: setup ## Record the statements, git processes and bytes of frequent calls
 
 soak: setup ## Run the long fault tests: 100 rounds instead of two or three
 	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -vv --durations 15 -n 2 --dist worksteal tests/faults tests/markup/test_hostile.py tests/markup/test_lexers.py
-	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -vv tests/faults/test_stalled_database.py
+	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -vv tests/faults/test_stalled_database.py tests/faults/test_kill_trains.py
 
 fuzz: setup ## Send 100,000 random calls to all endpoints; CALLS=N, SEED=N, DATABASE=URL of an empty PostgreSQL database
 	$(BIN)/python -m tests.fuzz --calls $(or $(CALLS),100000) --seed $(or $(SEED),1) $(if $(DATABASE),--database-url $(DATABASE))

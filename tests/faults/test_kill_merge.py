@@ -161,7 +161,7 @@ def test_killed_between_ref_update_and_commit(server: Server, tmp_path: Path) ->
 
     def intend(db: Connection) -> None:
         for number, new in changes.items():
-            plan = MergePlan(merge_request_by_id(db, number), "merge", old, new, None, True, False)
+            plan = MergePlan(merge_request_by_id(db, number), "merge", old, new, new, None, True, False)
             record_pending_merge(db, actor_for(find_user(db, 1)), plan)
             open_intent(db, offers.remote.id, 1, "api", [RefUpdate("refs/heads/master", old, new)])
 

@@ -18,6 +18,7 @@ from tests.server.process import Server, until
 ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "2"))
 WORKERS = ("--workers", 2)
 NAMES = ("a", "b", "bad", "d", "e")
+BATCHED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 CHECK = "check:\n  script: make\n  rules: [{if: $CI_MERGE_REQUEST_EVENT_TYPE == 'merge_train'}]\n"
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for git processes in /proc")
 
@@ -25,15 +26,19 @@ pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for gi
 class _Train:
     """A project with merge requests in a train, and the runner of its pipelines."""
 
-    def __init__(self, server: Server, number: int) -> None:
+    def __init__(self, server: Server, number: int, size: int) -> None:
         self.server = server
+        self._names = BATCHED if size > 1 else NAMES
+        self._size = size
+        self._passed: set[str] = set()
         made = self.call("POST", "/projects", 201, name=f"train-{number}", default_branch="main")
         self.url = f"/projects/{made['id']}"
         self._commit("main", {".gitlab-ci.yml": CHECK})
         self.call("PUT", self.url, 200, merge_pipelines_enabled=True, merge_trains_enabled=True)
+        self.call("PUT", self.url, 200, merge_trains_batch_size=size)
         runner = {"runner_type": "project_type", "project_id": made["id"], "run_untagged": True}
         self._token = self.call("POST", "/user/runners", 201, **runner)["token"]
-        self.offered = [self._offer(name) for name in NAMES]
+        self.offered = [self._offer(name) for name in self._names]
         for each in self.offered:
             self.call("POST", f"{self.url}/merge_trains/merge_requests/{each['iid']}", 201)
 
@@ -56,14 +61,17 @@ class _Train:
         return made
 
     def tick(self) -> bool:
-        """Run a job, if one waits; that of the bad merge request fails."""
+        """Run a job, if one waits; it fails with the bad file, and with two files together."""
         sent = {"token": self._token, "info": {"features": {}}}
         answer = self.server.call("POST", "/jobs/request", json=sent)
         if answer.status_code != 201:
             return False
         job = answer.json()
         variables = {each["key"]: each["value"] for each in job["variables"]}
-        state = "failed" if variables["CI_MERGE_REQUEST_TITLE"] == "bad" else "success"
+        files = self.call("GET", f"{self.url}/repository/tree", 200, ref=variables["CI_COMMIT_SHA"], per_page=100)
+        names = {each["name"] for each in files}
+        fails = "bad" in names or {"four", "six"} <= names
+        state = "failed" if fails else "success"
         self.server.call("PUT", f"/jobs/{job['id']}", json={"token": job["token"], "state": state})
         return True
 
@@ -73,13 +81,18 @@ class _Train:
         return bool(self.call("GET", f"{self.url}/merge_trains", 200, scope="active") == [])
 
     def check(self) -> None:
-        """Check that all but the bad one were merged in order, each as tested."""
+        """Check that all but the bad one were merged in order, and that the target only pointed at tested commits."""
         shown = [self.call("GET", f"{self.url}/merge_requests/{each['iid']}", 200) for each in self.offered]
-        assert [each["title"] for each in shown if each["state"] != "merged"] == ["bad"]
+        assert [each["title"] for each in shown if each["state"] != "merged"] == ["six" if self._size > 1 else "bad"]
         filters = {"ref_name": "main", "first_parent": True, "per_page": 100}
         history = [commit["id"] for commit in self.call("GET", f"{self.url}/repository/commits", 200, **filters)]
         assert history[:-1] == [each["merge_commit_sha"] for each in reversed(shown) if each["state"] == "merged"]
-        for sha in history[:-1]:
+        pushes = self.call("GET", f"{self.url}/events", 200, action="pushed", per_page=100)
+        moves = [each["push_data"] for each in pushes if each["push_data"]["ref"] == "main"]
+        tips = {each["commit_to"] for each in moves if each["commit_to"] in history[:-1]}
+        assert tips if self._size > 1 else tips == set(history[:-1])
+        assert history[0] in tips
+        for sha in tips:
             (pipeline,) = self.call("GET", f"{self.url}/pipelines", 200, sha=sha)
             assert pipeline["status"] == "success"
 
@@ -88,10 +101,11 @@ def _repository_of(server: Server) -> list[Path]:
     return sorted(server.data.glob("repositories/**/*.git"))
 
 
-def test_killed_during_trains(stopped: Server) -> None:
+@pytest.mark.parametrize("size", [1, 4])
+def test_killed_during_trains(stopped: Server, size: int) -> None:
     server, dice = stopped.start(*WORKERS), random.Random(int(os.environ.get("INGOT_SOAK_SEED", "1")))
     for number in range(ROUNDS):
-        train = _Train(server, number)
+        train = _Train(server, number, size)
         for _ in range(3):
             for _ in range(dice.randint(0, 3)):
                 train.tick()

@@ -38,9 +38,8 @@ REDIRECTS = {
 OFF = {
     "/-/users/terms": "an instance without terms of service has no page of them",
     "/admin/session/new": "nobody enters the admin mode of an instance without it",
-    "/:path/-/merge_trains": "the project has no merge trains",
 }
-"""Pages that do not exist until a setting is switched on; tests of the setting open them."""
+"""Pages that need a setting of the instance; tests/browser/test_settings_pages.py checks them with it."""
 FILES = {
     "/-/diagram_frame",
     "/-/completions",
@@ -267,13 +266,17 @@ _QUERIES = {
 }
 
 
+def _path_of_project(samples: SampleData, route: str) -> str:
+    return samples.trains.path if route.endswith("/merge_trains") else samples.project.path
+
+
 def _words(samples: SampleData, route: str) -> dict[str, str]:
     named = samples.named
     group = route.startswith("/groups/")
     talk = next((kind for word, kind in _DISCUSSIONS.items() if f"/{word}/" in route), "issue")
     holder = "group" if group else "project"
     texts = {
-        ":path": samples.group.path if group else samples.project.path,
+        ":path": samples.group.path if group else _path_of_project(samples, route),
         ":issue_iid": "1",
         ":merge_request_iid": "1",
         ":sha": named[":sha"],

@@ -63,6 +63,8 @@ class SampleData:
     project: Project = field(init=False)
     empty: Project = field(init=False)
     """An empty project."""
+    trains: Project = field(init=False)
+    """A project with a merge train, and a merge that skipped it."""
     named: dict[str, str] = field(default_factory=dict)
     """Values of path parameters such as ``:issue_iid``."""
     said: set[tuple[str, str]] = field(default_factory=set)
@@ -139,6 +141,7 @@ def _build(instance: Instance, make: Make, words: SampleTexts) -> SampleData:
     _fill_plans(samples)
     _fill_discussions(samples)
     _fill_merge_requests(samples)
+    _fill_merge_train(samples)
     _fill_settings(samples)
     _fill_users(samples)
     _fill_instance(samples)
@@ -329,6 +332,26 @@ def _fill_merge_requests(samples: SampleData) -> None:
     change[0]["content"] = "other\n"
     samples.post(f"{here}/repository/commits", branch="master", commit_message=plain("Other"), actions=change)
     samples.put(f"{here}/merge_requests/3/merge", merge_commit_message=plain("Merge it"))
+
+
+def _fill_merge_train(samples: SampleData) -> None:
+    words = samples.words
+    names = ("merge_pipelines_enabled", "merge_trains_enabled", "merge_trains_skip_train_allowed")
+    samples.trains = make_project(
+        samples.make, samples.owner, visibility="public", initialize_with_readme=True, **dict.fromkeys(names, True)
+    )
+    here = samples.trains.url
+    for number, name in enumerate(("buoys", "locks", "piers"), 1):
+        change = [{"action": "create", "file_path": name, "content": name}]
+        samples.post(
+            f"{here}/repository/commits", branch=name, start_branch="master", commit_message=name, actions=change
+        )
+        offer = {"source_branch": name, "target_branch": "master", "title": words.plain(f"Add {name}")}
+        samples.post(f"{here}/merge_requests", **offer)
+        if name == "piers":
+            samples.put(f"{here}/merge_requests/{number}/merge", skip_merge_train=True)
+        else:
+            samples.post(f"{here}/merge_trains/merge_requests/{number}")
 
 
 def _fill_settings(samples: SampleData) -> None:

@@ -109,6 +109,10 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
             "requests stacked on it, unless they are protected."
         ),
     ] = False
+    merge_trains_batch_size: Annotated[
+        int,
+        Meta(ge=1, le=20, description="Number of merge requests that one pipeline of a merge train tests together."),
+    ] = 1
     packages_enabled: Annotated[bool, Meta(description="False disables the package registry.")] = True
     service_desk_enabled: Annotated[bool, fixed("Service Desk is not available.")] = False
     forking_access_level: Annotated[

@@ -28,6 +28,7 @@ _OWN_PARENT = re.compile(
     r"|(POST|PUT) /\w+/\{id\}/push_rule|(POST|PUT) /projects/\{id\}/mirror/pull"
     r"|POST /projects/\{id\}/jobs/\{job_id\}/(retry|erase|artifacts/keep)|DELETE /projects/\{id\}/jobs/.*"
     r"|(PUT|POST) /projects/\{id\}/merge_requests/\{merge_request_iid\}/(merge|rebase)"
+    r"|POST /projects/\{id\}/merge_trains/.*"
 )
 CONFIGURATION = "a: {script: [x], resource_group: one}\nb: {script: [x], when: manual}\n"
 
@@ -70,7 +71,13 @@ class World:
     def new_project(self, group: Group | None = None) -> str:
         """Create a public project with a second branch."""
         project = make_project(
-            self.make, self.roles.owner, group=group or self.group, visibility="public", initialize_with_readme=True
+            self.make,
+            self.roles.owner,
+            group=group or self.group,
+            visibility="public",
+            initialize_with_readme=True,
+            merge_pipelines_enabled=True,
+            merge_trains_enabled=True,
         )
         actions = [
             {"action": "create", "file_path": "a.txt", "content": "one\n"},

@@ -199,6 +199,7 @@ PROJECT_WRITERS: dict[str, str] = {
         DELETE /projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}
         PUT /projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}
         PUT /projects/{id}/merge_requests/{merge_request_iid}/reset_approvals
+        POST /projects/{id}/merge_trains/merge_requests/{merge_request_iid}
         POST /projects/{id}/mirror/pull
         PUT /projects/{id}/mirror/pull
         DELETE /projects/{id}/packages/npm/-/package/{package_name}/dist-tags/{tag}

@@ -131,6 +131,11 @@ def _personal_token(place: Place) -> str:
     return str(made["id"])
 
 
+def _merge_request(place: Place) -> str:
+    url = place.path.replace("/merge_trains", "")
+    return str(place.world.post(url, title="x", source_branch="topic", target_branch="master")["iid"])
+
+
 def _suggestion(place: Place) -> str:
     return str(place.world.suggestion())
 
@@ -199,6 +204,7 @@ CREATE: dict[str, Create] = {
     "/projects/{id}/uploads/{upload_id}": _upload,
     "/projects/{id}/uploads/{secret}": _upload,
     "/projects/{id}/uploads/{secret}/{filename}": lambda _: "a.txt",
+    "/projects/{id}/merge_trains/merge_requests/{merge_request_iid}": _merge_request,
     "/runners/{id}": lambda place: str(place.world.project_runner()),
     "/suggestions/{id}": _suggestion,
     "/todos/{id}": _todo,

@@ -48,7 +48,6 @@ OTHER_RIGHTS = re.compile(
     r"|POST /placeholder_users/.*|POST /groups/\{id\}/placeholder_reassignments"  # Found by the users concerned
     r"|POST /import/(gitea|github)|POST /bulk_imports(/.*)?|POST /groups/import"  # Need another server or an archive
     r"|POST .*/hooks/\{(hook_)?id\}/events/.*/resend"  # Need a receiver
-    r"|POST /projects/\{id\}/merge_trains/.*"  # Needs a project with merge trains (tests/ci/merge_trains)
 )
 _SINGLE_INTEGRATION = re.compile(r"\w+ /(projects|groups)/\{id\}/(services|integrations)/[^{]+")
 

@@ -10,106 +10,134 @@ from tests.ci.pipelines.files import commit_files
 from tests.client import Make
 from tests.conftest import Instance
 
-_STEPS = 22
+_STEPS = 24
 
 
 class _Model:
-    """The train as it should be, and the trees that a successful pipeline or a push from outside has approved."""
+    """The train as it should be, and the commits that a successful pipeline or a change from outside has approved.
+
+    A pipeline fails if its commit has a file of a bad merge request, alone or because it is behind one.
+    """
 
     def __init__(self, trains: TrainProject, dice: random.Random) -> None:
         self.trains, self.dice = trains, dice
         self.waiting: list[dict[str, Any]] = []
-        self.passed: set[int] = set()
-        self.merged: list[int] = []
+        self.bad: set[int] = set()
+        self.ended: set[str] = set()
         self.approved = {trains.tip()["id"]}
+        self.immediate: set[int] = set()
         self._count = 0
-
-    def settle(self) -> None:
-        """Merge what has passed at the head of the train."""
-        while self.waiting and self.waiting[0]["iid"] in self.passed:
-            self.merged.append(self.waiting.pop(0)["iid"])
-
-    def leave(self, merge_request: dict[str, Any]) -> None:
-        """Remove a merge request; all behind it are tested again."""
-        position = self.waiting.index(merge_request)
-        self.passed -= {each["iid"] for each in self.waiting[position:]}
-        del self.waiting[position]
-        self.settle()
+        trains.make.api.post(
+            f"{trains.project.url}/repository/branches", trains.make.root, branch="other", ref="main"
+        ).raise_for_status()
 
     def add(self) -> None:
-        """Add a merge request."""
+        """Add a merge request, which may be bad."""
         self._count += 1
-        offered = self.trains.offer(f"branch-{self._count}")
+        is_bad = self.dice.random() < 0.25
+        offered = self.trains.offer(f"{'bad' if is_bad else 'good'}-{self._count}")
         assert self.trains.add(offered).status_code == 201
         self.waiting.append(offered)
+        if is_bad:
+            self.bad.add(offered["iid"])
 
-    def succeed(self) -> None:
-        """End a pipeline with success."""
-        open_ones = [each for each in self.waiting if each["iid"] not in self.passed]
-        if open_ones:
-            chosen = self.dice.choice(open_ones)
-            self.approved.add(self.trains.end(chosen))
-            self.passed.add(chosen["iid"])
-            self.settle()
-
-    def fail(self) -> None:
-        """End a pipeline with a failure."""
-        open_ones = [each for each in self.waiting if each["iid"] not in self.passed]
-        if open_ones:
-            chosen = self.dice.choice(open_ones)
-            self.trains.end(chosen, "failed")
-            self.leave(chosen)
+    def end_pipeline(self) -> bool:
+        """End one of the current pipelines as its commit demands; return False if none runs."""
+        shas = {car["pipeline"]["sha"] for car in self.trains.train() if car["pipeline"]} - self.ended
+        if not shas:
+            return False
+        sha = self.dice.choice(sorted(shas))
+        tree = self._call("get", f"repository/tree?ref={sha}&per_page=100").json()
+        fails = any(entry["name"].startswith("bad") for entry in tree)
+        self.ended.add(sha)
+        if not fails:
+            self.approved.add(sha)
+        self.trains.jobs[sha].finish("failed" if fails else "success")
+        self.trains.work()
+        return True
 
     def cancel(self) -> None:
         """Remove a merge request from the train."""
         if self.waiting:
-            chosen = self.dice.choice(self.waiting)
-            url = f"{self.trains.project.url}/merge_requests/{chosen['iid']}/cancel_merge_when_pipeline_succeeds"
-            assert self.trains.make.api.put(url, self.trains.make.root).status_code == 200
-            self.trains.work()
-            self.leave(chosen)
+            self._call("put", f"merge_requests/{self._leave()['iid']}/cancel_merge_when_pipeline_succeeds")
 
     def push(self) -> None:
         """Push to a source branch."""
         if self.waiting:
-            chosen = self.dice.choice(self.waiting)
             self._count += 1
             files = {f"push-{self._count}": "1"}
-            commit_files(self.trains.make, self.trains.project, files, branch=chosen["source_branch"])
+            commit_files(self.trains.make, self.trains.project, files, branch=self._leave()["source_branch"])
             self.trains.work()
-            self.leave(chosen)
+
+    def retarget(self) -> None:
+        """Change the target of a merge request."""
+        if self.waiting:
+            self._call("put", f"merge_requests/{self._leave()['iid']}", target_branch="other")
+
+    def merge(self) -> None:
+        """Merge a good merge request immediately."""
+        good = [each for each in self.waiting if each["iid"] not in self.bad]
+        if good:
+            chosen = self.dice.choice(good)
+            self.waiting.remove(chosen)
+            self.immediate.add(chosen["iid"])
+            merged = self._call("put", f"merge_requests/{chosen['iid']}/merge").json()
+            self.approved.add(merged["merge_commit_sha"] or merged["sha"])
 
     def push_to_target(self) -> None:
         """Push to the target branch."""
         self._count += 1
-        oid = commit_files(self.trains.make, self.trains.project, {f"outside-{self._count}": "1"})
-        self.approved.add(oid)
-        self.passed.clear()
+        self.approved.add(commit_files(self.trains.make, self.trains.project, {f"outside-{self._count}": "1"}))
         self.trains.work()
+
+    def _leave(self) -> dict[str, Any]:
+        chosen = self.dice.choice(self.waiting)
+        self.waiting.remove(chosen)
+        return chosen
+
+    def _call(self, method: str, path: str, **fields: Any) -> Any:
+        answer = getattr(self.trains.make.api, method)(
+            f"{self.trains.project.url}/{path}", self.trains.make.root, **fields
+        )
+        assert answer.status_code == 200, answer.text
+        self.trains.work()
+        return answer
 
     def check(self) -> None:
         """Compare the train and the target with the model."""
-        assert self.trains.iids() == [each["iid"] for each in self.waiting]
-        complete = self.trains.train(scope="complete", per_page=100)
-        by_time = sorted(complete, key=lambda car: (car["merged_at"], car["id"]))
-        assert [car["merge_request"]["iid"] for car in by_time] == self.merged
+        present = self.trains.iids()
+        gone = [each for each in self.waiting if each["iid"] not in present]
+        self.waiting = [each for each in self.waiting if each["iid"] in present]
+        assert present == [each["iid"] for each in self.waiting], "the order is kept"
+        for each in gone:
+            expected = "opened" if each["iid"] in self.bad else "merged"
+            assert self.trains.shown(each)["state"] == expected, each["title"]
         assert self.trains.tip()["id"] in self.approved
-        assert all(car["status"] == "fresh" for car in self.trains.train())
+        complete = self.trains.train(scope="complete", per_page=100)
+        by_train = [car for car in complete if car["merge_request"]["iid"] not in self.immediate]
+        assert by_train == sorted(by_train, key=lambda car: (car["merged_at"], car["id"]))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_random_events(make: Make, instance: Instance, seed: int) -> None:
-    model = _Model(TrainProject(make, instance), random.Random(seed))
-    events = [model.add] * 4 + [model.succeed] * 5
-    events += [model.fail, model.cancel, model.push, model.push_to_target]
+@pytest.mark.parametrize(
+    ("seed", "options"),
+    [
+        (1, {}),
+        (2, {"merge_trains_batch_size": 4}),
+        (3, {"merge_trains_batch_size": 3, "merge_trains_parallel_pipelines": 2}),
+        (4, {"merge_trains_batch_size": 5, "merge_trains_parallel_pipelines": 1, "merge_method": "ff"}),
+        (5, {"merge_trains_batch_size": 3, "merge_method": "rebase_merge"}),
+    ],
+)
+def test_random_events(make: Make, instance: Instance, seed: int, options: dict[str, Any]) -> None:
+    model = _Model(TrainProject(make, instance, **options), random.Random(seed))
+    events = [model.add] * 5 + [model.end_pipeline] * 4
+    events += [model.cancel, model.push, model.push_to_target, model.retarget]
+    if "merge_method" not in options:  # Others are merged immediately after a rebase only.
+        events.append(model.merge)
     for _ in range(_STEPS):
         model.dice.choice(events)()
         model.check()
     while model.waiting:
-        model.succeed()
+        assert model.end_pipeline()
         model.check()
-    commits = make.api.get(
-        f"{model.trains.project.url}/repository/commits", make.root, ref_name="main", first_parent=True, per_page=100
-    ).json()
-    began = {commit["id"] for commit in commits[-1:]}
-    assert {commit["id"] for commit in commits} <= model.approved | began
+    assert model.trains.iids() == []

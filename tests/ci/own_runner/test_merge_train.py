@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.ci.own_runner.flow_server import FlowServer, flow_server
 from tests.server.process import until
 
@@ -24,10 +26,18 @@ def _offer(flow: FlowServer, url: str, name: str) -> dict[str, Any]:
     return made
 
 
-def test_nine_of_ten_merge_and_each_commit_is_green(tmp_path_factory: Any) -> None:
+def _tips(flow: FlowServer, url: str) -> list[str]:
+    """Return the commits to which the target branch has pointed, by its pushes, the newest first."""
+    events = flow.call("GET", f"{url}/events", 200, action="pushed", per_page=100)
+    return [each["push_data"]["commit_to"] for each in events if each["push_data"]["ref"] == "main"]
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_nine_of_ten_merge_and_each_tip_is_green(tmp_path_factory: Any, size: int) -> None:
     with flow_server(tmp_path_factory.mktemp("train")) as flow:
         url = flow.project("train", {".gitlab-ci.yml": CHECK})
         flow.call("PUT", url, 200, merge_pipelines_enabled=True, merge_trains_enabled=True)
+        flow.call("PUT", url, 200, merge_trains_batch_size=size)
         start = flow.call("GET", f"{url}/repository/branches/main", 200)["commit"]["id"]
         offered = [_offer(flow, url, name) for name in NAMES]
         for each in offered:
@@ -45,6 +55,9 @@ def test_nine_of_ten_merge_and_each_commit_is_green(tmp_path_factory: Any) -> No
         merges = [commit["id"] for commit in history if commit["id"] != start]
         order = [each["merge_commit_sha"] for each in shown if each["state"] == "merged"]
         assert merges == order[::-1]
-        for sha in merges:
+        tips = [sha for sha in _tips(flow, url) if sha != start]
+        assert tips == merges if size == 1 else set(tips) < set(merges)
+        assert tips[0] == merges[0]
+        for sha in tips:
             (pipeline,) = flow.call("GET", f"{url}/pipelines", 200, sha=sha)
             assert pipeline["status"] == "success"

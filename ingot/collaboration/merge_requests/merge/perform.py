@@ -6,6 +6,7 @@ records the move, even if only after a crash, marks the merge request as merged.
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -70,6 +71,17 @@ _RETRY_SECONDS = 5.0
 
 class _TargetMoved(Exception):
     """The target branch has moved since the merge was prepared."""
+
+
+class PreparedMerge(NamedTuple):
+    """A merge whose commits exist, and the state that it is based on."""
+
+    actor: Actor
+    context: MergeContext
+    options: MergeOptions
+    result: MergeResult
+    train_oid: str | None = None
+    """The commit that a merge train has tested, if the result differs because of merges that skipped the train."""
 
 
 def merge(
@@ -256,66 +268,43 @@ def _move_target(
         database.write(store_conflict)
         _record_moved_target(database, context)
         raise MergeBlocked("conflict") from None
-    return move_target_to(database, actor, context, options, result, scheduled=scheduled, train_oid=train_oid)
+    prepared = PreparedMerge(actor, context, options, result, train_oid)
+    return _move_target_to(database, [prepared], scheduled=scheduled)[0]
 
 
-def merge_tested_result(
-    database: Database,
-    store: RepositoryStore,
-    actor: Actor,
-    context: MergeContext,
-    options: MergeOptions,
-    result: MergeResult,
-    *,
-    train_oid: str | None = None,
-) -> bool:
-    """Move the target to the commit that a merge train has tested; return False if something has moved meanwhile.
+def merge_tested_results(database: Database, store: RepositoryStore, merges: Sequence[PreparedMerge]) -> bool:
+    """Move the target to the last commit of merges that were tested together; return False if something has moved.
 
-    After merges that skipped the train, the result differs from the tested commit, which is ``train_oid``.
+    All of them are merged at once, so the target never points at a commit between them, which was not tested.
     """
-    merge_request = context.merge_request
+    merge_request = merges[-1].context.merge_request
     with branch_queue.turn(merge_request.target_project_id, merge_request.target_branch):
         try:
-            merged = move_target_to(database, actor, context, options, result, scheduled=True, train_oid=train_oid)
+            plans = _move_target_to(database, merges, scheduled=True)
         except (_TargetMoved, MergeOutdated):
             return False
-    remove_source_after_merge(database, store, actor, merged)
+    for merged, plan in zip(merges, plans, strict=True):
+        remove_source_after_merge(database, store, merged.actor, plan)
     return True
 
 
-def move_target_to(
-    database: Database,
-    actor: Actor,
-    context: MergeContext,
-    options: MergeOptions,
-    result: MergeResult,
-    *,
-    scheduled: bool,
-    train_oid: str | None = None,
-) -> MergePlan:
-    """Move the target to the result of a merge; raise ``_TargetMoved`` if it has moved meanwhile."""
-    project, merge_request, repository = context.project, context.merge_request, context.repository
-    removes = merge_request.remove_source_branch
-    if options.should_remove_source_branch is not None:
-        removes = options.should_remove_source_branch
-    plan = MergePlan(
-        merge_request,
-        project.merge_method,
-        context.tip,
-        result.commit,
-        result.squashed,
-        removes,
-        scheduled,
-        train_oid,
-    )
-    updates = [RefUpdate(f"refs/heads/{merge_request.target_branch}", context.tip, result.commit)]
-    record = partial(record_pending_merge, actor=actor, plan=plan)
+def _move_target_to(database: Database, merges: Sequence[PreparedMerge], *, scheduled: bool) -> list[MergePlan]:
+    """Move the target to the result of the last merge; raise ``_TargetMoved`` if it has moved meanwhile."""
+    last = merges[-1]
+    context, commit = last.context, last.result.commit
+    plans = [_plan(merge, commit, scheduled=scheduled) for merge in merges]
+    updates = [RefUpdate(f"refs/heads/{context.merge_request.target_branch}", context.tip, commit)]
+
+    def record(db: Connection) -> None:
+        for merge, plan in zip(merges, plans, strict=True):
+            record_pending_merge(db, merge.actor, plan)
+
     try:
         change_refs(
             database,
-            repository,
-            actor,
-            project,
+            context.repository,
+            last.actor,
+            context.project,
             updates,
             merges=True,
             in_intent_transaction=record,
@@ -323,7 +312,25 @@ def move_target_to(
         )
     except Conflict:
         raise _TargetMoved from None
-    return plan
+    return plans
+
+
+def _plan(merge: PreparedMerge, new_oid: str, *, scheduled: bool) -> MergePlan:
+    context, result = merge.context, merge.result
+    removes = context.merge_request.remove_source_branch
+    if merge.options.should_remove_source_branch is not None:
+        removes = merge.options.should_remove_source_branch
+    return MergePlan(
+        context.merge_request,
+        context.project.merge_method,
+        context.tip,
+        new_oid,
+        result.commit,
+        result.squashed,
+        removes,
+        scheduled,
+        merge.train_oid,
+    )
 
 
 def _build_commits(repository: Repository, context: MergeContext, options: MergeOptions) -> MergeResult:

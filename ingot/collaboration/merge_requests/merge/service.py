@@ -64,6 +64,8 @@ class MergePlan(NamedTuple):
     method: str
     target_oid: str
     new_oid: str
+    merge_commit_oid: str
+    """The commit of this merge; ``new_oid`` itself, unless a batch of merges moves the target."""
     squash_commit_oid: str | None
     remove_source_branch: bool
     scheduled: bool
@@ -95,7 +97,7 @@ def record_pending_merge(db: Connection, actor: Actor, plan: MergePlan) -> None:
         source_oid=locked.head_oid,
         target_oid=plan.target_oid,
         new_oid=plan.new_oid,
-        merge_commit_oid=plan.new_oid,
+        merge_commit_oid=plan.merge_commit_oid,
         squash_commit_oid=plan.squash_commit_oid,
         remove_source_branch=plan.remove_source_branch,
         train_oid=plan.train_oid,

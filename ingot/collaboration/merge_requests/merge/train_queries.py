@@ -9,6 +9,7 @@ from ingot.collaboration.merge_requests.tables import (
     MERGE_REQUEST_COLUMNS,
     MergeRequest,
     MergeTrainCar,
+    merge_request_merges,
     merge_requests,
     merge_train_cars,
 )
@@ -65,7 +66,25 @@ _CAR_PATH = (
     .join(merge_train_cars, merge_train_cars.c.merge_request_id == merge_requests.c.id)
     .where(merge_train_cars.c.id == bindparam("car"))
 )
-_TESTED_TIP = select(merge_train_cars.c.commit_oid).where(*_OF_TRAIN, merge_train_cars.c.merged_oid == bindparam("tip"))
+# Of a batch, the last commit is the tested one.
+_TESTED_TIP = (
+    select(merge_train_cars.c.commit_oid)
+    .where(*_OF_TRAIN, merge_train_cars.c.merged_oid == bindparam("tip"))
+    .order_by(merge_train_cars.c.id.desc())
+    .limit(1)
+)
+_UNRECORDED = (
+    select(merge_request_merges.c.id)
+    .join(merge_requests, merge_requests.c.id == merge_request_merges.c.merge_request_id)
+    .where(
+        merge_request_merges.c.new_oid == bindparam("tip"),
+        merge_requests.c.target_project_id == bindparam("project"),
+        merge_requests.c.target_branch == bindparam("branch"),
+        merge_requests.c.state != "merged",
+        merge_requests.c.deleted_at.is_(None),
+    )
+    .limit(1)
+)
 _BEFORE = select(func.count()).where(*_OF_TRAIN, _ACTIVE, merge_train_cars.c.id < bindparam("car"))
 _LENGTH = select(func.count()).where(*_OF_TRAIN, _ACTIVE)
 _SCOPES = {"active": _ACTIVE, "complete": one_of(merge_train_cars.c.status, "merged", "skip_merged")}
@@ -117,6 +136,11 @@ def train_tip(db: Connection, project: Project, branch: str, tip: str) -> str:
     if not project.options.may_skip_merge_trains or project.merge_method != "merge":
         return tip
     return str(db.value(_TESTED_TIP, project=project.id, branch=branch, tip=tip) or tip)
+
+
+def is_merge_unrecorded(db: Connection, project_id: int, branch: str, tip: str) -> bool:
+    """Return whether a merge has moved a branch to its tip, and the transaction that records it is yet to come."""
+    return bool(db.rows(_UNRECORDED, project=project_id, branch=branch, tip=tip))
 
 
 def branches_with_trains(db: Connection, project_id: int, branches: Collection[str]) -> list[str]:

@@ -4,20 +4,21 @@ A merge request is in a train exactly as long as its merge is scheduled with the
 that may move a train on enqueues the job that does so, in the same transaction.
 """
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, delete, update
+from sqlalchemy import bindparam, delete, func, update
 
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
 from ingot.collaboration.merge_requests.merge.service import abort_auto_merge, schedule_auto_merge
-from ingot.collaboration.merge_requests.merge.train_queries import car_or_none, train_position
+from ingot.collaboration.merge_requests.merge.train_queries import car_of_pipeline, car_or_none, train_position
 from ingot.collaboration.merge_requests.service import subject_of
 from ingot.collaboration.merge_requests.tables import MergeRequest, MergeTrainCar, PendingMerge, merge_train_cars
 from ingot.collaboration.notes.service import add_system_note
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.core.db.expressions import one_of
+from ingot.core.db.expressions import in_list, one_of
 from ingot.core.jobs.queue import enqueue
 from ingot.git.writing.merge_commits import MergeResult
 from ingot.pipelines.service import CANCEL_PIPELINES
@@ -45,12 +46,25 @@ _STORE_RESULT = (
 _STORE_PIPELINE = (
     update(merge_train_cars)
     .where(
-        merge_train_cars.c.id == bindparam("car"),
-        merge_train_cars.c.commit_oid == bindparam("commit"),
+        in_list(merge_train_cars.c.id, "cars"),
+        in_list(merge_train_cars.c.commit_oid, "commits"),
         merge_train_cars.c.status == "idle",
     )
     .values(status="fresh", pipeline_id=bindparam("pipeline"), updated_at=bindparam("now"))
 )
+_DISCARD_PIPELINES = (
+    update(merge_train_cars)
+    .where(
+        in_list(merge_train_cars.c.id, "cars"),
+        in_list(func.coalesce(merge_train_cars.c.pipeline_id, 0), "pipelines"),
+        merge_train_cars.c.status == "fresh",
+    )
+    .values(status="idle", pipeline_id=None, updated_at=bindparam("now"))
+)
+
+
+class TrainOutdated(Exception):
+    """Cars have changed since they were read; the train is read again."""
 
 
 def join_train(db: Connection, actor: Actor, merge_request: MergeRequest, options: MergeOptions) -> None:
@@ -77,14 +91,14 @@ def expel_from_train(db: Connection, merge_request: MergeRequest, reason: str) -
 def drop_car(db: Connection, car: MergeTrainCar) -> None:
     """Delete the row of a car that has left its train, and cancel its pipeline."""
     db.run(_DELETE, car=car.id)
-    _cancel_pipeline(db, car)
+    _cancel_pipelines(db, [car.pipeline_id])
     enqueue_advance(db, car.project_id, car.target_branch)
 
 
 def finish_car(db: Connection, car: MergeTrainCar) -> None:
     """Record that the merge request of a car is merged, by its train or immediately."""
     db.update(merge_train_cars, car.id, status="merged", merged_at=db.now, updated_at=db.now)
-    _cancel_pipeline(db, car)
+    _cancel_pipelines(db, [car.pipeline_id])
     enqueue_advance(db, car.project_id, car.target_branch)
 
 
@@ -125,17 +139,30 @@ def _new_row(db: Connection, merge_request: MergeRequest, user_id: int | None) -
 
 
 def store_result(db: Connection, car: MergeTrainCar, base: str, result: MergeResult) -> bool:
-    """Store the commit that will be tested, and cancel the previous pipeline; return False if another run was first."""
+    """Store the commit that will be tested; return False if another run was first."""
     commits = {"before": car.commit_oid or "", "base": base, "commit": result.commit, "squash": result.squashed}
-    if not db.run_counted(_STORE_RESULT, car=car.id, **commits, now=db.now):
-        return False
-    _cancel_pipeline(db, car)
-    return True
+    return db.run_counted(_STORE_RESULT, car=car.id, **commits, now=db.now) > 0
 
 
-def store_pipeline(db: Connection, car: MergeTrainCar, commit: str, pipeline_id: int) -> bool:
-    """Store the pipeline that tests the commit of a car; return False if another run was first."""
-    return db.run_counted(_STORE_PIPELINE, car=car.id, commit=commit, pipeline=pipeline_id, now=db.now) > 0
+def store_pipeline(db: Connection, commits: Mapping[int, str], pipeline_id: int) -> None:
+    """Store the pipeline that tests the commits of cars together; raise ``TrainOutdated`` if another run was first."""
+    cars = {"cars": list(commits), "commits": list(commits.values())}
+    if db.run_counted(_STORE_PIPELINE, **cars, pipeline=pipeline_id, now=db.now) != len(commits):
+        raise TrainOutdated
+
+
+def discard_pipelines(db: Connection, cars: Sequence[MergeTrainCar], *, cancel: bool) -> None:
+    """Let cars be tested again; ``cancel`` their pipelines if nothing else needs these."""
+    ids = {car.pipeline_id for car in cars}
+    db.run(_DISCARD_PIPELINES, cars=[car.id for car in cars], pipelines=[each or 0 for each in ids], now=db.now)
+    if cancel:
+        _cancel_pipelines(db, ids)
+
+
+def cancel_unused_pipeline(db: Connection, pipeline_id: int) -> None:
+    """Cancel a pipeline that was created for cars that have changed meanwhile, unless another run has stored it."""
+    if car_of_pipeline(db, pipeline_id) is None:
+        _cancel_pipelines(db, [pipeline_id])
 
 
 def enqueue_advance(db: Connection, project_id: int, branch: str) -> None:
@@ -143,6 +170,7 @@ def enqueue_advance(db: Connection, project_id: int, branch: str) -> None:
     enqueue(db, ADVANCE_TRAIN, (project_id, branch), unique_key=f"{ADVANCE_TRAIN} {project_id} {branch}")
 
 
-def _cancel_pipeline(db: Connection, car: MergeTrainCar) -> None:
-    if car.pipeline_id is not None:
-        enqueue(db, CANCEL_PIPELINES, [car.pipeline_id])
+def _cancel_pipelines(db: Connection, pipeline_ids: Collection[int | None]) -> None:
+    present = sorted(pipeline_id for pipeline_id in pipeline_ids if pipeline_id is not None)
+    if present:
+        enqueue(db, CANCEL_PIPELINES, present)

@@ -1,0 +1,136 @@
+"""Steps of one car of a merge train: the check of its merge request, its commit, and its removal."""
+
+from collections.abc import Sequence
+
+from ingot.accounts.users.actors import active_actor
+from ingot.collaboration.merge_requests.merge.context import (
+    MergeBlocked,
+    MergeContext,
+    fetch_head,
+    load_merge_context,
+    require_ready,
+)
+from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions, decode_merge_options
+from ingot.collaboration.merge_requests.merge.perform import PreparedMerge
+from ingot.collaboration.merge_requests.merge.train_commits import build_train_commits
+from ingot.collaboration.merge_requests.merge.train_queries import car_or_none
+from ingot.collaboration.merge_requests.merge.train_service import (
+    TrainOutdated,
+    drop_car,
+    expel_from_train,
+    store_result,
+)
+from ingot.collaboration.merge_requests.mergeability_check import has_source_branch
+from ingot.collaboration.merge_requests.queries import merge_request_by_id
+from ingot.collaboration.merge_requests.tables import MergeTrainCar
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.errors import Conflict, Denied, NotFound
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import NO_OID
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.merge_commits import MergeResult, TooManyCommits
+from ingot.git.writing.merge_request_commits import merge_request_train_ref
+from ingot.git.writing.merge_trees import MergeConflict
+from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
+
+_CONFLICT = "The changes conflict with the target branch or with merge requests before this one, or are merged already."
+_MOVED = "The source branch has new commits or was deleted."
+
+
+class CarRemoved(Exception):
+    """Cars cannot be tested or merged, for the reason of the message."""
+
+    def __init__(self, cars: Sequence[MergeTrainCar], reason: str) -> None:
+        super().__init__(reason)
+        self.cars = cars
+
+
+def expel(db: Connection, cars: Sequence[MergeTrainCar], reason: str) -> None:
+    """Remove cars, unless they have changed meanwhile, so that the reason may not apply any more."""
+    for car in cars:
+        current = car_or_none(db, car.merge_request_id)
+        if current is None or current != car:
+            continue
+        try:
+            expel_from_train(db, merge_request_by_id(db, car.merge_request_id), reason)
+        except NotFound:
+            pass  # The merge request was deleted.
+        if car_or_none(db, car.merge_request_id) is not None:  # Not scheduled any more, so it cannot leave by that.
+            drop_car(db, car)
+
+
+class CarStep:
+    """A car whose commit is built or merged."""
+
+    def __init__(self, database: Database, store: RepositoryStore, repository: Repository, car: MergeTrainCar) -> None:
+        self._database = database
+        self._store = store
+        self._repository = repository
+        self._car = car
+
+    def build(self, base: str) -> str:
+        """Return the commit of the car on ``base``; create and store it if it is missing."""
+        car = self._car
+        if car.base_oid == base and car.commit_oid is not None:
+            return car.commit_oid
+        context, options = self._context(self._actor())
+        result = self._commit(context, options, base)
+        self._move_train_ref(context.merge_request.iid, result.commit)
+        if not self._database.write(lambda db: store_result(db, car, base, result)):
+            raise TrainOutdated
+        return result.commit
+
+    def prepare(self) -> PreparedMerge:
+        """Return the merge of the tested commit; raise ``CarRemoved`` if the merge request must not be merged."""
+        actor = self._actor()
+        context, options = self._context(actor)
+        tested = MergeResult(self._car.commit_oid or "", self._car.squash_oid)
+        return PreparedMerge(actor, context, options, tested)
+
+    def move(self, merge: PreparedMerge, base: str) -> PreparedMerge:
+        """Return the merge onto ``base``, which was not tested: only merges that skip the train have moved it."""
+        result = self._commit(merge.context, merge.options, base)
+        return merge._replace(result=result, train_oid=merge.result.commit)
+
+    def _actor(self) -> Actor:
+        user_id = self._car.user_id
+        actor = None if user_id is None else self._database.read(lambda db: active_actor(db, user_id))
+        if actor is None:
+            raise CarRemoved([self._car], "The user who added it may no longer merge it.")
+        return actor
+
+    def _context(self, actor: Actor) -> tuple[MergeContext, MergeOptions]:
+        """Return the state of the merge request; raise ``CarRemoved`` if it must not be merged."""
+        try:
+            context = load_merge_context(self._database, self._store, actor, self._car.merge_request_id)
+            options = decode_merge_options(context.merge_request.merge_params)
+            # The pipeline of the train replaces that of the head.
+            require_ready(context._replace(pipeline=None), options, later=True)
+        except MergeBlocked as error:
+            raise CarRemoved([self._car], str(error)) from None
+        except (Conflict, Denied, NotFound):
+            reason = "The user who added it may no longer merge it, or it has changed."
+            raise CarRemoved([self._car], reason) from None
+        if context.merge_request.head_oid != self._car.head_oid or not has_source_branch(
+            context.source, context.merge_request
+        ):
+            raise CarRemoved([self._car], _MOVED)
+        return context, options
+
+    def _commit(self, context: MergeContext, options: MergeOptions, base: str) -> MergeResult:
+        fetch_head(context)
+        try:
+            return build_train_commits(context, options, base)
+        except MergeConflict:
+            raise CarRemoved([self._car], _CONFLICT) from None
+        except TooManyCommits:
+            raise CarRemoved([self._car], "The source branch has too many commits to be rebased.") from None
+
+    def _move_train_ref(self, iid: int, commit: str) -> None:
+        ref = merge_request_train_ref(iid)
+        try:
+            update_refs(self._repository, [RefUpdate(ref, self._repository.tip(ref) or NO_OID, commit)])
+        except RefMoved:
+            raise TrainOutdated from None

@@ -1,0 +1,50 @@
+"""Costs of merge trains in statements: pages of their lists, new cars, and the end of a pipeline."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.ci.merge_trains.train_project import TrainProject
+from tests.client import Api, Make
+from tests.conftest import Instance
+from tests.factories import statements_of
+from tests.statements import executed
+
+
+@pytest.mark.parametrize("path", ["merge_trains", "merge_trains/main"])
+def test_longer_pages_need_no_more_statements(make: Make, instance: Instance, api: Api, path: str) -> None:
+    trains = TrainProject(make, instance, merge_trains_parallel_pipelines=3)
+    people = [make.user() for _ in range(3)]
+    for name, person in zip("abc", people, strict=True):
+        api.post(f"{trains.project.url}/members", make.root, user_id=person.id, access_level=40)
+        assert trains.add(trains.offer(name), person).status_code == 201
+    trains.end(trains.train()[0]["merge_request"])
+
+    def listed(**sent: object) -> Callable[[], object]:
+        return lambda: api.get(f"{trains.project.url}/{path}", make.root, **sent)
+
+    assert len(api.get(f"{trains.project.url}/{path}", make.root).json()) == 3
+    for filters in ({}, {"scope": "active"}, {"scope": "complete"}):
+        short, long = (statements_of(make, listed(per_page=size, **filters)) for size in (1, 100))  # type: ignore[arg-type]
+        assert long <= short
+
+
+def test_a_car_costs_no_more_in_a_longer_train(make: Make, instance: Instance) -> None:
+    """Adding a merge request, and the end of a pipeline that is not the first one."""
+    trains = TrainProject(make, instance)
+    database = instance.app.database
+    offered = [trains.offer(f"car-{number}") for number in range(9)]
+    costs = []
+    for each in offered:
+        before = executed(database)
+        assert trains.add(each).status_code == 201
+        costs.append(executed(database) - before)
+    assert costs[-1] <= costs[2], costs
+    ends = []
+    for each in offered[:0:-1]:
+        job = trains.job_of(each)
+        job.finish("success")
+        before = executed(database)
+        instance.work()
+        ends.append(executed(database) - before)
+    assert max(ends) <= min(ends) + 1, ends
