@@ -8,7 +8,7 @@ from tests.ci.runner_protocol.projects import ci_project
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import changed_settings
-from tests.packages.registry_client import basic
+from tests.packages.client import basic
 from tests.web.browser import Browser
 
 PASSWORD = "correct-horse-battery"
