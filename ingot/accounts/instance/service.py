@@ -176,8 +176,9 @@ def _validate_settings(settings: AllSettings, storages: Collection[str]) -> None
         if link and not (link.isprintable() and _LINK.fullmatch(link)):
             errors[name] = ["must be a valid URL"]
     sign_out = settings.after_sign_out_path
-    if sign_out and not (sign_out.isprintable() and (_LINK.fullmatch(sign_out) or _PATH.fullmatch(sign_out))):
-        errors["after_sign_out_path"] = ["must be a valid URL"]
+    if sign_out and not (sign_out.isprintable() and _PATH.fullmatch(sign_out)):
+        # The policy of the pages (form-action) keeps browsers from following the form to another host.
+        errors["after_sign_out_path"] = ["must be a path of this server"]
     if not all(map(_is_network, (settings.globally_allowed_ips or "").split(","))):
         errors["globally_allowed_ips"] = ["must be a valid IPv4 or IPv6 address"]
     if settings.commit_email_hostname and not _HOST.fullmatch(settings.commit_email_hostname):

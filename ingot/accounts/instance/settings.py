@@ -67,7 +67,9 @@ class InstanceSettings(msgspec.Struct, frozen=True):
         True
     )
     user_default_external: Annotated[bool, Meta(description="New users are external.")] = False
-    after_sign_out_path: Annotated[str, Meta(description="Page shown after signing out.")] | None = None
+    after_sign_out_path: (
+        Annotated[str, Meta(description="Path of the page shown after signing out; other hosts are refused.")] | None
+    ) = None
     container_registry_token_expire_delay: Annotated[
         int, Meta(description="Minutes until a token of the container registry expires.")
     ] = 5
