@@ -29,6 +29,7 @@ BUCKET_KINDS = (
 BUNDLES = "bundles"
 """Kind of files that exist only in a bucket: bundles of repositories, which are made again if they are lost."""
 _STORAGE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+_BUCKET_PATH = "bucket"
 _SSH_ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?")
 
 
@@ -72,7 +73,15 @@ class Settings:
         "URLs of standbys of the PostgreSQL server, separated by spaces, which then serve reads of web workers.", ""
     )
     repository_storages: str = _setting(
-        "Further directories for repositories, as comma-separated pairs of a name and a path: fast=/mnt/fast.", ""
+        "Further directories for repositories, as comma-separated pairs of a name and a path: fast=/mnt/fast; "
+        "the path bucket stands for the bucket.",
+        "",
+    )
+    repository_cache: str = _setting(
+        "Directory for copies of repositories in the bucket; if empty, cache/repositories in the data directory.", ""
+    )
+    repository_cache_mb: int = _setting(
+        "Size of the copies of repositories in the bucket that this machine keeps; 0 means no limit.", 20_480
     )
     object_storage: str = _setting(
         "Comma-separated kinds of files to store in the bucket: lfs, uploads, artifacts, packages, traces, "
@@ -223,7 +232,16 @@ class Settings:
     def storage_directories(self) -> dict[str, Path]:
         """Return the directories of further repository storages, by name."""
         pairs = (part.strip().partition("=") for part in self.repository_storages.split(",") if part.strip())
-        return {name.strip(): Path(path.strip()) for name, _, path in pairs}
+        directories = {name.strip(): Path(path.strip()) for name, _, path in pairs}
+        if self.storage_in_bucket:
+            directories[self.storage_in_bucket] = Path(self.repository_cache or self.data / "cache" / "repositories")
+        return directories
+
+    @property
+    def storage_in_bucket(self) -> str:
+        """Return the name of the repository storage in the bucket; empty if there is none."""
+        pairs = (part.strip().partition("=") for part in self.repository_storages.split(",") if part.strip())
+        return next((name.strip() for name, _, path in pairs if path.strip() == _BUCKET_PATH), "")
 
     @property
     def kinds_in_bucket(self) -> tuple[str, ...]:
@@ -358,9 +376,7 @@ def _validated(settings: Settings) -> Settings:
             "ldap_url needs the package ldap3, which is not installed: pip install 'ingot-forge[ldap]'"
         )
     _validate_bucket(settings)
-    for name, directory in settings.storage_directories.items():
-        if not _STORAGE_NAME.fullmatch(name) or name == "default" or not directory.is_absolute():
-            raise InvalidSetting("repository_storages must look like fast=/mnt/fast,archive=/mnt/archive")
+    _validate_repository_storages(settings)
     if settings.root_password and len(settings.root_password) < 8:
         raise InvalidSetting("root_password must have at least 8 characters")
     if settings.root_token and len(settings.root_token) < 8:
@@ -373,6 +389,15 @@ def _is_postgresql_url(url: str) -> bool:
         return urlsplit(url).scheme in ("postgresql", "postgres") and url.count("://") == 1
     except ValueError:  # Such as an incomplete IPv6 address.
         return False
+
+
+def _validate_repository_storages(settings: Settings) -> None:
+    for name, directory in settings.storage_directories.items():
+        is_absolute = directory.is_absolute() or (name == settings.storage_in_bucket and not settings.repository_cache)
+        if not _STORAGE_NAME.fullmatch(name) or name == "default" or not is_absolute:
+            raise InvalidSetting("repository_storages must look like fast=/mnt/fast,archive=/mnt/archive,cloud=bucket")
+    if settings.storage_in_bucket and not settings.s3_bucket:
+        raise InvalidSetting("repository_storages: a storage in the bucket needs s3_bucket")
 
 
 def _validate_bucket(settings: Settings) -> None:

@@ -102,6 +102,11 @@ def open_database(
     replicas = open_replicas(settings.database_replicas, statement_seconds) if uses_replicas else None
     database = Database(engine, Vault(secret), subscribers, fill_ports(settings), clock, replicas)
     subscribers.subscriptions = list_subscriptions(settings, database)
+    if settings.storage_in_bucket:
+        # Imported on demand, because few instances have such repositories.
+        from ingot.server.bucket_repositories import attach_bucket
+
+        attach_bucket(settings, database)
     return database
 
 

@@ -79,7 +79,11 @@ class ProjectJobs:
         key = payload["repository_key"]
         if not self._store.exists(key):
             return
-        run_housekeeping(self._store.path_of(key))
+        refs = self._store.open(key).ref_store
+        if refs is not None:
+            refs.tidy()
+        else:
+            run_housekeeping(self._store.path_of(key))
         self.update_statistics(database, payload)
         self._bundles.update(self._store.open(key))
 

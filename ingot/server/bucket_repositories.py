@@ -1,0 +1,25 @@
+"""Connection of the store of repositories with the bucket and the database."""
+
+from ingot.core.db.database import Database
+from ingot.core.errors import Unavailable
+from ingot.core.settings import Settings
+from ingot.core.storage.configuration import store_client
+from ingot.core.storage.s3 import BucketDriver
+from ingot.git.bucket.objects import PackObjects
+from ingot.git.bucket.storage import BucketRepositories
+from ingot.projects.projects.api import repository_store
+
+_PREFIX = "repositories"
+
+
+def attach_bucket(settings: Settings, database: Database) -> None:
+    """Let the store of this process read and write the repositories in the bucket."""
+    repository_store(settings).attach(bucket_repositories(settings, database))
+
+
+def bucket_repositories(settings: Settings, database: Database) -> BucketRepositories:
+    """Return the repositories in the bucket of an instance."""
+    client = store_client(settings)
+    if client is None:
+        raise Unavailable("There is no bucket")
+    return BucketRepositories(database, PackObjects(BucketDriver(client, _PREFIX)))
