@@ -140,7 +140,7 @@ class App:
         self._bodies = bodies = BodyBudget()
         self._transfers = TransferSlots(settings.max_transfers * _FILES_PER_GIT_TRANSFER)
         self._limits = InstanceRateLimits(database)
-        recover = partial(recover_read, settings.data / "repositories")
+        recover = partial(recover_read, settings.data / "repositories", has_copies=bool(settings.storage_in_bucket))
         self.kernel = Kernel(self._table, database, self._authenticate, self._limits, settings, bodies, recover)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
         database.ports.add(*worker_ports(database, self.kernel.writer))

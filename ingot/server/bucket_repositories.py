@@ -5,6 +5,7 @@ from ingot.core.errors import Unavailable
 from ingot.core.settings import Settings
 from ingot.core.storage.configuration import store_client
 from ingot.core.storage.s3 import BucketDriver
+from ingot.git.bucket.copy_cache import CopyCache
 from ingot.git.bucket.objects import PackObjects
 from ingot.git.bucket.storage import BucketRepositories
 from ingot.projects.projects.api import repository_store
@@ -22,4 +23,5 @@ def bucket_repositories(settings: Settings, database: Database) -> BucketReposit
     client = store_client(settings)
     if client is None:
         raise Unavailable("There is no bucket")
-    return BucketRepositories(database, PackObjects(BucketDriver(client, _PREFIX)))
+    cache = CopyCache(settings.storage_directories[settings.storage_in_bucket], settings.repository_cache_mb * 2**20)
+    return BucketRepositories(database, PackObjects(BucketDriver(client, _PREFIX)), cache)

@@ -114,6 +114,7 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         ),
         "reconcile_head": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.reconcile_head", *of_projects),
         "sweep_repositories": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.sweep", *of_projects),
+        "sweep_packs": DeferredFunction("ingot.projects.projects.jobs:ProjectJobs.sweep_packs", *of_projects),
         "reconcile_ref_changes": lambda database, _: _reconcile_all(database, store.value),
         "copy_fork": DeferredFunction("ingot.projects.forks.jobs:ForkJobs.run", store),
         "run_import": DeferredFunction("ingot.import_export.runs.jobs:ImportRunJob.run", settings, store, import_guard),
@@ -226,6 +227,7 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         "ingot.import_export.exports.service:fail_lost_exports": frequent,
         "ingot.import_export.exports.jobs:enqueue_export_sweep": hourly,
         **({"ingot.ci.jobs.jobs:enqueue_trace_archival": frequent} if "traces" in settings.kinds_in_bucket else {}),
+        **({"ingot.projects.projects.jobs:enqueue_pack_sweep": daily} if settings.storage_in_bucket else {}),
     }
     return [
         *(RecurringJob(seconds, DeferredFunction(reference)) for reference, seconds in periods.items()),

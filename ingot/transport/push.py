@@ -17,7 +17,7 @@ from ingot.core.disk_errors import STORAGE_FULL
 from ingot.core.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
 from ingot.core.log import log_failure
 from ingot.git.core.command import Config
-from ingot.git.core.errors import DamagedRepository, GitError, GitTimeout
+from ingot.git.core.errors import DamagedRepository, GitError, GitTimeout, RepositoryBucketUnavailable
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.object_limits import size_error
 from ingot.git.maintenance.store import RepositoryStore
@@ -372,6 +372,8 @@ def _error_message(error: Exception) -> str:
         return "The project could not be found or you don't have permission to view it any more."
     if storage_refusal(error):
         return STORAGE_FULL
+    if isinstance(error, RepositoryBucketUnavailable):
+        return str(error)
     if isinstance(error, Unavailable):
         return "The server is busy. Push again in a moment."
     return "The repository cannot be read or written at this moment."

@@ -14,7 +14,7 @@ from ingot.git.core.layout import make_bare_repository
 from ingot.git.core.refs import PackedRef, format_packed_refs, read_head, read_packed_refs
 from ingot.git.core.shared_disks import file_lock
 
-_GENERATION = "ingot-generation"
+GENERATION = "ingot-generation"
 _STAGED_REFS = "keep/import"
 """Refs of an import that is running, below ``refs``."""
 _USED_SECONDS = 60.0
@@ -32,7 +32,7 @@ class LocalCopy:
 
     def generation(self) -> int:
         """Return the generation that the copy has, or 0; record that it is used."""
-        file = f"{self.path}/{_GENERATION}"
+        file = f"{self.path}/{GENERATION}"
         try:
             descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -92,7 +92,7 @@ class LocalCopy:
 
     def finish(self, generation: int) -> None:
         """Record the generation that the copy has now."""
-        self._replace(_GENERATION, b"%d\n" % generation)
+        self._replace(GENERATION, b"%d\n" % generation)
 
     def committed_tips(self) -> set[str]:
         """Return the objects of all refs that are in rows."""

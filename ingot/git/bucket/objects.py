@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import re
 import secrets
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import cached_property
@@ -10,26 +12,19 @@ from pathlib import Path
 from typing import TypeVar
 
 from ingot.core.errors import Unavailable
-from ingot.core.storage.drivers import StoredObject
 from ingot.core.storage.s3 import BucketDriver
 from ingot.git.bucket.service import UploadedPack
 from ingot.git.bucket.tables import StoredPack
-from ingot.git.core.errors import DamagedRepository
+from ingot.git.core.errors import DamagedRepository, RepositoryBucketUnavailable
 
 T = TypeVar("T")
 R = TypeVar("R")
+_BATCH_KEYS = 500
+_STORED_NAME = re.compile(r"([0-9a-f]{2}/[0-9a-f]{38})\.(?:pack|idx)")
 _THREADS = 8
 _CHUNK_BYTES = 4 * 2**20
 _PARALLEL_BYTES = 16 * 2**20
 """Size of the ranges of a large object, which are downloaded at the same time."""
-UNAVAILABLE = "The storage of this repository is not available. Please try again in a moment."
-
-
-class RepositoryBucketUnavailable(Unavailable):
-    """The bucket does not respond, or the data is not in the cache while it does not."""
-
-    def __init__(self) -> None:
-        super().__init__(UNAVAILABLE)
 
 
 class PackObjects:
@@ -81,9 +76,19 @@ class PackObjects:
         """Return the size of an object, or None if it does not exist."""
         return self._driver.size_of(object_key + suffix)
 
-    def objects(self) -> Iterator[StoredObject]:
-        """Yield all objects of repositories."""
-        return self._driver.objects()
+    def old_keys(self, older_than_seconds: float) -> Iterator[list[str]]:
+        """Yield the keys of packs that were uploaded so long ago, some at a time."""
+        cutoff = time.time() - older_than_seconds
+        batch: dict[str, None] = {}
+        for stored in self._driver.objects():
+            match = _STORED_NAME.fullmatch(stored.key)
+            if match and stored.modified_at <= cutoff:
+                batch[match[1]] = None
+            if len(batch) >= _BATCH_KEYS:
+                yield list(batch)
+                batch = {}
+        if batch:
+            yield list(batch)
 
     def _upload(self, part: tuple[Path, str]) -> tuple[int, str]:
         path, key = part

@@ -28,6 +28,11 @@ _HEADS = "refs/heads/"
 _DELETE_NAMED = delete(stored_refs).where(
     stored_refs.c.repository_id == bindparam("repository"), in_list(stored_refs.c.name, "names")
 )
+_TOUCH = (
+    sql_update(stored_repositories)
+    .where(stored_repositories.c.key == bindparam("key"))
+    .values(changed_at=bindparam("moment"))
+)
 _DELETE_REPOSITORY = delete(stored_repositories).where(stored_repositories.c.key == bindparam("key"))
 _UNLIST = delete(repository_packs).where(
     repository_packs.c.repository_id == bindparam("repository"), in_list(repository_packs.c.pack_id, "packs")
@@ -102,6 +107,11 @@ def add_fork(db: Connection, source: StoredRepository, key: str, refs: Sequence[
 def remove_repository(db: Connection, key: str) -> None:
     """Delete the rows of a repository; a job deletes packs that no other one lists."""
     db.run(_DELETE_REPOSITORY, key=key)
+
+
+def touch_repository(db: Connection, key: str) -> None:
+    """Treat a repository as if it had just changed."""
+    db.run(_TOUCH, key=key, moment=db.now)
 
 
 def change_refs_in_bucket(

@@ -11,14 +11,16 @@ from ingot.core.db.times import add_duration
 from ingot.core.errors import Unavailable
 from ingot.core.log import log_failure
 from ingot.core.offload import require_blocking_allowed, require_no_transaction
+from ingot.git.bucket.copy_cache import CopyCache
 from ingot.git.bucket.counters import CacheCounters
 from ingot.git.bucket.local_copy import LocalCopy
 from ingot.git.bucket.new_packs import combine_packs, new_packs, pack_everything
-from ingot.git.bucket.objects import PackObjects, RepositoryBucketUnavailable
+from ingot.git.bucket.objects import PackObjects
 from ingot.git.bucket.queries import (
     RepositorySnapshot,
     generation_or_none,
     has_branches,
+    known_object_keys,
     list_keys_unchanged_since,
     list_packs,
     list_refs,
@@ -34,18 +36,23 @@ from ingot.git.bucket.service import (
     add_repository,
     change_head,
     change_refs_in_bucket,
+    delete_unlisted_packs,
+    mark_unlisted_packs,
     remove_repository,
     swap_packs,
+    touch_repository,
 )
 from ingot.git.bucket.stored_refs import local_refs, peeled_targets
 from ingot.git.bucket.tables import StoredPack
-from ingot.git.core.errors import DamagedRepository, MissingRepository
+from ingot.git.core.errors import DamagedRepository, MissingRepository, RepositoryBucketUnavailable
 from ingot.git.core.ref_store import ProposedUpdate, TransactionStep
 from ingot.git.core.refs import read_head
 from ingot.git.history.commits import NO_OID
 from ingot.git.maintenance.fork import has_other_commits
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate
 
+UNUSED_SECONDS = 86_400.0
+"""Longer than any upload, and than any reader uses packs that were replaced."""
 _ATTEMPTS = 3
 """Attempts to copy a repository whose packs are replaced meanwhile."""
 _PUBLIC_REFS = ("refs/heads/", "refs/tags/")
@@ -54,9 +61,10 @@ _PUBLIC_REFS = ("refs/heads/", "refs/tags/")
 class BucketRepositories:
     """Repositories of one storage in the bucket, and the rows and local copies of each."""
 
-    def __init__(self, database: Database, objects: PackObjects) -> None:
+    def __init__(self, database: Database, objects: PackObjects, cache: CopyCache) -> None:
         self._database = database
-        self._objects = objects
+        self.objects = objects
+        self.cache = cache
         self._uploaded: dict[Path, list[UploadedPack]] = {}
         """Packs of folders that will be adopted."""
         self.counters = CacheCounters()
@@ -105,7 +113,7 @@ class BucketRepositories:
         """Upload the packs of a folder that is to be adopted, unless they were uploaded before."""
         uploaded = self._uploaded.setdefault(folder, [])
         names = {pack.name for pack in uploaded}
-        uploaded += self._objects.upload([pack for pack in pack_everything(folder) if pack.stem not in names])
+        uploaded += self.objects.upload([pack for pack in pack_everything(folder) if pack.stem not in names])
 
     def fork(self, source_key: str, source: Path, key: str) -> bool:
         """Create a repository that lists the packs of another one.
@@ -125,6 +133,21 @@ class BucketRepositories:
     def remove(self, key: str) -> None:
         """Delete the rows of a repository."""
         self._database.write(partial(remove_repository, key=key))
+
+    def touch(self, key: str) -> None:
+        """Treat a repository as if it had just changed."""
+        self._database.write(partial(touch_repository, key=key))
+
+    def delete_unused_packs(self) -> None:
+        """Delete packs that no repository has listed for a day, and objects of that age without a row."""
+        self._database.write(mark_unlisted_packs)
+        unused = self._database.write(partial(delete_unlisted_packs, older_than_seconds=UNUSED_SECONDS))
+        for object_key in unused:
+            self.objects.delete(object_key)
+        for keys in self.objects.old_keys(UNUSED_SECONDS):
+            known = self._database.read(partial(known_object_keys, keys=keys))
+            for object_key in set(keys) - known:
+                self.objects.delete(object_key)
 
     def keys_unchanged_for(self, seconds: float) -> list[str]:
         """List the keys of repositories that have not changed for this long."""
@@ -151,7 +174,7 @@ class BucketRepositories:
         peeled = peeled_targets(path, updates)
         try:
             with new_packs(copy, tips, self._listed_names(key), pushed, known) as packs:
-                change = RefChangeSet(updates, peeled, self._objects.upload(packs), first_head)
+                change = RefChangeSet(updates, peeled, self.objects.upload(packs), first_head)
                 self._database.write(lambda db: change_refs_in_bucket(db, key, change, check, record))
         except RefMoved:
             # Another node was first; the caller looks at the refs again.
@@ -192,7 +215,7 @@ class BucketRepositories:
         if len(replaced) > 1:
             combined = combine_packs(copy, [pack.name for pack in replaced])
             if combined is not None and combined.stem not in {pack.name for pack in listed}:
-                (uploaded,) = self._objects.upload([combined])
+                (uploaded,) = self.objects.upload([combined])
                 # Another node has combined them already; what was uploaded is deleted with other unused objects.
                 with suppress(PacksChanged):
                     self._database.write(partial(swap_packs, key=key, replaced=replaced, packed=uploaded))
@@ -243,9 +266,10 @@ class BucketRepositories:
         if not missing:
             return
         try:
-            self.counters.downloaded(self._objects.download(list(missing.values()), copy.packs))
+            self.counters.downloaded(self.objects.download(list(missing.values()), copy.packs))
         except Unavailable as error:
             raise RepositoryBucketUnavailable from error
+        self.cache.trim_sometimes()
 
 
 class BucketRefs:

@@ -60,6 +60,12 @@ class BucketStorage(Protocol):
     def remove(self, key: str) -> None:
         """Delete a repository."""
 
+    def touch(self, key: str) -> None:
+        """Treat a repository as if it had just changed."""
+
+    def delete_unused_packs(self) -> None:
+        """Delete packs that no repository has listed for a while, and objects that no row has."""
+
     def keys_unchanged_for(self, seconds: float) -> list[str]:
         """List the keys of repositories that have not changed for this long."""
 
@@ -132,6 +138,18 @@ class RepositoryStore:
     def has_several(self) -> bool:
         """Whether there are several storages, between which repositories can be moved."""
         return len(self.roots) > 1
+
+    def prepare(self, key: str, folder: Path) -> None:
+        """Store the objects of a folder ahead of the end of ``new_repository``, where that takes long."""
+        if self.is_in_bucket(key):
+            self.in_bucket.store_packs(folder)
+
+    def keep(self, key: str) -> None:
+        """Let the sweep keep a repository without a row for as long as a new one."""
+        if self.is_in_bucket(key):
+            self.in_bucket.touch(key)
+        else:
+            os.utime(self.path_of(key))
 
     def exists(self, key: str) -> bool:
         """Return whether a repository exists under this key."""
