@@ -40,7 +40,7 @@ from tests.postgresql_standby import replica_if_chosen
 from tests.roles import UsersByRole
 from tests.server.process import Server, fresh_database
 from tests.statements import count_statements
-from tests.storage.repositories_in_bucket import bucket_if_chosen, use_bucket
+from tests.storage.repositories_in_bucket import bucket_if_chosen, directory_reason_or_none, use_bucket
 from tests.transactions import RECORDER
 
 ROOT_TOKEN = "root-token-of-the-tests"
@@ -104,6 +104,10 @@ def default_ports_in_use() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the slowest files, so that no process is left with one of them at the end."""
     items.sort(key=lambda item: not any(part in item.path.as_posix() for part in SLOWEST_FILES))
+    for item in items:
+        reason = directory_reason_or_none(item.nodeid)
+        if reason is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,8 +10,27 @@ import pytest
 from tests.client import Api, User
 from tests.storage.s3_server import S3Server, running_s3_server
 
+_LOOKS = "It looks for files that only directories have: refs, locks, intents or quarantines."
+DIRECTORY_TESTS = {
+    "tests/transport/test_damaged_repositories.py::test_a_damaged_repository": "A copy is made again.",
+    "tests/transport/test_damaged_repositories.py::test_stale_locks": _LOOKS,
+    "tests/transport/test_deleted_meanwhile.py::test_a_project_deleted_during_a_fetch": "It removes the directory only.",
+    "tests/transport/test_disconnects.py::test_a_client_disconnects": _LOOKS,
+    "tests/transport/test_many_refs.py::test_created_changed_and_deleted": _LOOKS,
+    "tests/transport/test_many_refs.py::test_one_refused_ref_refuses_all": _LOOKS,
+    "tests/transport/test_push_effects.py::test_changes_rejected_by_git": "All refs of a push change, or none.",
+    "tests/transport/test_push_effects.py::test_concurrent_first_pushes": _LOOKS,
+}
+"""Beginnings of the ids of tests that do not apply to a bucket, with reasons."""
 VARIABLE = "INGOT_TEST_REPOSITORIES"
 STORAGE = "cloud"
+
+
+def directory_reason_or_none(test: str) -> str | None:
+    """Return why a test is left out in a run with a bucket, or None."""
+    if os.environ.get(VARIABLE) != "bucket":
+        return None
+    return next((reason for start, reason in DIRECTORY_TESTS.items() if test.startswith(start)), None)
 
 
 @contextmanager

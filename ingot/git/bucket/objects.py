@@ -72,9 +72,9 @@ class PackObjects:
         for suffix in (".pack", ".idx"):
             self._driver.delete(object_key + suffix)
 
-    def size_of(self, object_key: str, suffix: str) -> int | None:
-        """Return the size of an object, or None if it does not exist."""
-        return self._driver.size_of(object_key + suffix)
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes of all objects, by their keys with suffix."""
+        return {stored.key: stored.size for stored in self._driver.objects()}
 
     def old_keys(self, older_than_seconds: float) -> Iterator[list[str]]:
         """Yield the keys of packs that were uploaded so long ago, some at a time."""

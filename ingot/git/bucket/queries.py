@@ -34,10 +34,8 @@ def _begins_with(column: ColumnElement[str], name: str) -> ColumnElement[bool]:
     return func.substr(column, 1, func.length(prefix)) == prefix
 
 
-_REF_BELOW = (
-    select(stored_refs.c.name)
-    .where(_OF_REPOSITORY, stored_refs.c.oid != "", _begins_with(stored_refs.c.name, "folder"))
-    .limit(1)
+_REFS_BELOW = select(stored_refs.c.name).where(
+    _OF_REPOSITORY, stored_refs.c.oid != "", _begins_with(stored_refs.c.name, "folder")
 )
 _ANY_BRANCH = (
     select(stored_refs.c.id)
@@ -133,10 +131,9 @@ def named_refs(db: Connection, repository_id: int, names: Sequence[str]) -> dict
     return {ref.name: ref for ref in db.all(StoredRef, _NAMED_REFS, repository=repository_id, names=list(names))}
 
 
-def ref_below_or_none(db: Connection, repository_id: int, folder: str) -> str | None:
-    """Return the name of a ref that begins with a text, or None."""
-    name: str | None = db.value(_REF_BELOW, repository=repository_id, folder=folder)
-    return name
+def refs_below(db: Connection, repository_id: int, folder: str) -> list[str]:
+    """Return the names of the refs that begin with a text."""
+    return [name for (name,) in db.rows(_REFS_BELOW, repository=repository_id, folder=folder)]
 
 
 def has_branches(db: Connection, key: str) -> bool:

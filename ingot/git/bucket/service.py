@@ -1,6 +1,6 @@
 """State changes of the rows of repositories in a bucket."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, delete, exists, select
@@ -9,7 +9,7 @@ from sqlalchemy import update as sql_update
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import add_duration, to_datetime
-from ingot.git.bucket.queries import list_packs, lock_repository_row, named_refs, ref_below_or_none
+from ingot.git.bucket.queries import list_packs, list_refs, lock_repository_row, named_refs, refs_below
 from ingot.git.bucket.tables import (
     StoredPack,
     StoredRef,
@@ -25,6 +25,8 @@ from ingot.git.history.commits import NO_OID
 from ingot.git.writing.ref_updates import RefMoved, RefNameConflict
 
 _HEADS = "refs/heads/"
+_SEPARATE_NAMES = 5
+"""Above this number of created refs, all refs are read to find names that cannot exist beside each other."""
 _DELETE_NAMED = delete(stored_refs).where(
     stored_refs.c.repository_id == bindparam("repository"), in_list(stored_refs.c.name, "names")
 )
@@ -34,6 +36,7 @@ _TOUCH = (
     .values(changed_at=bindparam("moment"))
 )
 _DELETE_REPOSITORY = delete(stored_repositories).where(stored_repositories.c.key == bindparam("key"))
+_FORGET = [delete(table) for table in (repository_packs, stored_refs, stored_repositories, stored_packs)]
 _UNLIST = delete(repository_packs).where(
     repository_packs.c.repository_id == bindparam("repository"), in_list(repository_packs.c.pack_id, "packs")
 )
@@ -107,6 +110,12 @@ def add_fork(db: Connection, source: StoredRepository, key: str, refs: Sequence[
 def remove_repository(db: Connection, key: str) -> None:
     """Delete the rows of a repository; a job deletes packs that no other one lists."""
     db.run(_DELETE_REPOSITORY, key=key)
+
+
+def forget_repositories(db: Connection) -> None:
+    """Delete all rows; a restored instance has its repositories in directories."""
+    for statement in _FORGET:
+        db.run(statement)
 
 
 def touch_repository(db: Connection, key: str) -> None:
@@ -212,10 +221,24 @@ def _require_free_names(db: Connection, row: StoredRepository, created: Sequence
     taken = (named_refs(db, row.id, list(above)).keys() - deleted) | (above.keys() & set(created))
     for name in sorted(taken):
         raise RefNameConflict(above[name], name)
-    for name in created:
-        below = ref_below_or_none(db, row.id, f"{name}/")
-        if below is not None and below not in deleted:
+    for name, below in _names_below(db, row, created):
+        if below not in deleted:
             raise RefNameConflict(name, below)
+
+
+def _names_below(db: Connection, row: StoredRepository, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield names of which one is a folder of the other, with those; of many, with one statement."""
+    if len(names) <= _SEPARATE_NAMES:
+        for name in names:
+            for below in refs_below(db, row.id, f"{name}/"):
+                yield name, below
+        return
+    wanted = set(names)
+    for ref in list_refs(db, row.id):
+        parts = ref.name.split("/")
+        for count in range(3, len(parts)):
+            if (above := "/".join(parts[:count])) in wanted:
+                yield above, ref.name
 
 
 def _write_refs(db: Connection, row: StoredRepository, change: RefChangeSet) -> None:

@@ -1,6 +1,6 @@
 """Storage of repositories in a bucket: creation, local copies, changes, forks and removal."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from ingot.git.bucket.queries import (
     generation_or_none,
     has_branches,
     known_object_keys,
+    list_all_packs,
     list_keys_unchanged_since,
     list_packs,
     list_refs,
@@ -133,6 +134,18 @@ class BucketRepositories:
     def remove(self, key: str) -> None:
         """Delete the rows of a repository."""
         self._database.write(partial(remove_repository, key=key))
+
+    def problems(self) -> Iterator[str]:
+        """Yield what is missing or cut off in the bucket: all names and sizes are compared with the rows."""
+        packs = self._database.read(list_all_packs)
+        sizes = self.objects.sizes()
+        for pack in packs:
+            for suffix, size in ((".pack", pack.pack_bytes), (".idx", pack.index_bytes)):
+                found = sizes.get(pack.object_key + suffix)
+                if found != size:
+                    state = "is missing" if found is None else f"has {found} instead of {size} bytes"
+                    name = f"repositories/{pack.object_key}{suffix}"
+                    yield f"The object {name} {state}: restore it from a copy of the bucket"
 
     def touch(self, key: str) -> None:
         """Treat a repository as if it had just changed."""

@@ -60,6 +60,9 @@ class BucketStorage(Protocol):
     def remove(self, key: str) -> None:
         """Delete a repository."""
 
+    def problems(self) -> Iterator[str]:
+        """Yield what is missing or damaged in the bucket."""
+
     def touch(self, key: str) -> None:
         """Treat a repository as if it had just changed."""
 
@@ -126,6 +129,11 @@ class RepositoryStore:
     def is_in_bucket(self, key: str) -> bool:
         """Return whether the directory of a repository is only a copy."""
         return bool(self._prefix_in_bucket) and key.startswith(self._prefix_in_bucket)
+
+    @property
+    def has_bucket(self) -> bool:
+        """Whether one of the storages is in a bucket."""
+        return bool(self._prefix_in_bucket)
 
     @property
     def in_bucket(self) -> BucketStorage:
