@@ -1,5 +1,6 @@
 """Connection of the store of repositories with the bucket and the database."""
 
+from ingot.core.cache import CacheStats
 from ingot.core.db.database import Database
 from ingot.core.errors import Unavailable
 from ingot.core.settings import Settings
@@ -16,6 +17,11 @@ _PREFIX = "repositories"
 def attach_bucket(settings: Settings, database: Database) -> None:
     """Let the store of this process read and write the repositories in the bucket."""
     repository_store(settings).attach(bucket_repositories(settings, database))
+
+
+def copy_stats(settings: Settings) -> CacheStats:
+    """Return how often local copies were up to date, and how often not, in this process."""
+    return repository_store(settings).in_bucket.stats()
 
 
 def bucket_repositories(settings: Settings, database: Database) -> BucketRepositories:

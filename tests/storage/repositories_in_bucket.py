@@ -14,7 +14,7 @@ _LOOKS = "It looks for files that only directories have: refs, locks, intents or
 DIRECTORY_TESTS = {
     "tests/transport/test_damaged_repositories.py::test_a_damaged_repository": "A copy is made again.",
     "tests/transport/test_damaged_repositories.py::test_stale_locks": _LOOKS,
-    "tests/transport/test_deleted_meanwhile.py::test_a_project_deleted_during_a_fetch": "It removes the directory only.",
+    "tests/transport/test_deleted_meanwhile.py::test_a_project_deleted_during_a_fetch": "It removes a copy only.",
     "tests/transport/test_disconnects.py::test_a_client_disconnects": _LOOKS,
     "tests/transport/test_many_refs.py::test_created_changed_and_deleted": _LOOKS,
     "tests/transport/test_many_refs.py::test_one_refused_ref_refuses_all": _LOOKS,

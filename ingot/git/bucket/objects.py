@@ -48,8 +48,8 @@ class PackObjects:
             uploaded.append(UploadedPack(key, pack.stem, pack_bytes, pack_sha256, index_bytes, index_sha256))
         return uploaded
 
-    def download(self, packs: Sequence[StoredPack], folder: Path) -> int:
-        """Download packs into a folder; raise FileNotFoundError if one does not exist; return the bytes.
+    def download(self, packs: Sequence[StoredPack], folder: Path) -> None:
+        """Download packs into a folder; raise FileNotFoundError if one does not exist.
 
         A pack gets its name only after its content was compared with the checksum, and its index last, because that
         makes it visible to git.
@@ -65,7 +65,6 @@ class PackObjects:
         finally:
             for _, _, path in parts:
                 path.unlink(missing_ok=True)
-        return sum(pack.pack_bytes + pack.index_bytes for pack in packs)
 
     def delete(self, object_key: str) -> None:
         """Delete a pack and its index, if they exist."""

@@ -5,6 +5,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from ingot.core.cache import CacheStats
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
@@ -12,7 +13,6 @@ from ingot.core.errors import Unavailable
 from ingot.core.log import log_failure
 from ingot.core.offload import require_blocking_allowed, require_no_transaction
 from ingot.git.bucket.copy_cache import CopyCache
-from ingot.git.bucket.counters import CacheCounters
 from ingot.git.bucket.local_copy import LocalCopy
 from ingot.git.bucket.new_packs import combine_packs, new_packs, pack_everything
 from ingot.git.bucket.objects import PackObjects
@@ -68,7 +68,12 @@ class BucketRepositories:
         self.cache = cache
         self._uploaded: dict[Path, list[UploadedPack]] = {}
         """Packs of folders that will be adopted."""
-        self.counters = CacheCounters()
+        # Exact counts would need a lock; concurrent threads may lose one.
+        self._hits = self._misses = 0
+
+    def stats(self) -> CacheStats:
+        """Return how often a copy was up to date, and how often not, in this process."""
+        return CacheStats("repository_copies", 0, 0, self._hits, self._misses)
 
     def refs_of(self, key: str, path: Path) -> "BucketRefs":
         """Return the refs of a repository."""
@@ -88,8 +93,9 @@ class BucketRepositories:
             raise MissingRepository(f"There is no repository {key}")
         copy = LocalCopy(path)
         if copy.generation() >= generation:
-            self.counters.hit()
+            self._hits += 1
             return
+        self._misses += 1
         require_blocking_allowed()
         update = partial(self._update_copy, key, copy)
         require_no_transaction(update)
@@ -279,7 +285,7 @@ class BucketRepositories:
         if not missing:
             return
         try:
-            self.counters.downloaded(self.objects.download(list(missing.values()), copy.packs))
+            self.objects.download(list(missing.values()), copy.packs)
         except Unavailable as error:
             raise RepositoryBucketUnavailable from error
         self.cache.trim_sometimes()

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from ingot.core.cache import CacheStats
 from ingot.core.errors import Unavailable
 from ingot.core.log import log_failure
 from ingot.core.storage.folders import sync_folder
@@ -35,6 +36,9 @@ _MAX_CACHED_PATHS = 4096
 
 class BucketStorage(Protocol):
     """Repositories of one storage in a bucket; their directories are copies."""
+
+    def stats(self) -> CacheStats:
+        """Return how often copies were up to date."""
 
     def exists(self, key: str) -> bool:
         """Return whether a repository exists."""

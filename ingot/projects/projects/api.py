@@ -1,6 +1,6 @@
 """Endpoints of projects."""
 
-from functools import cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -88,7 +88,7 @@ def repository_store(settings: Settings) -> RepositoryStore:
     return _store_at(settings.data, settings.repository_storages, settings.repository_cache, settings.max_refs)
 
 
-@cache
+@lru_cache(64)
 def _store_at(data: Path, storages: str, cache: str, max_refs: int) -> RepositoryStore:
     settings = Settings(data=data, repository_storages=storages, repository_cache=cache)
     others, in_bucket = settings.storage_directories, settings.storage_in_bucket
