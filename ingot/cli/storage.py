@@ -11,9 +11,10 @@ from ingot.ci.jobs.jobs import TraceJobs
 from ingot.ci.traces.store import trace_store_of
 from ingot.cli.options import add_instance_options, require_instance, settings_from_arguments
 from ingot.cli.progress import show_progress
+from ingot.core.bucket_settings import BUCKET_KINDS
 from ingot.core.db.database import Database
 from ingot.core.errors import Failure, NotFound, Unavailable
-from ingot.core.settings import BUCKET_KINDS, Settings
+from ingot.core.settings import Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.drivers import StorageDriver
 from ingot.core.storage.files import FileStorage

@@ -11,7 +11,12 @@ from tests.client import Api, User
 from tests.storage.s3_server import S3Server, running_s3_server
 
 _LOOKS = "It looks for files that only directories have: refs, locks, intents or quarantines."
+_WRITES = "It writes to the directory of a repository without the server."
 DIRECTORY_TESTS = {
+    "tests/api/merge_requests/test_limits.py": _WRITES,
+    "tests/api/merging/test_merge.py::test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks": _WRITES,
+    "tests/api/wikis/test_group_wikis.py::test_wiki_follows_its_group": _LOOKS,
+    "tests/api/wikis/test_wikis.py::test_the_repository_is_deleted_with_the_project": _LOOKS,
     "tests/transport/test_damaged_repositories.py::test_a_damaged_repository": "A copy is made again.",
     "tests/transport/test_damaged_repositories.py::test_stale_locks": _LOOKS,
     "tests/transport/test_deleted_meanwhile.py::test_a_project_deleted_during_a_fetch": "It removes a copy only.",
