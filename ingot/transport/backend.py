@@ -135,7 +135,9 @@ class GitBackend:
 
         Raise ``GitRequestRefused`` for a damaged repository, whose error message of git would not help the user.
         """
-        if request.service != "git-upload-pack" or withheld_refs(request.target.project):
+        # While a client fetches from a copy of a repository in a bucket, this process holds a lock.
+        is_copy = request.repository.ref_store is not None
+        if request.service != "git-upload-pack" or withheld_refs(request.target.project) or is_copy:
             return None
         probe = partial(run_git, ["rev-parse", "--git-dir"], request.repository.path, check=False)
         outcome = await asyncio.get_running_loop().run_in_executor(self.pool, probe)

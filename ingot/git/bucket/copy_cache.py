@@ -14,8 +14,8 @@ from ingot.git.core.shared_disks import file_lock
 
 _TRIM_SECONDS = 300.0
 """Interval in which a process compares the size with the limit."""
-_RECENT_SECONDS = 120.0
-"""A copy that was used within this time is not removed by the limit; uses are recorded once a minute."""
+_RECENT_SECONDS = 900.0
+"""Longer than nearly all reads take: a copy that was used within this time is not removed by the limit."""
 _TRIM_TO = 0.9
 
 

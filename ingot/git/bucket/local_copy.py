@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ingot.git.bucket.tables import StoredRef
+from ingot.git.bucket.use_lock import USE_SUFFIX
 from ingot.git.core.errors import DamagedRepository
 from ingot.git.core.layout import make_bare_repository
 from ingot.git.core.refs import PackedRef, format_packed_refs, read_head, read_packed_refs
@@ -104,8 +105,12 @@ class LocalCopy:
             (self.path / "objects" / oid[:2] / oid[2:]).unlink(missing_ok=True)
 
     def remove_leftovers(self, listed: set[str]) -> None:
-        """Remove packs and objects that no row has, if they are older than any push or reader."""
-        cutoff = time.time() - _LEFTOVER_SECONDS
+        """Remove packs and objects that no row has, if they are old and git serves no client from the copy."""
+        with file_lock(self.path.with_suffix(USE_SUFFIX), wait=False) as is_unused:
+            if is_unused:
+                self._remove_leftovers(listed, time.time() - _LEFTOVER_SECONDS)
+
+    def _remove_leftovers(self, listed: set[str], cutoff: float) -> None:
         packs = [
             file for file in _files_in(self.packs) if file.stem not in listed and not file.name.startswith("multi")
         ]

@@ -278,6 +278,7 @@ class BucketRepositories:
         self._download_missing(copy, snapshot)
         copy.write_refs(snapshot.refs, snapshot.row.head, is_complete=snapshot.is_complete)
         copy.finish(snapshot.row.generation)
+        copy.remove_leftovers({pack.name for pack in snapshot.packs})
 
     def _download_missing(self, copy: LocalCopy, snapshot: RepositorySnapshot) -> None:
         present = copy.pack_names()

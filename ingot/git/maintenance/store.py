@@ -184,7 +184,7 @@ class RepositoryStore:
     def _open_copy(self, key: str, path: Path) -> Repository:
         try:
             self.in_bucket.refresh(key, path)
-        except MissingRepository:
+        except MissingRepository:  # It may have been moved.
             return self._find(key)
         return Repository(path, key=key, max_refs=self.max_refs, ref_store=self.in_bucket.refs_of(key, path))
 
