@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: cluster-test pictures help run setup runner-test test test-all cover test-sqlite test-postgresql check types rules speed format bench bench-compare costs soak fuzz migration schema access events attributes index labels advisories lock release
+.PHONY: cluster-test pictures help run setup runner-test test test-all cover test-sqlite test-postgresql test-bucket check types rules speed format bench bench-compare costs soak fuzz migration schema access events attributes index labels advisories lock release
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -62,6 +62,13 @@ REPLICA ?=
 test-postgresql: setup
 	INGOT_TEST_POOLER=$(POOLER) INGOT_TEST_REPLICA=$(REPLICA) INGOT_TEST_DATABASE=postgresql $(PYTEST) $(or $(T),@tests/postgresql_files.txt)
 
+# Tests that look into directories of repositories are left out (tests/storage/repositories_in_bucket.py).
+BUCKET_TESTS = tests/transport tests/api/repository tests/api/merging tests/api/merge_requests tests/api/mirrors \
+	tests/api/imports tests/api/wikis tests/ci
+
+test-bucket: setup ## Run the tests of git, merging and CI with repositories in an S3 server; T=PATH runs a part
+	INGOT_TEST_REPOSITORIES=bucket INGOT_TEST_DATABASE=$(or $(DATABASE),sqlite) $(PYTEST) $(or $(T),$(BUCKET_TESTS))
+
 test-all: setup ## Run every test on both databases, before a release
 	@$(MAKE) --no-print-directory test-sqlite
 	@$(MAKE) --no-print-directory test-postgresql T="--ignore=tests/conventions"
@@ -115,7 +122,7 @@ costs: setup ## Record the statements, git processes and bytes of frequent calls
 	$(BIN)/python -m tests.call_costs.record
 
 soak: setup ## Run the long fault tests: 100 rounds instead of two or three
-	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -vv --durations 15 -n 2 --dist worksteal tests/faults tests/markup/test_hostile.py tests/markup/test_lexers.py
+	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -vv --durations 15 -n 2 --dist worksteal tests/faults tests/storage/test_bucket_repositories.py tests/markup/test_hostile.py tests/markup/test_lexers.py
 	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -vv tests/faults/test_stalled_database.py tests/faults/test_kill_trains.py
 
 fuzz: setup ## Send 100,000 random calls to all endpoints; CALLS=N, SEED=N, DATABASE=URL of an empty PostgreSQL database

@@ -40,6 +40,7 @@ from tests.postgresql_standby import replica_if_chosen
 from tests.roles import UsersByRole
 from tests.server.process import Server, fresh_database
 from tests.statements import count_statements
+from tests.storage.repositories_in_bucket import bucket_if_chosen, directory_reason_or_none, use_bucket
 from tests.transactions import RECORDER
 
 ROOT_TOKEN = "root-token-of-the-tests"
@@ -103,6 +104,10 @@ def default_ports_in_use() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the slowest files, so that no process is left with one of them at the end."""
     items.sort(key=lambda item: not any(part in item.path.as_posix() for part in SLOWEST_FILES))
+    for item in items:
+        reason = directory_reason_or_none(item.nodeid)
+        if reason is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -197,11 +202,19 @@ def replica_url(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="session")
+def repository_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """Yield the settings of the shared instance for repositories in a bucket, if the test run has chosen it."""
+    with bucket_if_chosen(tmp_path_factory) as settings:
+        yield settings
+
+
+@pytest.fixture(scope="session")
 def instance(
     tmp_path_factory: pytest.TempPathFactory,
     database_url: str,
     pooled_url: str,
     replica_url: str,
+    repository_settings: dict[str, Any],
     pytestconfig: pytest.Config,
 ) -> Iterator[Instance]:
     """Yield a running instance."""
@@ -217,6 +230,7 @@ def instance(
         log_format="json",
         port=listener.getsockname()[1],
         ssh_port=ssh_listener.getsockname()[1],
+        **repository_settings,
     )
     # The cost of password hashes would be paid hundreds of times; servers started as processes pay it.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -258,6 +272,9 @@ def instance(
     thread.start()
     running = Instance(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log, ssh)
     pytestconfig.stash[_INSTANCE] = running
+    if repository_settings:
+        with Api(running.url) as client:
+            use_bucket(client, User(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD))
     yield running
     del pytestconfig.stash[_INSTANCE]
     server.should_exit = True

@@ -113,6 +113,8 @@ class History:
         )
         lines = marks.read_text().split("\n")
         marks.unlink()
+        if repository.ref_store is not None:
+            repository.ref_store.publish()
         return {int(mark[1:]): oid for mark, _, oid in (line.partition(" ") for line in lines if line)}
 
     def fill(self, instance: Instance, project: Project) -> dict[int, str]:

@@ -3,7 +3,6 @@
 import argparse
 import sys
 
-import ingot.server.app  # noqa: F401 - Imports every package, so that all tables are registered.
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.cli.progress import show_progress
 from ingot.core.db.engine_factory import engine_for
@@ -14,6 +13,7 @@ from ingot.maintenance.backups.bucket import file_for_writing
 from ingot.maintenance.backups.layout import BackupError
 from ingot.maintenance.backups.writer import write_backup
 from ingot.projects.projects.api import repository_store
+from ingot.server.app import open_database
 
 EXIT_DAMAGED = 3
 """Exit status when the backup was written but contains damaged repositories."""
@@ -40,6 +40,8 @@ def run(arguments: argparse.Namespace) -> None:
     settings = settings_from_arguments(arguments)
     if settings.embedded and not (settings.data / "ingot.db").is_file():
         sys.exit(f"ingot: there is no instance in {settings.data}")
+    # Opens the repositories in a bucket, whose rows need it.
+    database = open_database(settings) if settings.storage_in_bucket else None
     try:
         with file_for_writing(settings, arguments.file) as target:
             manifest, problems = write_backup(
@@ -56,6 +58,9 @@ def run(arguments: argparse.Namespace) -> None:
     except BackupError as error:
         show_progress("")
         sys.exit(f"ingot: {error}")
+    finally:
+        if database is not None:
+            database.close()
     show_progress("")
     rows = sum(entry.rows for entry in manifest.tables)
     files = len(manifest.members) - len(manifest.tables) - 1

@@ -4,25 +4,29 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 from ingot.ci.jobs.jobs import TraceJobs
 from ingot.ci.traces.store import trace_store_of
 from ingot.cli.options import add_instance_options, require_instance, settings_from_arguments
 from ingot.cli.progress import show_progress
+from ingot.core.bucket_settings import BUCKET_KINDS
 from ingot.core.db.database import Database
 from ingot.core.errors import Failure, NotFound, Unavailable
-from ingot.core.settings import BUCKET_KINDS, Settings
+from ingot.core.settings import Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.drivers import StorageDriver
 from ingot.core.storage.files import FileStorage
 from ingot.core.storage.s3 import URL_SECONDS
 from ingot.core.storage.transfers import DamagedCopy, move_files
+from ingot.git.bucket.copy_cache import CopyCache
+from ingot.git.maintenance.store import key_in
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import existing_project, project_id_by_path_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.storage_moves.mover import RepositoryMover
-from ingot.repositories.storage_moves.queries import find_move, projects_on_storage
+from ingot.repositories.storage_moves.queries import find_move, paths_by_repository_key, projects_on_storage
 from ingot.repositories.storage_moves.service import schedule_move
 from ingot.server.app import open_database
 
@@ -46,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     repository = verbs.add_parser("move-repository", help="move repositories to another storage, while the server runs")
     repository.add_argument("project", nargs="+", metavar="PROJECT", help="path of a project, or all:STORAGE")
     repository.add_argument("--to", metavar="STORAGE", required=True, help="storage to move to, such as default")
-    for verb in (listing, move, repository):
+    cache = verbs.add_parser("cache", help="show the copies of repositories in the bucket that this machine keeps")
+    cache.add_argument("--clear", action="store_true", help="delete all that are not in use, while the server runs")
+    for verb in (listing, move, repository, cache):
         add_instance_options(verb)
 
 
@@ -56,6 +62,8 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         if arguments.verb == "list":
             print(_overview(settings))
+        elif arguments.verb == "cache":
+            _show_cache(settings, clear=arguments.clear)
         elif arguments.verb == "move-repository":
             _move_repositories(settings, arguments.project, arguments.to)
         else:
@@ -63,6 +71,30 @@ def run(arguments: argparse.Namespace) -> None:
     except (Failure, Unavailable, DamagedCopy, OSError) as error:
         show_progress("")
         sys.exit(f"ingot: {error}")
+
+
+def _show_cache(settings: Settings, *, clear: bool) -> None:
+    if not settings.storage_in_bucket:
+        sys.exit("ingot: no repository storage is in a bucket: set INGOT_REPOSITORY_STORAGES to cloud=bucket")
+    cache = CopyCache(settings.storage_directories[settings.storage_in_bucket], settings.repository_cache_mb * 2**20)
+    if clear:
+        print(f"Deleted {cache.clear()} copies.")
+        return
+    copies = cache.copies()
+    database = open_database(settings)
+    try:
+        keys = [key_in(settings.storage_in_bucket, copy.name) for copy in copies]
+        paths = database.read(partial(paths_by_repository_key, keys=keys))
+    finally:
+        database.close()
+    for key, copy in zip(keys, copies, strict=True):
+        print(f"{_moment(copy.used_at)}  {copy.bytes:>14,}  {paths.get(key, copy.name)}")
+    limit = f"of {cache.max_bytes:,} " if cache.max_bytes else ""
+    print(f"{len(copies)} copies, {sum(copy.bytes for copy in copies):,} {limit}bytes")
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _overview(settings: Settings) -> str:

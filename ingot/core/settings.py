@@ -14,21 +14,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-BUCKET_KINDS = (
-    "lfs",
-    "uploads",
-    "artifacts",
-    "packages",
-    "traces",
-    "secure_files",
-    "terraform_states",
-    "backups",
-    "exports",
+from ingot.core.bucket_settings import (
+    BUCKET_KINDS,
+    BUCKET_PATH,
+    BUNDLES,
+    bucket_error_or_none,
+    repository_storages_error_or_none,
 )
-"""Kinds of files that can be stored in a bucket; the name of each is also that of its directory."""
-BUNDLES = "bundles"
-"""Kind of files that exist only in a bucket: bundles of repositories, which are made again if they are lost."""
-_STORAGE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+
 _SSH_ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?")
 
 
@@ -72,7 +65,15 @@ class Settings:
         "URLs of standbys of the PostgreSQL server, separated by spaces, which then serve reads of web workers.", ""
     )
     repository_storages: str = _setting(
-        "Further directories for repositories, as comma-separated pairs of a name and a path: fast=/mnt/fast.", ""
+        "Further directories for repositories, as comma-separated pairs of a name and a path: fast=/mnt/fast; "
+        "the path bucket stands for the bucket.",
+        "",
+    )
+    repository_cache: str = _setting(
+        "Directory for copies of repositories in the bucket; if empty, cache/repositories in the data directory.", ""
+    )
+    repository_cache_mb: int = _setting(
+        "Size of the copies of repositories in the bucket that this machine keeps; 0 means no limit.", 20_480
     )
     object_storage: str = _setting(
         "Comma-separated kinds of files to store in the bucket: lfs, uploads, artifacts, packages, traces, "
@@ -223,7 +224,16 @@ class Settings:
     def storage_directories(self) -> dict[str, Path]:
         """Return the directories of further repository storages, by name."""
         pairs = (part.strip().partition("=") for part in self.repository_storages.split(",") if part.strip())
-        return {name.strip(): Path(path.strip()) for name, _, path in pairs}
+        directories = {name.strip(): Path(path.strip()) for name, _, path in pairs}
+        if self.storage_in_bucket:
+            directories[self.storage_in_bucket] = Path(self.repository_cache or self.data / "cache" / "repositories")
+        return directories
+
+    @property
+    def storage_in_bucket(self) -> str:
+        """Return the name of the repository storage in the bucket; empty if there is none."""
+        pairs = (part.strip().partition("=") for part in self.repository_storages.split(",") if part.strip())
+        return next((name.strip() for name, _, path in pairs if path.strip() == BUCKET_PATH), "")
 
     @property
     def kinds_in_bucket(self) -> tuple[str, ...]:
@@ -318,6 +328,7 @@ def _validated(settings: Settings) -> Settings:
         "runner_poll_seconds",
         "ci_needs_size_limit",
         "archive_cache_mb",
+        "repository_cache_mb",
     ):
         if getattr(settings, name) < 0:
             raise InvalidSetting(f"{name} must not be negative")
@@ -357,10 +368,9 @@ def _validated(settings: Settings) -> Settings:
         raise InvalidSetting(
             "ldap_url needs the package ldap3, which is not installed: pip install 'ingot-forge[ldap]'"
         )
-    _validate_bucket(settings)
-    for name, directory in settings.storage_directories.items():
-        if not _STORAGE_NAME.fullmatch(name) or name == "default" or not directory.is_absolute():
-            raise InvalidSetting("repository_storages must look like fast=/mnt/fast,archive=/mnt/archive")
+    problem = bucket_error_or_none(settings) or repository_storages_error_or_none(settings)
+    if problem is not None:
+        raise InvalidSetting(problem)
     if settings.root_password and len(settings.root_password) < 8:
         raise InvalidSetting("root_password must have at least 8 characters")
     if settings.root_token and len(settings.root_token) < 8:
@@ -373,22 +383,3 @@ def _is_postgresql_url(url: str) -> bool:
         return urlsplit(url).scheme in ("postgresql", "postgres") and url.count("://") == 1
     except ValueError:  # Such as an incomplete IPv6 address.
         return False
-
-
-def _validate_bucket(settings: Settings) -> None:
-    known = (*BUCKET_KINDS, BUNDLES)
-    unknown = set(settings.kinds_in_bucket) - set(known)
-    if unknown:
-        raise InvalidSetting(f"object_storage: {min(unknown)!r} is not one of {', '.join(known)}, all")
-    if settings.object_storage and not settings.s3_bucket:
-        raise InvalidSetting("object_storage needs s3_bucket")
-    for name in ("s3_endpoint", "s3_public_url"):
-        parts = urlsplit(getattr(settings, name))
-        if getattr(settings, name) and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise InvalidSetting(f"{name} must look like https://s3.example.org")
-    if bool(settings.s3_access_key) != bool(settings.s3_secret_key):
-        raise InvalidSetting("s3_access_key and s3_secret_key must be given together")
-    if settings.s3_bucket and find_spec("obstore") is None:
-        raise InvalidSetting(
-            "s3_bucket needs the package obstore, which is not installed: pip install 'ingot-forge[s3]'"
-        )

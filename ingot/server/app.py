@@ -116,6 +116,11 @@ def open_database(
     replicas = open_replicas(settings.database_replicas, statement_seconds) if uses_replicas else None
     database = Database(engine, Vault(secret), subscribers, fill_ports(settings), clock, replicas)
     subscribers.subscriptions = list_subscriptions(settings, database)
+    if settings.storage_in_bucket:
+        # Imported on demand, because few instances have such repositories.
+        from ingot.server.bucket_repositories import attach_bucket
+
+        attach_bucket(settings, database)
     return database
 
 
@@ -149,7 +154,7 @@ class App:
         self._bodies = bodies = BodyBudget()
         self._transfers = TransferSlots(settings.max_transfers * _FILES_PER_GIT_TRANSFER)
         self._limits = InstanceRateLimits(database)
-        recover = partial(recover_read, settings.data / "repositories")
+        recover = partial(recover_read, settings.data / "repositories", has_copies=bool(settings.storage_in_bucket))
         self.kernel = Kernel(self._table, database, self._authenticate, self._limits, settings, bodies, recover)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
         database.ports.add(web_worker_ports(database, self.kernel.writer))
@@ -174,7 +179,12 @@ class App:
         self._disks = DiskSpace(settings)
         figures = partial(database.read, lambda db: DatabaseFigures(queue_stats(db), list_nodes(db)))
         replica_reads = database.replicas.outcomes if database.replicas is not None else None
-        self._metrics = Metrics(metrics_folder, figures, REGISTRY, self._disks, replica_reads)
+        copies = None
+        if settings.storage_in_bucket:
+            from ingot.server.bucket_repositories import copy_stats
+
+            copies = partial(copy_stats, settings)
+        self._metrics = Metrics(metrics_folder, figures, REGISTRY, self._disks, replica_reads, copies)
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log, classify_error)
 
     @cached_property

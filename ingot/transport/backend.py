@@ -77,9 +77,11 @@ class GitBackend:
         """Open the repository of a target; raise ``GitRequestRefused`` if it is missing."""
         opening = partial(open_target_repository, self._database, self._store, target)
         try:
-            # Only the repository of a wiki may have to be created, which blocks.
+            # The repository of a wiki may have to be created, and a copy of one in a bucket updated, which blocks.
             repository = (
-                await asyncio.get_running_loop().run_in_executor(self.pool, opening) if target.wiki else opening()
+                await asyncio.get_running_loop().run_in_executor(self.pool, opening)
+                if target.wiki or self._is_in_bucket(target)
+                else opening()
             )
         except MissingRepository:
             raise self.missing(target) from None
@@ -88,6 +90,9 @@ class GitBackend:
         if on_shared_disk(repository.path):
             await asyncio.get_running_loop().run_in_executor(self.pool, await_refs, repository.path)
         return repository
+
+    def _is_in_bucket(self, target: GitTarget) -> bool:
+        return target.project is not None and self._store.is_in_bucket(target.project.repository_key)
 
     def missing(self, target: GitTarget) -> GitRequestRefused:
         """Return the refusal for a missing repository: its owner was just deleted, or the repository was lost."""
@@ -130,7 +135,9 @@ class GitBackend:
 
         Raise ``GitRequestRefused`` for a damaged repository, whose error message of git would not help the user.
         """
-        if request.service != "git-upload-pack" or withheld_refs(request.target.project):
+        # While a client fetches from a copy of a repository in a bucket, this process holds a lock.
+        is_copy = request.repository.ref_store is not None
+        if request.service != "git-upload-pack" or withheld_refs(request.target.project) or is_copy:
             return None
         probe = partial(run_git, ["rev-parse", "--git-dir"], request.repository.path, check=False)
         outcome = await asyncio.get_running_loop().run_in_executor(self.pool, probe)

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import nullcontext
 from enum import Enum
 from time import monotonic
 from typing import NamedTuple, Protocol
 
 from ingot.core.http.transfer_rate import TransferTooSlow
+from ingot.git.bucket.use_lock import copy_in_use
 from ingot.transport.archive_requests import ArchiveTooLarge, RefNotServed, check_archive_request
 from ingot.transport.backend import GitBackend, ServiceRequest
 from ingot.transport.fetch_requests import HiddenObject, check_wants
@@ -106,10 +108,14 @@ class GitExchange:
 
     async def run(self) -> ExchangeEnd:
         """Run git and copy bytes in both directions; raise ``GitRequestRefused`` if the repository has disappeared."""
+        refs, path = self._request.repository.ref_store, self._request.repository.path
         try:
-            if self._request.service == "git-receive-pack":
-                require_free_space(self._request.repository.path)
-            return await self._run()
+            with nullcontext() if refs is None else copy_in_use(path):
+                if refs is not None and not path.exists():  # The copy was removed after it was opened.
+                    await asyncio.get_running_loop().run_in_executor(self._backend.pool, refs.refresh)
+                if self._request.service == "git-receive-pack":
+                    require_free_space(path)
+                return await self._run()
         except FileNotFoundError:
             if self._responded or self._request.repository.path.exists():
                 raise

@@ -17,7 +17,7 @@ from ingot.core.disk_errors import STORAGE_FULL
 from ingot.core.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
 from ingot.core.log import log_failure
 from ingot.git.core.command import Config
-from ingot.git.core.errors import DamagedRepository, GitError, GitTimeout
+from ingot.git.core.errors import DamagedRepository, GitError, GitTimeout, RepositoryBucketUnavailable
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.object_limits import size_error
 from ingot.git.maintenance.store import RepositoryStore
@@ -28,11 +28,14 @@ from ingot.git.writing.ref_updates import RefMoved, RefNameConflict, RefUpdate
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.apply import (
+    PreparedChange,
     begin_ref_updates,
     check_old_values,
+    commit_ref_updates,
     discard_intent,
     finish_interrupted_intent,
     finish_pushed_updates,
+    prepare_ref_updates,
 )
 from ingot.repositories.ref_changes.policy import MAX_REFS
 from ingot.repositories.ref_changes.ports import PushOptionHandler, PushOptionResult
@@ -89,6 +92,11 @@ class Push:
         self._max_file_mb = max_file_mb
         self._visited = visited
         self._intent: RefIntent | None = None
+        self._prepared: PreparedChange | None = None
+        """The accepted change of a repository in a bucket, which has no intent."""
+        self._committed: RefIntent | None = None
+        """The change that a transaction has made and recorded."""
+        self._packs: list[str] = []
         self._accepted_updates: list[RefUpdate] = []
         self._updates: list[RefUpdate] = []
         self._held: list[bytes] | None = None
@@ -216,20 +224,28 @@ class Push:
     async def _update(self) -> bytes:
         """Update the refs of a large push, and leave those of a small one to git."""
         updates = self._accepted_updates
-        if len(updates) <= MAX_REFS_BY_GIT:
+        if len(updates) <= MAX_REFS_BY_GIT and self._repository.ref_store is None:
             return _update_report("small", [(f"ok {update.ref}", "option fall-through") for update in updates])
         try:
-            await self._run(partial(update_many_refs, self._repository, updates))
+            await self._run(partial(self._update_at_once, updates))
         except (RefMoved, RefNameConflict, InvalidTarget, *_EXPECTED_ERRORS) as error:
             log_failure("refs of a push not updated", error, owner_id=self._owner.id)
             reason = _update_error_message(error)
             return _update_report("large", [(f"ng {update.ref} {reason}",) for update in updates])
         return _update_report("large", [(f"ok {update.ref}",) for update in updates])
 
+    def _update_at_once(self, updates: list[RefUpdate]) -> None:
+        """Update all refs, and record that where both are one transaction."""
+        if self._prepared is None:
+            update_many_refs(self._repository, updates)
+            return
+        commit_ref_updates(self._database, self._repository, self._prepared, updates, self._packs)
+        self._committed = self._prepared.intent
+
     def _accept(self, updates: list[RefUpdate], quarantine: str, options: Sequence[str]) -> RefIntent | None:
         env = self._check_objects(updates, quarantine)
         actor, deploy_key_id = self._database.read(self._author)
-        return begin_ref_updates(
+        prepared = prepare_ref_updates(
             self._database,
             self._repository,
             actor,
@@ -240,11 +256,16 @@ class Push:
             env=env,
             push_options=[*options, f"{VISITED_OPTION}{self._visited}"] if self._visited else options,
         )
+        if self._repository.ref_store is None:
+            return begin_ref_updates(self._database, prepared)
+        self._prepared = prepared
+        return None
 
     def _check_objects(self, updates: list[RefUpdate], quarantine: str) -> dict[str, str]:
         """Refuse pushes that no repository accepts; return the environment in which git finds the pushed objects."""
         env = _quarantine_environment(self._repository, quarantine)
         if env:
+            self._packs = [pack.stem for pack in Path(quarantine).glob("pack/*.pack")]
             try:
                 self._check_sizes(largest_new_objects(self._repository, Path(quarantine)))
             except GitTimeout as error:
@@ -276,8 +297,9 @@ class Push:
             intent = self._intent
             if intent is not None:
                 await self._run(partial(finish_pushed_updates, self._database, self._repository, intent, self._updates))
-                self._intent = None
-                applied = await self._run(partial(self._apply_options, intent))
+                self._intent, self._committed = None, intent
+            if self._committed is not None:
+                applied = await self._run(partial(self._apply_options, self._committed))
             messages = await self._database.read_async(partial(self._messages, applied=applied), self._pool)
         except (Failure, Unavailable) as error:  # Retried when git has ended.
             log_failure("push not recorded at once", error, owner_id=self._owner.id)
@@ -350,6 +372,8 @@ def _error_message(error: Exception) -> str:
         return "The project could not be found or you don't have permission to view it any more."
     if storage_refusal(error):
         return STORAGE_FULL
+    if isinstance(error, RepositoryBucketUnavailable):
+        return str(error)
     if isinstance(error, Unavailable):
         return "The server is busy. Push again in a moment."
     return "The repository cannot be read or written at this moment."

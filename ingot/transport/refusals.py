@@ -6,6 +6,7 @@ from pathlib import Path
 from ingot.core.disk_errors import STORAGE_FULL, is_storage_full
 from ingot.core.errors import FULL_RETRY_AFTER_SECONDS, StorageFull, TransfersBusy, Unavailable
 from ingot.core.http.request import Header
+from ingot.git.core.errors import RepositoryBucketUnavailable
 
 MIN_PUSH_SPACE_BYTES = 2**20
 """Free space that every push needs; with less, git fails with a message that does not name the cause."""
@@ -33,7 +34,11 @@ def unauthorized(reason: str = "") -> GitRequestRefused:
 
 def unavailable(error: Unavailable | None = None) -> GitRequestRefused:
     """Ask the client to retry later."""
-    text = str(error) if isinstance(error, TransfersBusy) else "The server cannot answer right now. Retry later."
+    text = (
+        str(error)
+        if isinstance(error, TransfersBusy | RepositoryBucketUnavailable)
+        else "The server cannot answer right now. Retry later."
+    )
     return GitRequestRefused(503, text, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
 
 

@@ -19,7 +19,7 @@ from ingot.core.errors import NotFound, StorageFull, Throttled, TransfersBusy, U
 from ingot.core.http.transfer_slots import TransferSlots
 from ingot.core.log import Log, log_failure
 from ingot.core.settings import Settings
-from ingot.git.core.errors import UNREADABLE_ERRORS
+from ingot.git.core.errors import UNREADABLE_ERRORS, RepositoryBucketUnavailable
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import instance_urls_at
 from ingot.transport.activity import UserActivity
@@ -137,7 +137,7 @@ class SshSessions:
             await self._tell(channel, STORAGE_FULL)
         except Throttled as error:
             await self._tell(channel, error.text or "Too many git commands. Retry later.")
-        except TransfersBusy as error:
+        except (TransfersBusy, RepositoryBucketUnavailable) as error:
             await self._tell(channel, str(error))
         except Unavailable:  # The client is told.
             await self._tell(channel, "The server cannot answer right now. Try again in a moment.")

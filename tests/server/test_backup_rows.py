@@ -30,7 +30,11 @@ EMPTY_TABLES = {
     "nodes": "Only processes started by ``ingot serve`` announce themselves.",
     "ref_intents": "A row exists while refs are being changed.",
     "repository_locks": "A row exists while a repository is being moved.",
+    "repository_packs": "The instance has no repositories in a bucket.",
     "repository_storage_moves": "The instance has only one storage of repositories.",
+    "stored_packs": "The instance has no repositories in a bucket.",
+    "stored_refs": "The instance has no repositories in a bucket.",
+    "stored_repositories": "The instance has no repositories in a bucket.",
 }
 NEVER_FORWARD = {"import_entities.parent_id": "The entity of a group is stored before those of its content."}
 

@@ -73,6 +73,7 @@ def test_pushes_to_one_branch(
     assert len(won) == 1, ended
     words = (
         "has changed in the meantime",
+        "another push has changed one of these refs in the meantime",
         "cannot lock ref",
         "failed to update ref",
         "fetch first",

@@ -384,7 +384,7 @@ def _write(db: Connection, store: RepositoryStore, request: PipelineRequest, dra
     if draft.rows:
         key, sha = request.project.repository_key, request.sha
         # A runner that finds no ref after a crash creates it (``ensure_pipeline_ref``).
-        db.after_commit(lambda _: ensure_pipeline_ref(store.open(key), pipeline.id, sha))
+        db.after_transaction(lambda _: ensure_pipeline_ref(store.open(key), pipeline.id, sha))
         insert_jobs(db, request.project, pipeline, draft.rows)
         advance_pipeline(db, pipeline)
     else:

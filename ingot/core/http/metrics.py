@@ -68,8 +68,10 @@ class Metrics:
         caches: CacheRegistry | None = None,
         disks: DiskSpace | None = None,
         replica_reads: Counter[str] | None = None,
+        repository_copies: Callable[[], CacheStats] | None = None,
     ) -> None:
         self._folder = folder
+        self._repository_copies = repository_copies
         self._read_figures = read_figures
         self._caches = caches
         self._disks = disks
@@ -154,7 +156,8 @@ class Metrics:
         return totals
 
     def _own_caches(self) -> list[CacheStats]:
-        return self._caches.stats() if self._caches is not None else []
+        stats = self._caches.stats() if self._caches is not None else []
+        return stats if self._repository_copies is None else [*stats, self._repository_copies()]
 
     def _write(self) -> None:
         self._write_scheduled = False

@@ -2,7 +2,8 @@
 
 from functools import lru_cache
 
-from ingot.core.settings import BUCKET_KINDS, Settings
+from ingot.core.bucket_settings import BUCKET_KINDS
+from ingot.core.settings import Settings
 from ingot.core.storage.files import FileStorage
 from ingot.core.storage.s3 import BucketAddress, BucketDriver, StoreClient
 

@@ -147,12 +147,16 @@ class BucketDriver:
 
     def publish(self, key: str, path: Path) -> None:
         """Upload a local file, whose checksum the store verifies, and delete it."""
+        self.upload(key, path)
+        path.unlink(missing_ok=True)
+
+    def upload(self, key: str, path: Path) -> None:
+        """Upload a local file, whose checksum the store verifies."""
         import obstore
 
         require_blocking_allowed()
         with translated_errors():
             obstore.put(self._client.requests, self._prefix + key, path, chunk_size=_PART_BYTES, max_concurrency=4)
-        path.unlink(missing_ok=True)
 
     def delete(self, key: str) -> None:
         """Delete an object, if it exists."""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ingot.core.disk_errors import CommandFailed, says_storage_full
-from ingot.core.errors import Invalid
+from ingot.core.errors import Invalid, Unavailable
 
 UNREADABLE_ERRORS = "The repository of this project cannot be read. Ask the administrator of this server to check it."
 GIT_LIMIT_REACHED = "Reading the repository takes too much time or memory."
@@ -20,6 +20,13 @@ class MissingRepository(Exception):
 
 class DamagedRepository(Exception):
     """The files of a repository contain something that git would not write."""
+
+
+class RepositoryBucketUnavailable(Unavailable):
+    """The bucket does not respond, and what is needed is not on this machine."""
+
+    def __init__(self) -> None:
+        super().__init__("The storage of this repository is not available. Please try again in a moment.")
 
 
 class GitError(CommandFailed):

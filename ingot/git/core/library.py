@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingot.core.offload import require_no_transaction
-from ingot.git.core.errors import MissingRepository
+from ingot.git.core.errors import MissingRepository, is_unreadable_error
 from ingot.git.core.shared_disks import is_outdated, look_again, on_shared_disk, repeated_when_stale
 
 if TYPE_CHECKING:
@@ -125,12 +125,19 @@ def open_repository(path: Path) -> "pygit2.Repository":
     return handle
 
 
-def recover_read(root: Path, error: Exception) -> bool:
-    """Return whether a read of repositories below a folder may be repeated, because a file was replaced meanwhile."""
-    outdated = is_outdated(error, root)
+def recover_read(root: Path, error: Exception, *, has_copies: bool = False) -> bool:
+    """Return whether a read of repositories below a folder may be repeated, because a file was replaced meanwhile.
+
+    ``has_copies`` tells that repositories may be copies, which can be removed while they are read.
+    """
+    outdated = is_outdated(error, root) or (has_copies and (is_unreadable_error(error) or _is_file_missing(error)))
     if outdated:
         reopen_repositories()
     return outdated
+
+
+def _is_file_missing(error: Exception) -> bool:
+    return isinstance(error, FileNotFoundError | NotADirectoryError | KeyError)
 
 
 def reopen_repositories() -> None:

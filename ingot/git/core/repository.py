@@ -10,15 +10,23 @@ from ingot.git.core.history_counts import count_history
 from ingot.git.core.languages import language_shares
 from ingot.git.core.layout import write_durably
 from ingot.git.core.names import ref_name_error
+from ingot.git.core.ref_store import RefStore
 from ingot.git.core.refs import HEADS, NOTES, TAGS, has_more_refs_than, has_refs, read_head, read_refs, read_tip_or_none
 
 
 class Repository:
     """A bare repository. Holds nothing open, so it never shows a stale state."""
 
-    __slots__ = ("hidden", "key", "max_refs", "path")
+    __slots__ = ("hidden", "key", "max_refs", "path", "ref_store")
 
-    def __init__(self, path: Path, hidden: tuple[str, ...] = (), key: str = "", max_refs: int = 0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        hidden: tuple[str, ...] = (),
+        key: str = "",
+        max_refs: int = 0,
+        ref_store: RefStore | None = None,
+    ) -> None:
         note_source("repository")
         self.path = path
         self.key = key
@@ -27,10 +35,12 @@ class Repository:
         """Prefixes of hidden refs: their objects cannot be read by id unless a branch or tag also reaches them."""
         self.max_refs = max_refs
         """Maximum number of branches, tags and notes; 0 means no limit."""
+        self.ref_store = ref_store
+        """Place of the refs if the directory is only a copy of a repository in a bucket."""
 
     def without(self, *hidden: str) -> "Repository":
         """Return this repository as seen by a caller who must not see the refs with these prefixes."""
-        return Repository(self.path, hidden, self.key, self.max_refs)
+        return Repository(self.path, hidden, self.key, self.max_refs, self.ref_store)
 
     def is_empty(self) -> bool:
         """Return whether it has neither branches nor tags."""
@@ -52,6 +62,9 @@ class Repository:
         """Point HEAD at a branch atomically: readers see the old name or the new one."""
         if ref_name_error(branch) is not None:
             raise ValueError("A branch cannot be called so")
+        if self.ref_store is not None:
+            self.ref_store.set_head(branch)
+            return
         # Not through HEAD.lock as git does: a crash would leave the lock file and block all later changes.
         temporary = self.path / f"tmp_HEAD_{secrets.token_hex(8)}"
         write_durably(temporary, f"ref: refs/heads/{branch}\n".encode())

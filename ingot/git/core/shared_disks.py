@@ -185,15 +185,17 @@ def now_on_disk(folder: Path) -> float:
 
 
 @contextmanager
-def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
+def file_lock(path: Path, *, wait: bool = True, shared: bool = False) -> Iterator[bool]:
     """Hold the lock of a file, which is created if needed; yield False if another process has it and ``wait`` is off.
+
+    Several may hold a ``shared`` lock.
 
     A file, because locks of folders exclude no other machine. The system releases the lock when the process ends.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             yield False
         else:

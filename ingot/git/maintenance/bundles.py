@@ -8,6 +8,7 @@ from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError, GitTimeout
 from ingot.git.core.layout import MERGE_REQUEST_REFS
 from ingot.git.core.refs import HEADS, TAGS, read_head, read_refs
+from ingot.git.core.repository import Repository
 from ingot.git.maintenance.fetch import MAX_MEMORY, empty_repository, point_head, remove_ambiguous_refs
 from ingot.git.maintenance.object_limits import largest_objects, size_error
 
@@ -70,7 +71,7 @@ def fetch_bundle(
         empty_repository(repository)
         return too_large
     remove_ambiguous_refs(repository)
-    point_head(repository, _head_branch(repository, listing))
+    point_head(Repository(repository), _head_branch(repository, listing))
     return None
 
 

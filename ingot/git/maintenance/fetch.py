@@ -115,7 +115,7 @@ def fetch_into(
         reason = size_error(largest_objects(path)) if into_empty else None
         if into_empty and reason is None:
             remove_ambiguous_refs(path)
-            point_head(path, head)
+            point_head(Repository(path), head)
     except ImportTooLarge:
         reason = "The repository is too large"
     except ImportTooSlow:
@@ -299,13 +299,13 @@ def remove_ambiguous_refs(path: Path) -> None:
         run_git(["update-ref", "--stdin", "-z"], path, commands)
 
 
-def point_head(path: Path, remote_head: bytes | None) -> None:
+def point_head(repository: Repository, remote_head: bytes | None) -> None:
     """Make HEAD point at a branch of the remote repository, or at another one if that does not exist."""
-    branches = read_refs(path, (HEADS,))
-    for name in (remote_head, read_head(path), *_DEFAULT_BRANCHES, *branches):
+    branches = read_refs(repository.path, (HEADS,))
+    for name in (remote_head, read_head(repository.path), *_DEFAULT_BRANCHES, *branches):
         if name is not None and name in branches:
             try:
-                Repository(path).set_head(name.removeprefix(HEADS).decode())
+                repository.set_head(name.removeprefix(HEADS).decode())
             except UnicodeDecodeError:  # git accepts such names, but the API cannot return them.
                 continue
             return

@@ -33,7 +33,7 @@ def fill_fork(source: Path, folder: Path) -> None:
     peeled = _packed_peeled_tags(source)
     make_bare_repository(folder, head)
     present = []
-    if not _has_other_commits(source, refs):
+    if not has_other_commits(source, refs):
         link_objects(source / "objects", folder / "objects")
         present = _existing_refs(folder, refs, peeled)
     missing = refs.keys() - {ref.name for ref in present}
@@ -43,7 +43,7 @@ def fill_fork(source: Path, folder: Path) -> None:
         write_durably(folder / "packed-refs", format_packed_refs(present))
 
 
-def _has_other_commits(source: Path, public: dict[bytes, str]) -> bool:
+def has_other_commits(source: Path, public: dict[bytes, str]) -> bool:
     """Return whether other refs reach commits that the public ones do not."""
     others = set(read_refs(source).values()) - set(public.values())
     if not others:

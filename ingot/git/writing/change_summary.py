@@ -46,8 +46,13 @@ class PushSummary(msgspec.Struct, frozen=True):
     """Oldest first; fewer than ``commits`` if these are many or their messages are long."""
 
 
-def summarize_push(repository: Repository, update: RefUpdate, default_branch: str) -> PushSummary:
-    """Summarize an applied ref update; a new branch is compared with the default branch."""
+def summarize_push(
+    repository: Repository, update: RefUpdate, default_branch: str, default_tip: str | None = None
+) -> PushSummary:
+    """Summarize a ref update; a new branch is compared with the default branch.
+
+    ``default_tip`` is the commit of the default branch if the same push updates it.
+    """
     tip = None if update.deletes else commit_id_or_none(repository, update.new)
     commit = commit_or_none(repository, tip) if tip else None
     if commit is None:
@@ -56,7 +61,7 @@ def summarize_push(repository: Repository, update: RefUpdate, default_branch: st
         return PushSummary(0, commit.title)
     base = update.old
     if update.creates and update.branch != default_branch:
-        base = repository.tip(f"refs/heads/{default_branch}") or NO_OID
+        base = default_tip or repository.tip(f"refs/heads/{default_branch}") or NO_OID
     return _summarize_commits(repository, commit.oid, base, commit.title)
 
 

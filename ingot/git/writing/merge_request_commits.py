@@ -9,7 +9,7 @@ from ingot.git.core.repository import Repository
 from ingot.git.diffs.tree_changes import has_too_many_changes
 from ingot.git.history.commits import NO_OID, commit_or_none
 from ingot.git.history.log import BUFFERED_OUTPUT
-from ingot.git.writing.pinned_commits import pin_ref
+from ingot.git.writing.pinned_commits import pin_commits, pin_ref
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
 
 _MAX_ATTEMPTS = 5
@@ -22,15 +22,19 @@ def copy_commit(source: Repository, target: Repository, oid: str) -> None:
     """Copy a commit of ``source`` with its history to ``target``; only missing objects are transferred."""
     if commit_or_none(target, oid) is not None:
         return
-    try:
+    if target.ref_store is not None:
         _fetch(source, target, oid)
+        pin_commits(target, [oid])
+        return
+    try:
+        _fetch(source, target, f"+{oid}:{pin_ref(oid)}")
     except GitError:
         # If two processes fetch the same commit, one of them finds the ref locked.
         if commit_or_none(target, oid) is None:
             raise
 
 
-def _fetch(source: Repository, target: Repository, oid: str) -> None:
+def _fetch(source: Repository, target: Repository, refspec: str) -> None:
     run_git(
         [
             "fetch",
@@ -41,7 +45,7 @@ def _fetch(source: Repository, target: Repository, oid: str) -> None:
             "--upload-pack=git -c safe.directory='*' upload-pack",
             "--",
             str(source.path.absolute()),
-            f"+{oid}:{pin_ref(oid)}",
+            refspec,
         ],
         target.path,
         timeout=_FETCH_SECONDS,

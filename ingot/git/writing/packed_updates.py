@@ -13,7 +13,7 @@ from typing import Self
 
 from ingot.core.storage.folders import sync_folder
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import noticing_removal
+from ingot.git.core.errors import GitError, noticing_removal
 from ingot.git.core.layout import write_durably
 from ingot.git.core.names import is_well_formed_ref
 from ingot.git.core.refs import HEADS, PackedRef, format_packed_refs, read_packed_refs, read_refs
@@ -27,11 +27,11 @@ _RETRY_SECONDS = 0.01
 _PACKED = b"packed-refs"
 
 
-class InvalidTarget(Exception):
+class InvalidTarget(GitError):
     """The new object of a ref is missing, or is not a commit although the ref is a branch."""
 
     def __init__(self, ref: str) -> None:
-        super().__init__(ref)
+        super().__init__("update-ref", 1, "")
         self.ref = ref
 
 
@@ -41,6 +41,9 @@ def update_many_refs(repository: Repository, updates: Sequence[RefUpdate]) -> No
     Raise ``RefMoved``, ``RefNameConflict`` or ``InvalidTarget``. A process that is killed in between leaves every ref
     at its old or new value, and lock files, which ``break_stale_locks`` removes.
     """
+    if repository.ref_store is not None:
+        repository.ref_store.update(updates)
+        return
     root, names = os.fsencode(repository.path) + b"/", [update.ref.encode() for update in updates]
     if not all(map(is_well_formed_ref, names)):
         raise ValueError("A reference cannot be called so")
@@ -159,7 +162,7 @@ def _require_old_values(repository: Repository, updates: Sequence[RefUpdate]) ->
 def _peeled_targets(repository: Repository, updates: Sequence[RefUpdate]) -> dict[str, str | None]:
     """Return the object that each new object points at if it is an annotated tag; raise ``InvalidTarget``."""
     oids = sorted({update.new for update in updates if not update.deletes})
-    types, peeled = _object_types(repository, oids)
+    types, peeled = object_types(repository, oids)
     for update in updates:
         if update.deletes:
             continue
@@ -169,7 +172,7 @@ def _peeled_targets(repository: Repository, updates: Sequence[RefUpdate]) -> dic
     return peeled
 
 
-def _object_types(repository: Repository, oids: Sequence[str]) -> tuple[dict[str, str | None], dict[str, str | None]]:
+def object_types(repository: Repository, oids: Sequence[str]) -> tuple[dict[str, str | None], dict[str, str | None]]:
     """Return the types of objects (None for a missing one), and the objects that annotated tags point at."""
     if not oids:
         return {}, {}
@@ -189,7 +192,7 @@ def _write_packed_refs(repository: Repository, updates: Sequence[RefUpdate], pee
     packed = read_packed_refs(repository.path)
     refs = {ref.name: ref for ref in packed.refs}
     if not packed.fully_peeled:
-        _, targets = _object_types(repository, sorted({ref.oid for ref in packed.refs}))
+        _, targets = object_types(repository, sorted({ref.oid for ref in packed.refs}))
         refs = {name: ref._replace(peeled=targets[ref.oid]) for name, ref in refs.items()}
     for update in updates:
         name = update.ref.encode()

@@ -4,7 +4,8 @@ import secrets
 
 from ingot.git.core.layout import write_durably
 from ingot.git.core.repository import Repository
-from ingot.git.writing.ref_updates import RefUpdate, update_refs
+from ingot.git.history.commits import NO_OID
+from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
 
 PIPELINE_REFS = "refs/pipelines"
 
@@ -23,6 +24,12 @@ def ensure_pipeline_ref(repository: Repository, pipeline_id: int, oid: str) -> N
     name = pipeline_ref(pipeline_id)
     if repository.tip(name) is not None:
         return
+    if repository.ref_store is not None:
+        try:
+            update_refs(repository, [RefUpdate(name, NO_OID, oid)])
+        except RefMoved:  # Another process has created it.
+            pass
+        return
     folder = repository.path / PIPELINE_REFS
     folder.mkdir(exist_ok=True)
     temporary = repository.path / f"tmp_ref_{secrets.token_hex(8)}"
@@ -33,6 +40,6 @@ def ensure_pipeline_ref(repository: Repository, pipeline_id: int, oid: str) -> N
 def delete_pipeline_refs(repository: Repository, pipeline_ids: list[int]) -> None:
     """Delete the refs of pipelines that have one."""
     values = {name: repository.tip(name) for name in map(pipeline_ref, pipeline_ids)}
-    updates = [RefUpdate(name, oid, "0" * 40) for name, oid in values.items() if oid is not None]
+    updates = [RefUpdate(name, oid, NO_OID) for name, oid in values.items() if oid is not None]
     if updates:
         update_refs(repository, updates)

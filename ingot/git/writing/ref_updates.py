@@ -72,6 +72,11 @@ class RefNameConflict(Exception):
 
 def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
     """Update refs in one transaction; returns when they are on disk. Raise ``RefMoved`` or ``RefNameConflict``."""
+    if repository.ref_store is not None:
+        if not all(is_well_formed_ref(update.ref.encode()) for update in updates):
+            raise ValueError("A reference cannot be called so")
+        repository.ref_store.update(updates)
+        return
     script = b"".join(_command_line(update) for update in updates)
     await_refs(repository.path, [update.ref for update in updates])
     try:
@@ -156,6 +161,11 @@ def _lock_file(repository: Repository, name: str) -> bytes:
     return os.fsencode(repository.path) + b"/" + name.encode() + b".lock"
 
 
+def choose_first_head(created: Sequence[str]) -> str:
+    """Return the branch for HEAD among the first branches of a repository."""
+    return next((name for name in ("main", "master") if name in created), created[0])
+
+
 def set_first_head(repository: Repository, created: Sequence[str]) -> str:
     """Point HEAD at one of the first branches of a repository; return the branch that it points at.
 
@@ -164,7 +174,7 @@ def set_first_head(repository: Repository, created: Sequence[str]) -> str:
     head = repository.head_branch()
     if not created or repository.branch_exists(head):
         return head
-    chosen = next((name for name in ("main", "master") if name in created), created[0])
+    chosen = choose_first_head(created)
 
     def unless_head_exists() -> str | None:
         return None if repository.branch_exists(repository.head_branch()) else chosen

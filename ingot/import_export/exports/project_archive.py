@@ -119,7 +119,7 @@ class ProjectArchive:
 def write_repository_bundle(archive: ExportWriter, store: RepositoryStore, name: str, key: str) -> None:
     """Add the bundle of a repository, unless it is empty."""
     with archive.scratch_path() as path:
-        if write_bundle(store.path_of(key), path):
+        if write_bundle(store.open(key).path, path):
             with path.open("rb") as file:
                 archive.add_file(name, file)
 

@@ -64,6 +64,8 @@ def fetch_repository(
     if error is not None:
         empty_repository(path)
         raise SourceError(error)
+    if repository.ref_store is not None:
+        repository.ref_store.publish()
     return _public_refs(path)
 
 
@@ -110,13 +112,18 @@ def _apply(repository: Repository, incoming: Mapping[str, str], imported: Mappin
         except (RefMoved, RefNameConflict):
             problems.append(f"{ref} could not be updated, because of another change of a ref here.")
     if not problems:
-        point_head(repository.path, None)
+        point_head(repository, None)
     return problems
 
 
 def _delete_staged(repository: Repository) -> None:
     staged = read_refs(repository.path, (_STAGED.encode(),))
-    if staged:
+    if staged and repository.ref_store is not None:
+        # They are in the local copy only.
+        update_refs(
+            Repository(repository.path), [RefUpdate(name.decode(), oid, NO_OID) for name, oid in staged.items()]
+        )
+    elif staged:
         update_refs(
             repository, [RefUpdate(name.decode(errors="surrogateescape"), oid, NO_OID) for name, oid in staged.items()]
         )

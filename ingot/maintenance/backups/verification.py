@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, delete, select
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.names import NAMESPACES
+from ingot.git.bucket.service import forget_repositories
 from ingot.git.maintenance.store import DEFAULT_STORAGE, RepositoryStore, key_in
 from ingot.maintenance.backups.layout import BackupError, Progress, RepositoryEntry
 from ingot.maintenance.backups.repositories import repository_entry
@@ -109,6 +110,7 @@ def _assign_to_default_storage(db: Connection) -> None:
         elsewhere = select(table.c.id, table.c.repository_key).where(table.c.repository_key.like("%:%"))
         for row_id, key in db.rows(elsewhere):
             db.update(table, row_id, repository_key=key_in(DEFAULT_STORAGE, key))
+    forget_repositories(db)
 
 
 def _delete_project(db: Connection, project: _LiveRepository, key: str) -> None:

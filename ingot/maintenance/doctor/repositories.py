@@ -10,7 +10,9 @@ from sqlalchemy import bindparam, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.errors import Unavailable
 from ingot.core.jobs.tables import jobs
+from ingot.git.core.errors import DamagedRepository
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.housekeeping import list_temporary, remove_temporary
 from ingot.git.maintenance.integrity import find_problems, has_our_config, restore_config
@@ -68,6 +70,8 @@ def check_repositories(database: Database, store: RepositoryStore, *, contents: 
     for storage in sorted(unavailable):
         root = store.roots[storage]
         yield DoctorFinding(f"The repository storage {storage} is not available: check that {root} is mounted")
+    if store.has_bucket:
+        yield from map(DoctorFinding, store.in_bucket.problems())
     live = [_LiveProject(*row) for row in database.read(lambda db: db.rows(_LIVE_PROJECTS))]
     wikis = database.read(lambda db: [*db.rows(_LIVE_WIKIS), *db.rows(_GROUP_WIKIS)])
     live += [_LiveProject(owner_id, f"{path}.wiki", None, key, "none") for owner_id, path, key in wikis]
@@ -90,6 +94,9 @@ def check_repositories(database: Database, store: RepositoryStore, *, contents: 
 def _check_project(
     database: Database, store: RepositoryStore, project: _LiveProject, *, contents: bool
 ) -> Iterator[DoctorFinding]:
+    if store.is_in_bucket(project.key):
+        yield from _check_stored(database, store, project, contents=contents)
+        return
     path = store.path_of(project.key)
     if not path.is_dir():
         # The project may have been deleted meanwhile, and a running import creates the repository itself.
@@ -109,6 +116,25 @@ def _check_project(
     for error in find_problems(path, deep=False, contents=contents):
         if error != _NO_HEAD or project.default_branch is None:
             yield DoctorFinding(f"The repository of {project.full_path} is damaged, {path}: {error}")
+
+
+def _check_stored(
+    database: Database, store: RepositoryStore, project: _LiveProject, *, contents: bool
+) -> Iterator[DoctorFinding]:
+    """Check a repository in the bucket; its objects only with ``contents``, because they may have to be downloaded."""
+    if not store.exists(project.key):
+        if database.read(lambda db: _is_live(db, project)):
+            yield DoctorFinding(f"{project.full_path} has no repository in the bucket: restore it from a backup")
+        return
+    if not contents:
+        return
+    try:
+        path = store.open(project.key).path
+    except (DamagedRepository, Unavailable) as error:  # Reported as a problem.
+        yield DoctorFinding(f"The repository of {project.full_path} cannot be read from the bucket: {error}")
+        return
+    for problem in find_problems(path, deep=False, contents=True):
+        yield DoctorFinding(f"The repository of {project.full_path} is damaged: {problem}")
 
 
 def _check_head(

@@ -8,7 +8,7 @@ from ingot.core.disk_errors import is_storage_full
 from ingot.core.jobs.handlers import RetryLater
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.maintenance.fetch import NO_SPACE
-from ingot.git.maintenance.store import RepositoryStore, new_key
+from ingot.git.maintenance.store import DEFAULT_STORAGE, RepositoryStore, new_key, storage_of
 from ingot.projects.forks.queries import JOB_KEY, copy_or_none
 from ingot.projects.forks.service import fail_copy, finish_copy, start_copy
 from ingot.projects.imports.jobs import import_result_of
@@ -33,7 +33,7 @@ class ForkJobs:
         if copy is None:
             return
         database.write(partial(start_copy, project_id=project_id))
-        key = new_key()
+        key = new_key(DEFAULT_STORAGE if copy.source_key is None else storage_of(copy.source_key))
         try:
             if copy.source_key is None:
                 raise MissingRepository

@@ -126,6 +126,8 @@ class ImportJobs:
         """
         if not self._store.exists(key):  # A crash between the removal and the creation of the repository.
             self._store.create(key, branch)
+        if self._store.is_in_bucket(key):
+            self._store.open(key)  # Creates the local copy.
         if not locks.enter_context(file_lock(self._store.path_of(key) / "ingot-import", wait=False)):
             raise RetryLater(LOCK_RETRY_SECONDS)
 
@@ -149,9 +151,11 @@ class ImportJobs:
                 monitor.check_pending,
                 max_bytes=max_bytes,
             )
-            repository = self._store.open(key)
-            if reason is None and (reason := repository.ref_limit_error()) is not None:
+            if reason is None and (reason := self._ref_limit_error(path)) is not None:
                 empty_repository(path)
+            repository = self._store.open(key)
+            if reason is None and repository.ref_store is not None:
+                repository.ref_store.publish()
             return ImportFailure(reason, reason in TRANSIENT_REASONS) if reason else import_result_of(repository)
         except (RequestRefused, RequestFailed) as error:
             passing = error.temporary or error.reason.startswith(_SERVER_FAILED)
@@ -159,6 +163,9 @@ class ImportJobs:
         except (OSError, MissingRepository, GitError) as error:
             log_failure("import not stored", error)
             return ImportFailure(NO_SPACE if is_storage_full(error) else NOT_STORED, True)
+
+    def _ref_limit_error(self, path: Path) -> str | None:
+        return Repository(path, max_refs=self._store.max_refs).ref_limit_error()
 
     def _max_import_bytes(self, path: Path) -> int:
         free = max(0, shutil.disk_usage(path).free - RESERVED_BYTES)

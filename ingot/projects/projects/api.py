@@ -85,13 +85,14 @@ def project_lookup_in_path(call: Call) -> tuple[Access, policy.ProjectLookup]:
 
 def repository_store(settings: Settings) -> RepositoryStore:
     """Return the store of all repositories of the instance."""
-    return _store_at(settings.data, settings.repository_storages, settings.max_refs)
+    return _store_at(settings.data, settings.repository_storages, settings.repository_cache, settings.max_refs)
 
 
-@lru_cache(8)
-def _store_at(data: Path, storages: str, max_refs: int) -> RepositoryStore:
-    others = Settings(data=data, repository_storages=storages).storage_directories
-    return RepositoryStore(data / "repositories", others, max_refs)
+@lru_cache(64)
+def _store_at(data: Path, storages: str, cache: str, max_refs: int) -> RepositoryStore:
+    settings = Settings(data=data, repository_storages=storages, repository_cache=cache)
+    others, in_bucket = settings.storage_directories, settings.storage_in_bucket
+    return RepositoryStore(data / "repositories", others, max_refs, in_bucket)
 
 
 def project_page(call: Call, listing: Listing[Project], params: ListProjects) -> Listing[SimpleProjectView]:

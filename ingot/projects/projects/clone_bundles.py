@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ingot.core.settings import BUNDLES, Settings
+from ingot.core.bucket_settings import BUNDLES
+from ingot.core.settings import Settings
 from ingot.core.storage.configuration import file_storage
 from ingot.core.storage.files import FileStorage
 from ingot.git.core.refs import HEADS, TAGS, read_refs

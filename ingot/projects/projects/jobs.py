@@ -20,6 +20,7 @@ from ingot.projects.uploads.files import UploadFiles
 
 SWEEP_AFTER_SECONDS = 3600
 SWEEP_PROJECTS = "sweep_repositories"
+SWEEP_PACKS = "sweep_packs"
 _BY_KEY = select(projects.c.id).where(projects.c.repository_key == bindparam("key"))
 _WIKI_BY_KEY = select(project_wikis.c.id).where(project_wikis.c.repository_key == bindparam("key"))
 _GROUP_WIKI_BY_KEY = select(group_wikis.c.id).where(group_wikis.c.repository_key == bindparam("key"))
@@ -47,6 +48,11 @@ def delete_unused_repository(database: Database, store: RepositoryStore, key: st
             store.remove(key)
     except (Unavailable, OSError) as error:  # The daily sweep removes it.
         log_failure("repository of a refused project not removed", error)
+
+
+def enqueue_pack_sweep(db: Connection) -> None:
+    """Enqueue the deletion of packs in the bucket that nothing uses."""
+    enqueue(db, SWEEP_PACKS, None, unique_key=SWEEP_PACKS)
 
 
 class ProjectJobs:
@@ -79,7 +85,11 @@ class ProjectJobs:
         key = payload["repository_key"]
         if not self._store.exists(key):
             return
-        run_housekeeping(self._store.path_of(key))
+        refs = self._store.open(key).ref_store
+        if refs is not None:
+            refs.tidy()
+        else:
+            run_housekeeping(self._store.path_of(key))
         self.update_statistics(database, payload)
         self._bundles.update(self._store.open(key))
 
@@ -104,6 +114,10 @@ class ProjectJobs:
         differs = database.read(lambda db: reconcile_head(db, self._store, project_id))
         if differs is not None:
             database.write(lambda db: record_head(db, project_id, *differs))
+
+    def sweep_packs(self, _database: Database, _payload: Any) -> None:
+        """Delete packs in the bucket that no repository lists, and objects that no row has."""
+        self._store.in_bucket.delete_unused_packs()
 
     def sweep(self, database: Database, _payload: Any) -> None:
         """Remove repositories and bundles without a row, and locks, left by a crash or a failed creation."""

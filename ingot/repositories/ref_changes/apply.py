@@ -7,6 +7,9 @@ updated.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
+
+import msgspec
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -27,6 +30,7 @@ from ingot.git.writing.ref_updates import (
     RefNameConflict,
     RefUpdate,
     break_stale_locks,
+    choose_first_head,
     locked_refs,
     set_first_head,
     sync_refs,
@@ -46,7 +50,13 @@ from ingot.repositories.ref_changes.queries import (
     open_intents,
     open_intents_in,
 )
-from ingot.repositories.ref_changes.service import RepositoryState, delete_intent, open_intent, record_ref_updates
+from ingot.repositories.ref_changes.service import (
+    RepositoryState,
+    delete_intent,
+    new_intent,
+    record_ref_updates,
+    store_intent,
+)
 from ingot.repositories.ref_changes.tables import RefIntent
 
 RECONCILE_CHANGES = "reconcile_ref_changes"
@@ -61,6 +71,18 @@ MAX_PUSH_OPTION_LENGTH = 50_000
 _KEPT_OPTIONS = ("ci.", "merge_request.", "mirror.")
 _REF_KINDS = {"heads": "branch", "tags": "tag"}
 IntentCallback = Callable[[Connection], None]
+
+
+class PreparedChange(NamedTuple):
+    """Ref changes that the policy has accepted."""
+
+    intent: RefIntent
+    """The intent, which is not stored yet."""
+    project: Project
+    check: IntentCallback
+    """Checks that belong into the transaction of the intent, or of the change where there is none."""
+
+
 AccessLookup = Callable[[Connection], tuple[Access, Project]]
 """Returns the caller's current access and the project; raises if it is hidden from the caller."""
 
@@ -89,7 +111,7 @@ def change_refs(
     been recorded; an exception from it aborts the change. ``access`` spares the lookup of the actor's access.
     """
     lookup_access = access_lookup(actor, project.id) if access is None else lambda _: (access, project)
-    intent = begin_ref_updates(
+    prepared = prepare_ref_updates(
         database,
         repository,
         actor,
@@ -100,18 +122,62 @@ def change_refs(
         in_intent_transaction=in_intent_transaction,
         push_options=push_options,
     )
+    intent = None if repository.ref_store is not None else begin_ref_updates(database, prepared)
     try:
-        update_refs(repository, updates)
+        if intent is None:
+            commit_ref_updates(database, repository, prepared, updates)
+        else:
+            update_refs(repository, updates)
     except RefMoved:
-        database.write(lambda db: delete_intent(db, intent.key))
+        if intent is not None:
+            discard_intent(database, intent)
         raise Conflict("The branch has changed in the meantime. Please try again.") from None
     except RefNameConflict as conflict:
-        database.write(lambda db: delete_intent(db, intent.key))
+        if intent is not None:
+            discard_intent(database, intent)
         raise Invalid(_ref_conflict_message(conflict)) from None
-    finish_ref_updates(database, repository, intent, updates, project)
+    if intent is not None:
+        finish_ref_updates(database, repository, intent, updates, project)
 
 
-def begin_ref_updates(
+def begin_ref_updates(database: Database, prepared: PreparedChange) -> RefIntent:
+    """Commit the intent of a change."""
+
+    def write(db: Connection) -> RefIntent:
+        prepared.check(db)
+        return store_intent(db, prepared.intent)
+
+    return database.write(write)
+
+
+def commit_ref_updates(
+    database: Database,
+    repository: Repository,
+    prepared: PreparedChange,
+    updates: Sequence[RefUpdate],
+    packs: Sequence[str] = (),
+) -> None:
+    """Change refs of a repository in a bucket and record the change, in one transaction.
+
+    Raises ``RefMoved``, ``RefNameConflict`` or ``InvalidTarget``. ``packs`` are those that a push has brought.
+    """
+    refs = repository.ref_store
+    if refs is None:
+        raise ValueError("The refs of a directory need an intent")
+    project = prepared.project
+    first = _first_head_or_none(repository, project, updates)
+    after = _repository_state(database, repository, prepared.intent, updates, project, planned_head=first)
+    after = msgspec.structs.replace(after, is_empty=lambda db: not refs.has_branches(db))
+    refs.update(
+        updates,
+        check=prepared.check,
+        record=lambda db: record_ref_updates(db, prepared.intent, updates, after),
+        first_head=first,
+        packs=packs,
+    )
+
+
+def prepare_ref_updates(
     database: Database,
     repository: Repository,
     actor: Actor,
@@ -124,8 +190,8 @@ def begin_ref_updates(
     env: Mapping[str, str] | None = None,
     in_intent_transaction: IntentCallback | None = None,
     push_options: Sequence[str] = (),
-) -> RefIntent:
-    """Check updates and commit an intent for them, all or none; raise ``Denied`` if one is refused.
+) -> PreparedChange:
+    """Check updates, all or none; raise ``Denied`` if one is refused.
 
     ``env`` gives git access to the quarantined objects of a push that is not accepted yet. ``deploy_key_id`` is the
     deploy key that pushes, if the caller is not a user. ``push_options`` are those of ``git push -o``.
@@ -166,22 +232,23 @@ def begin_ref_updates(
             env,
             from_git_client=context.from_git_client,
         )
-    reconcile_predecessors(database, repository, context.project.id, updates)
-    break_stale_locks(repository, [update.ref for update in updates])
+    if repository.ref_store is None:
+        reconcile_predecessors(database, repository, context.project.id, updates)
+        break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None
     kept_options = _kept_options(push_options)
     deleted_branches = {update.branch for update in updates if update.deletes and update.branch is not None}
 
-    def write(db: Connection) -> RefIntent:
+    def check(db: Connection) -> None:
         require_current_place(db, repository, context.project.id)
         if in_intent_transaction is not None:
             in_intent_transaction(db)
         # Checked again, since one of them may have become the default branch in the meantime.
         if deleted_branches and lock_default_branch(db, context.project.id) in deleted_branches:
             raise Denied(DEFAULT_BRANCH_REFUSAL)
-        return open_intent(db, context.project.id, actor_id, via, updates, deploy_key_id, kept_options)
 
-    return database.write(write)
+    intent = new_intent(database.clock(), context.project.id, actor_id, via, updates, deploy_key_id, kept_options)
+    return PreparedChange(intent, context.project, check)
 
 
 def require_ref_limit(repository: Repository, updates: Sequence[RefUpdate]) -> None:
@@ -331,21 +398,41 @@ def _repository_state(
     intent: RefIntent,
     completed: Sequence[RefUpdate],
     project: Project | None = None,
+    planned_head: str | None = None,
 ) -> RepositoryState:
+    """Return the state after updates; with refs in a bucket, before these are made."""
     if project is None:
         project = database.read(partial(project_or_none, project_id=intent.project_id))
-    created = [update.branch for update in completed if update.creates and update.branch is not None]
-    # Only an empty project gets a new default branch; otherwise HEAD follows the project's row.
-    first = created if project is not None and project.empty else []
-    head = set_first_head(repository, first)
-    summaries = {update.ref: summarize_push(repository, update, head) for update in completed[:MAX_DESCRIBED_REFS]}
+    if repository.ref_store is not None:
+        head = planned_head or repository.head_branch()
+    else:
+        head = set_first_head(repository, _first_branches(project, completed))
+    base = next((update.new for update in completed if update.branch == head), None)
+    summaries = {
+        update.ref: summarize_push(repository, update, head, base) for update in completed[:MAX_DESCRIBED_REFS]
+    }
     merged_heads = _merge_request_heads(database, repository, intent.project_id, completed)
     configured = (
         ()
         if project is None
         else database.ports[PipelineConfigurations].configured_refs(repository, project, tuple(completed))
     )
-    return RepositoryState(head, lambda: not repository.branches_exist(), summaries, merged_heads, configured)
+    return RepositoryState(head, lambda _: not repository.branches_exist(), summaries, merged_heads, configured)
+
+
+def _first_branches(project: Project | None, completed: Sequence[RefUpdate]) -> list[str]:
+    """Return the created branches of an empty project, which get its HEAD; otherwise HEAD follows the project's row."""
+    if project is None or not project.empty:
+        return []
+    return [update.branch for update in completed if update.creates and update.branch is not None]
+
+
+def _first_head_or_none(repository: Repository, project: Project, updates: Sequence[RefUpdate]) -> str | None:
+    created = _first_branches(project, updates)
+    head = repository.head_branch()
+    if not created or head in created or repository.branch_exists(head):
+        return None
+    return choose_first_head(created)
 
 
 def _kept_options(options: Sequence[str]) -> list[str]:

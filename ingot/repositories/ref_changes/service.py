@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import bindparam, delete, update
 
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import add_duration
+from ingot.core.db.times import Timestamp, add_duration
 from ingot.core.events.bus import emit
 from ingot.git.writing.change_summary import PushSummary
 from ingot.git.writing.ref_updates import RefUpdate
@@ -36,7 +36,7 @@ class RepositoryState(msgspec.Struct, frozen=True):
     """State of a repository after a change."""
 
     head: str
-    is_empty: Callable[[], bool]
+    is_empty: Callable[[Connection], bool]
     """Called while other records are locked out, so that the later of two concurrent changes sees the final state."""
     summaries: dict[str, PushSummary] = msgspec.field(default_factory=dict)
     """Summaries of the first updates, by full ref name."""
@@ -46,8 +46,8 @@ class RepositoryState(msgspec.Struct, frozen=True):
     """Full names of updated refs whose commits have a configuration of pipelines."""
 
 
-def open_intent(
-    db: Connection,
+def new_intent(
+    now: Timestamp,
     project_id: int,
     actor_id: int | None,
     via: str,
@@ -55,13 +55,25 @@ def open_intent(
     deploy_key_id: int | None = None,
     push_options: Sequence[str] = (),
 ) -> RefIntent:
-    """Store the intent to change refs, before git changes them."""
+    """Return an intent that is not stored: where one transaction changes and records refs, it is never."""
     key = secrets.token_hex(16)
     document = msgspec.json.encode(updates).decode()
-    row = {"key": key, "project_id": project_id, "actor_id": actor_id, "via": via, "updates": document}
     options = msgspec.json.encode(push_options).decode() if push_options else None
-    number = db.insert(ref_intents, **row, created_at=db.now, deploy_key_id=deploy_key_id, push_options=options)
-    return RefIntent(number, key, project_id, actor_id, via, document, db.now, deploy_key_id, options)
+    return RefIntent(0, key, project_id, actor_id, via, document, now, deploy_key_id, options)
+
+
+def store_intent(db: Connection, intent: RefIntent) -> RefIntent:
+    """Store the intent to change refs, before git changes them."""
+    columns = {name: value for name, value in msgspec.structs.asdict(intent).items() if name != "id"}
+    number = db.insert(ref_intents, **{**columns, "created_at": db.now})
+    return msgspec.structs.replace(intent, id=number, created_at=db.now)
+
+
+def open_intent(
+    db: Connection, project_id: int, actor_id: int | None, via: str, updates: Sequence[RefUpdate]
+) -> RefIntent:
+    """Store the intent of a change that was made already."""
+    return store_intent(db, new_intent(db.now, project_id, actor_id, via, updates))
 
 
 def delete_intent(db: Connection, key: str) -> None:
@@ -93,7 +105,7 @@ def record_ref_updates(
     if project.empty and after.head != project.default_branch:
         db.update(projects, project.id, default_branch=after.head)
         rename_branch_rule(db, project.id, project.default_branch, after.head)
-    db.update(projects, project.id, empty=after.is_empty())
+    db.update(projects, project.id, empty=after.is_empty(db))
     enqueue_statistics_update(db, project)
     enqueue_housekeeping(db, project, run_at=add_duration(db.now, seconds=HOUSEKEEPING_DELAY_SECONDS))
     emit(

@@ -43,7 +43,7 @@ def record_first_commit(db: Connection, event: ProjectInitialized) -> None:
         messages = (CommitMessage(event.update.new, FIRST_COMMIT_MESSAGE),)
         summaries = {event.update.ref: PushSummary(1, FIRST_COMMIT_MESSAGE, messages)}
         record_ref_updates(
-            db, intent, [event.update], RepositoryState(project.default_branch, lambda: False, summaries)
+            db, intent, [event.update], RepositoryState(project.default_branch, lambda _: False, summaries)
         )
 
 

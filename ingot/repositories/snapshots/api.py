@@ -4,6 +4,7 @@ from ingot.core.access.rules import administrators
 from ingot.core.api.routes import Call, Routes, StreamedResponse
 from ingot.core.errors import NotFound
 from ingot.git.maintenance.snapshots import snapshot_pieces
+from ingot.git.maintenance.store import storage_of
 from ingot.projects.projects.api import project_in_path, repository_store
 from ingot.projects.projects.tables import Project
 from ingot.repositories.snapshots.params import GetSnapshot
@@ -17,8 +18,9 @@ routes = Routes("snapshots")
 def get_storage(call: Call, project: Project) -> ProjectStorageView:
     """Get the location of a project's repository."""
     store = repository_store(call.settings)
-    path = store.path_of(project.repository_key).relative_to(store.root)
-    return ProjectStorageView(project.id, path.with_suffix("").as_posix(), project.created_at, "default")
+    storage = storage_of(project.repository_key)
+    path = store.path_of(project.repository_key).relative_to(store.roots[storage])
+    return ProjectStorageView(project.id, path.with_suffix("").as_posix(), project.created_at, storage)
 
 
 @routes.get("/projects/:id/snapshot", on=project_in_path, may=administrators, returns=StreamedResponse, heavy=True)

@@ -8,7 +8,6 @@ key. The wiki of the project moves with it. It has no intents: its changes are r
 was accepted before repeats its changes in the new place.
 """
 
-import os
 import shutil
 import time
 from contextlib import ExitStack
@@ -78,20 +77,21 @@ class RepositoryMover:
             copies = [self._begin_copy(folders, each, move) for each in (key, wiki_key) if each is not None]
             for copy in copies:
                 copy.copy_everything()
+                copy.store_ahead()
             database.write(partial(begin_move, move=move))
             self._await_intents(database, move, Repository(source))
             for copy in copies:
                 copy.copy_changes()
         database.write(partial(finish_move, move=move, key=new_key, wiki_key=wiki_key))
         for copy in copies:
-            os.utime(copy.source)  # The sweep removes it an hour from now.
-            repeat_ref_changes(copy.source, Repository(self._store.path_of(copy.new_key)), copy.refs)
+            self._store.keep(copy.key)  # The sweep removes it an hour from now.
+            copy.refresh_source()
+            repeat_ref_changes(copy.source, self._store.open(copy.new_key), copy.refs)
 
     def _begin_copy(self, folders: ExitStack, key: str, move: StorageMove) -> "_RepositoryCopy":
         new_key = key_in(move.destination_storage_name, key)
         self._store.remove(new_key)  # The rest of an attempt that a crash interrupted.
-        source = self._store.open(key).path
-        return _RepositoryCopy(source, folders.enter_context(self._store.new_repository(new_key)), new_key)
+        return _RepositoryCopy(self._store, key, folders.enter_context(self._store.new_repository(new_key)), new_key)
 
     def _await_intents(self, database: Database, move: StorageMove, repository: Repository) -> None:
         """Wait until the ref changes that were accepted have been made and recorded."""
@@ -107,8 +107,10 @@ class RepositoryMover:
 class _RepositoryCopy:
     """Copy of a repository that is being moved."""
 
-    def __init__(self, source: Path, folder: Path, new_key: str) -> None:
-        self.source = source
+    def __init__(self, store: RepositoryStore, key: str, folder: Path, new_key: str) -> None:
+        self._store = store
+        self.key = key
+        self.source = store.open(key).path
         self.new_key = new_key
         self._folder = folder
         self.refs: dict[bytes, str] = {}
@@ -119,6 +121,15 @@ class _RepositoryCopy:
         self.refs = read_refs(self._folder)
         _check_objects(self._folder, self.refs, {})
 
+    def refresh_source(self) -> None:
+        """Bring the source up to date if it is only a copy of a repository in a bucket."""
+        if self._store.is_in_bucket(self.key):
+            self._store.open(self.key)
+
+    def store_ahead(self) -> None:
+        """Store what was copied before ref changes are refused, because an upload may take long."""
+        self._store.prepare(self.new_key, self._folder)
+
     def copy_changes(self) -> None:
         """Copy and check the current refs and the remaining objects.
 
@@ -126,6 +137,7 @@ class _RepositoryCopy:
         """
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
+            self.refresh_source()
             shutil.rmtree(self._folder / "refs")
             (self._folder / "packed-refs").unlink(missing_ok=True)
             copy_repository(self.source, self._folder)

@@ -1,8 +1,11 @@
 """Queries of repository storage moves."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import bindparam, select
 
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.core.errors import NotFound
 from ingot.git.maintenance.store import DEFAULT_STORAGE, key_in, storage_of
@@ -24,6 +27,12 @@ _ON_STORAGE = _LIVE.where(
     projects.c.repository_key >= bindparam("first"), projects.c.repository_key < bindparam("after")
 )
 _ON_DEFAULT = _LIVE.where(projects.c.repository_key.not_like("%:%"))
+_PATHS = select(projects.c.repository_key, projects.c.full_path).where(in_list(projects.c.repository_key, "keys"))
+_WIKI_PATHS = (
+    select(project_wikis.c.repository_key, projects.c.full_path)
+    .join(projects, projects.c.id == project_wikis.c.project_id)
+    .where(in_list(project_wikis.c.repository_key, "keys"))
+)
 
 
 def list_moves(db: Connection, page: Page, project_id: int | None = None) -> Listing[StorageMove]:
@@ -57,6 +66,12 @@ def projects_on_storage(db: Connection, storage: str) -> list[int]:
     if storage == DEFAULT_STORAGE:
         return [number for (number,) in db.rows(_ON_DEFAULT)]
     return [number for (number,) in db.rows(_ON_STORAGE, first=f"{storage}:", after=f"{storage};")]
+
+
+def paths_by_repository_key(db: Connection, keys: Sequence[str]) -> dict[str, str]:
+    """Return the full paths of projects and of their wikis, by the keys of repositories."""
+    found = dict(db.rows(_PATHS, keys=list(keys)))
+    return found | {key: f"{path}.wiki" for key, path in db.rows(_WIKI_PATHS, keys=list(keys))}
 
 
 def storage_of_project(project: Project) -> str:

@@ -24,11 +24,12 @@ from ingot.core.jobs.queue import enqueue
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.changed_files import changed_files_between
 from ingot.git.history.commits import NO_OID, Signature, branch_tip, read_commits
-from ingot.git.maintenance.store import RepositoryStore, new_key
+from ingot.git.maintenance.store import DEFAULT_STORAGE, RepositoryStore, new_key
 from ingot.git.trees.entries import TreeEntry
 from ingot.git.writing.commits import CommitMetadata, InvalidAction, TreeAction, commit_actions
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
 from ingot.projects.projects.service import HOUSEKEEP_PROJECT
+from ingot.projects.projects.storages import storage_for_new_repository
 from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.names import sanitize_file_name
 from ingot.repositories.ref_changes.moves import RepositoryMoved
@@ -72,7 +73,7 @@ def ensure_wiki(database: Database, store: RepositoryStore, owner: WikiOwner) ->
     key = database.read(partial(wiki_key_or_none, owner=owner))
     if key is not None:
         return store.open(key)
-    created_key = new_key(storage_of_owner(owner))
+    created_key = new_key(storage_of_owner(owner) or _storage_for_group(database, store))
     store.create(created_key, first_branch(owner))
     try:
         stored_key = database.write(partial(add_wiki, owner=owner, key=created_key))
@@ -83,6 +84,12 @@ def ensure_wiki(database: Database, store: RepositoryStore, owner: WikiOwner) ->
     if stored_key is None:
         raise NotFound(owner_kind(owner).capitalize())
     return store.open(stored_key)
+
+
+def _storage_for_group(database: Database, store: RepositoryStore) -> str:
+    """Return the storage for the wiki of a group: the bucket if new repositories are stored there."""
+    storage = storage_for_new_repository(database, store)
+    return storage if store.is_in_bucket(new_key(storage)) else DEFAULT_STORAGE
 
 
 def create_page(

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select, text
 from ingot.core.db.connection import Connection
 from ingot.git.core.names import ref_name_error
 from ingot.git.core.repository import Repository
-from ingot.git.maintenance.store import DEFAULT_STORAGE, storage_of
+from ingot.git.maintenance.store import storage_of
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project, group_wikis, project_wikis
 from ingot.repositories.ref_changes.moves import require_no_move
@@ -54,9 +54,9 @@ def add_wiki(db: Connection, owner: WikiOwner, key: str) -> str | None:
     return wiki_key_or_none(db, owner)
 
 
-def storage_of_owner(owner: WikiOwner) -> str:
-    """Return the storage for the wiki: that of the project, whose moves it follows; groups are never moved."""
-    return storage_of(owner.repository_key) if isinstance(owner, Project) else DEFAULT_STORAGE
+def storage_of_owner(owner: WikiOwner) -> str | None:
+    """Return the storage for the wiki of a project, whose moves it follows; None for that of a group."""
+    return storage_of(owner.repository_key) if isinstance(owner, Project) else None
 
 
 def first_branch(owner: WikiOwner) -> str:

@@ -51,6 +51,11 @@ def sweep_repositories(context: JobContext) -> JobHandler:
     return _project_jobs(context).sweep
 
 
+@table.seldom_kind
+def sweep_packs(context: JobContext) -> JobHandler:
+    return _project_jobs(context).sweep_packs
+
+
 @table.kind
 def copy_fork(context: JobContext) -> JobHandler:
     from ingot.projects.forks.jobs import ForkJobs
@@ -175,3 +180,10 @@ def enqueue_upload_sweep(_: Settings) -> RecurringWork:
     from ingot.projects.uploads.jobs import enqueue_upload_sweep
 
     return enqueue_upload_sweep
+
+
+@table.every(DAILY, lambda settings: bool(settings.storage_in_bucket))
+def enqueue_pack_sweep(_: Settings) -> RecurringWork:
+    from ingot.projects.projects.jobs import enqueue_pack_sweep
+
+    return enqueue_pack_sweep

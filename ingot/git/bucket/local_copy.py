@@ -1,0 +1,147 @@
+"""Copy of a repository on the disk of a node: packs from the bucket, refs from rows, and the generation of both."""
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ingot.git.bucket.tables import StoredRef
+from ingot.git.bucket.use_lock import USE_SUFFIX
+from ingot.git.core.errors import DamagedRepository
+from ingot.git.core.layout import make_bare_repository
+from ingot.git.core.refs import PackedRef, format_packed_refs, read_head, read_packed_refs
+from ingot.git.core.shared_disks import file_lock
+
+GENERATION = "ingot-generation"
+_STAGED_REFS = "keep/import"
+"""Refs of an import that is running, below ``refs``."""
+_USED_SECONDS = 60.0
+"""Interval in which the time of the last use is recorded."""
+_LEFTOVER_SECONDS = 6 * 3600
+"""Longer than any push takes from its first object to the commit."""
+
+
+class LocalCopy:
+    """Directory of a bare repository, which may be missing or outdated."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.packs = path / "objects" / "pack"
+
+    def generation(self) -> int:
+        """Return the generation that the copy has, or 0; record that it is used."""
+        file = f"{self.path}/{GENERATION}"
+        try:
+            descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return 0
+        try:
+            if time.time() - os.fstat(descriptor).st_mtime > _USED_SECONDS:
+                os.utime(descriptor)
+            return int(os.read(descriptor, 32) or b"0")
+        except ValueError:  # A power failure.
+            return 0
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Let one thread of all processes of this node change the copy. The file is outside of it, which may vanish."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with file_lock(self.path.with_suffix(".lock")):
+            yield
+
+    def create(self, head: str) -> None:
+        """Create the directory, if it is missing."""
+        if (self.path / "HEAD").exists() and self.packs.is_dir():
+            return
+        shutil.rmtree(self.path, ignore_errors=True)
+        folder = self.path.parent / f"{self.path.stem}.{secrets.token_hex(8)}.tmp"
+        folder.mkdir(mode=0o700)
+        make_bare_repository(folder, b"refs/heads/" + head.encode())
+        folder.rename(self.path)
+
+    def pack_names(self) -> set[str]:
+        """Return the names of the complete packs."""
+        return {file.stem for file in _files_in(self.packs) if file.suffix == ".idx"}
+
+    def has_loose_objects(self) -> bool:
+        """Return whether git or the server has written objects that are in no pack."""
+        return any(True for _ in self._loose_objects())
+
+    def write_refs(self, refs: Sequence[StoredRef], head: str, *, is_complete: bool) -> None:
+        """Replace packed-refs, with all refs or with the changed ones, and HEAD."""
+        self._remove_loose_refs()
+        current = {} if is_complete else {ref.name: ref for ref in read_packed_refs(self.path).refs}
+        for ref in refs:
+            name = ref.name.encode()
+            if ref.oid:
+                current[name] = PackedRef(name, ref.oid, ref.peeled)
+            else:
+                current.pop(name, None)
+        self._replace("packed-refs", format_packed_refs(list(current.values())))
+        content = b"refs/heads/" + head.encode()
+        try:
+            unchanged = read_head(self.path) == content
+        except DamagedRepository:  # It is written again.
+            unchanged = False
+        if not unchanged:
+            self._replace("HEAD", b"ref: " + content + b"\n")
+
+    def finish(self, generation: int) -> None:
+        """Record the generation that the copy has now."""
+        self._replace(GENERATION, b"%d\n" % generation)
+
+    def committed_tips(self) -> set[str]:
+        """Return the objects of all refs that are in rows."""
+        return {ref.oid for ref in read_packed_refs(self.path).refs}
+
+    def remove_loose_objects(self, oids: Iterable[str]) -> None:
+        """Remove the files of objects that are in a pack now."""
+        for oid in oids:
+            (self.path / "objects" / oid[:2] / oid[2:]).unlink(missing_ok=True)
+
+    def remove_leftovers(self, listed: set[str]) -> None:
+        """Remove packs and objects that no row has, if they are old and git serves no client from the copy."""
+        with file_lock(self.path.with_suffix(USE_SUFFIX), wait=False) as is_unused:
+            if is_unused:
+                self._remove_leftovers(listed, time.time() - _LEFTOVER_SECONDS)
+
+    def _remove_leftovers(self, listed: set[str], cutoff: float) -> None:
+        packs = [
+            file for file in _files_in(self.packs) if file.stem not in listed and not file.name.startswith("multi")
+        ]
+        for file in (*sorted(packs, key=lambda file: file.suffix != ".idx"), *self._loose_objects()):
+            try:
+                if file.stat().st_mtime < cutoff:
+                    file.unlink()
+            except FileNotFoundError:  # Another process has removed it.
+                continue
+
+    def _loose_objects(self) -> Iterator[Path]:
+        for folder in _files_in(self.path / "objects"):
+            if len(folder.name) == 2:
+                yield from (file for file in _files_in(folder) if not file.name.startswith("tmp_"))
+
+    def _remove_loose_refs(self) -> None:
+        """Remove refs that git has written itself; those of rows are all in packed-refs."""
+        root = str(self.path / "refs")
+        for folder, folders, files in os.walk(root):
+            folders[:] = [name for name in folders if os.path.relpath(f"{folder}/{name}", root) != _STAGED_REFS]
+            for name in files:
+                Path(folder, name).unlink(missing_ok=True)
+
+    def _replace(self, name: str, content: bytes) -> None:
+        temporary = self.path / f"tmp_{name}_{secrets.token_hex(8)}"
+        temporary.write_bytes(content)
+        temporary.rename(self.path / name)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -1,0 +1,33 @@
+"""Connection of the store of repositories with the bucket and the database."""
+
+from ingot.core.cache import CacheStats
+from ingot.core.db.database import Database
+from ingot.core.errors import Unavailable
+from ingot.core.settings import Settings
+from ingot.core.storage.configuration import store_client
+from ingot.core.storage.s3 import BucketDriver
+from ingot.git.bucket.copy_cache import CopyCache
+from ingot.git.bucket.objects import PackObjects
+from ingot.git.bucket.storage import BucketRepositories
+from ingot.projects.projects.api import repository_store
+
+_PREFIX = "repositories"
+
+
+def attach_bucket(settings: Settings, database: Database) -> None:
+    """Let the store of this process read and write the repositories in the bucket."""
+    repository_store(settings).attach(bucket_repositories(settings, database))
+
+
+def copy_stats(settings: Settings) -> CacheStats:
+    """Return how often local copies were up to date, and how often not, in this process."""
+    return repository_store(settings).in_bucket.stats()
+
+
+def bucket_repositories(settings: Settings, database: Database) -> BucketRepositories:
+    """Return the repositories in the bucket of an instance."""
+    client = store_client(settings)
+    if client is None:
+        raise Unavailable("There is no bucket")
+    cache = CopyCache(settings.storage_directories[settings.storage_in_bucket], settings.repository_cache_mb * 2**20)
+    return BucketRepositories(database, PackObjects(BucketDriver(client, _PREFIX)), cache)
