@@ -3,6 +3,7 @@
 import os
 import pty
 import subprocess
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ class Checkout:
     def in_terminal(self, *words: str, prompt: bytes, keys: bytes) -> None:
         """Run a command of ``glab stack`` in a terminal, and press keys when it prompts."""
         main, terminal = pty.openpty()
+        termios.tcsetwinsize(terminal, (24, 120))
         with subprocess.Popen(
             [GLAB, "stack", *words],
             cwd=self.folder,
@@ -130,7 +132,7 @@ def test_stack_is_created_synchronized_reordered_and_merged(
     assert checkout.git("branch", "--show-current") in {one["source_branch"] for one in opened}
     # The command shows the branches in a text field.
     order = "\n".join(one["source_branch"] for one in reversed(opened)).encode()
-    checkout.in_terminal("reorder", prompt=b"three", keys=BACKSPACE * 400 + order + ENTER)
+    checkout.in_terminal("reorder", prompt=b"Edit", keys=BACKSPACE * 400 + order + ENTER)
     checkout.stack("sync")
     opened = _open(api, project, user)
     assert [one["title"] for one in opened] == ["Add three", "Add two", "Add one"]

@@ -9,9 +9,11 @@ from sqlalchemy import func, select
 from ingot.core.db.connection import Connection
 from ingot.webhooks.tables import hook_attempts
 from tests.api.hooks.receiver import Receiver
-from tests.api.merge_requests.factories import filled_project, make_merge_request
+from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
+from tests.api.merge_requests.stacks import make_stack, open_layer
 from tests.api.merging.merge_calls import merged, tip
 from tests.ci.runner_client import project_runner
+from tests.client import Make
 from tests.factories import make_group, make_project
 from tests.lfs.conftest import LfsClient
 from tests.oauth_client import register
@@ -228,3 +230,14 @@ def _fill_transfers(samples: SampleData) -> None:
     started = api.request("POST", "/projects/import", owner, **sent)
     assert started.status_code == 201, started.text
     samples.instance.work()
+
+
+def leave_rewritten_commits(make: Make) -> None:
+    """Squash the bottom of a stack, so that the merge request above contains commits to be left out."""
+    owner = make.user()
+    project = filled_project(make, owner)
+    commit(make, project, "bottom", {"first": "x\n"}, owner, start="master")
+    commit(make, project, "bottom", {"second": "x\n"}, owner)
+    bottom = open_layer(make, project, owner, "bottom", "master", squash=True)
+    make_stack(make, project, owner, ["top"], base="bottom")
+    merged(make.api, project, bottom, owner)

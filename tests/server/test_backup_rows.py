@@ -18,7 +18,7 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import changed_settings, make_project
 from tests.lfs.conftest import LfsClient, lfs  # noqa: F401 - A fixture.
-from tests.sample_data.rare_records import fill_rare_tables
+from tests.sample_data.rare_records import fill_rare_tables, leave_rewritten_commits
 from tests.sample_data.records import open_sample_data
 from tests.sample_data.texts import SampleTexts
 from tests.server.process import fresh_database, ingot, until
@@ -53,6 +53,7 @@ def filled(
     with open_sample_data(instance, make, SampleTexts(hostile=False)) as samples:
         fill_rare_tables(samples, lfs, receiver)
         TrainProject(make, instance).offer_and_add("a")
+        leave_rewritten_commits(make)
         with changed_settings(make, unique_ips_limit_enabled=True):
             assert make.api.get("/user", make.user()).status_code == 200
         yield instance
