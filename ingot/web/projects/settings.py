@@ -53,6 +53,10 @@ TEXTS = {
     "merge_requests_template": "Description of new merge requests",
     "issues_template": "Description of new issues",
 }
+NUMBERS = {
+    "merge_trains_parallel_pipelines": ("Merge train pipelines at the same time", 100),
+    "merge_trains_batch_size": ("Merge requests tested by one pipeline of a merge train", 20),
+}
 METHODS = {
     "merge": "Merge commit",
     "rebase_merge": "Merge commit with semi-linear history",
@@ -72,7 +76,7 @@ VISIBILITIES = {
 _FORM_PARTS: FormParts = {
     "general": (("name", "description", "topics"), ()),
     "features": (("repository_access_level",), tuple(FEATURES)),
-    "merging": (("merge_method", "squash_option", *TEXTS), tuple(MERGING)),
+    "merging": (("merge_method", "squash_option", *TEXTS, *NUMBERS), tuple(MERGING)),
     "visibility": (("visibility",), ()),
     "path": (("path",), ()),
 }
@@ -172,6 +176,7 @@ def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateRespons
         "repository": REPOSITORY,
         "merging": MERGING,
         "texts": TEXTS,
+        "numbers": NUMBERS,
         "methods": METHODS,
         "squashing": SQUASHING,
         "visibilities": VISIBILITIES,

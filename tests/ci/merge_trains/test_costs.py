@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.ci.merge_trains.train_project import TrainProject
+from tests.ci.pipelines.files import commit_files
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import statements_of
@@ -27,6 +28,28 @@ def test_longer_pages_need_no_more_statements(make: Make, instance: Instance, ap
     for filters in ({}, {"scope": "active"}, {"scope": "complete"}):
         short, long = (statements_of(make, listed(per_page=size, **filters)) for size in (1, 100))  # type: ignore[arg-type]
         assert long <= short
+
+
+def test_a_car_costs_at_most_thrice_a_pipeline(make: Make, instance: Instance, api: Api) -> None:
+    """With all that follows: its commit, its pipeline and the note; compared with the pipeline of a merge request."""
+    trains = TrainProject(make, instance)
+    jobs = "test:\n  script: make\n  rules: [{if: $CI_PIPELINE_SOURCE == 'merge_request_event'}]\n"
+    commit_files(make, trains.project, {"jobs.yml": jobs})
+    api.put(trains.project.url, make.root, ci_config_path="jobs.yml")
+    database = instance.app.database
+    costs: dict[str, int] = {}
+    for name in ("warm", "measured"):
+        offered = trains.offer(name)
+        instance.work()
+        for kind, path in (
+            ("pipeline", f"merge_requests/{offered['iid']}/pipelines"),
+            ("car", f"merge_trains/merge_requests/{offered['iid']}"),
+        ):
+            before = executed(database)
+            assert api.post(f"{trains.project.url}/{path}", make.root).status_code in (200, 201), kind
+            instance.work()
+            costs[kind] = executed(database) - before
+    assert costs["car"] <= 3 * costs["pipeline"], costs
 
 
 def test_a_car_costs_no_more_in_a_longer_train(make: Make, instance: Instance) -> None:

@@ -80,6 +80,9 @@ def test_conflicts_pushes_cancellations_and_closing_leave(trains: TrainProject, 
     assert trains.iids() == [first["iid"], last["iid"]]
     removed = "removed this merge request from the merge train"
     assert f"{removed} because new commits were pushed" in trains.notes(pushed)
+    todos = api.get("/todos", make.root, project_id=trains.project.id, action="merge_train_removed").json()
+    left = {each["iid"] for each in (conflicting, pushed, retargeted)}
+    assert {todo["target"]["iid"] for todo in todos} == left, "Who cancels or closes needs no todo."
     assert trains.notes(canceled)[-1] == removed
     assert f"{removed} because the target branch was changed" in trains.notes(retargeted)
     trains.end(first)

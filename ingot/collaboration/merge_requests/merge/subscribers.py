@@ -1,7 +1,5 @@
 """Subscribers that update merge requests when branches move and pipelines end."""
 
-from collections.abc import Sequence
-
 from ingot.collaboration.merge_requests.events import MergeFailed
 from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE
 from ingot.collaboration.merge_requests.merge.queries import (
@@ -11,12 +9,11 @@ from ingot.collaboration.merge_requests.merge.queries import (
     pending_merges_to,
 )
 from ingot.collaboration.merge_requests.merge.service import cancel_merge, mark_merged
+from ingot.collaboration.merge_requests.merge.todos import add_todos_of_readers
 from ingot.collaboration.merge_requests.merge.train_service import continue_train
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.service import subject_of
-from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
-from ingot.collaboration.merge_requests.tables import MergeRequest
-from ingot.collaboration.todos.service import add_todo, mark_todos_done_by_action
+from ingot.collaboration.todos.service import mark_todos_done_by_action
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import enqueue
@@ -66,7 +63,7 @@ def enqueue_auto_merges(db: Connection, event: PipelineChanged) -> None:
         if event.status == "failed":
             # Without a scheduled merge there is no merge user.
             user_ids = [merge_request.author_id, merge_request.merge_user_id or merge_request.author_id]
-            _add_todos(db, merge_request, user_ids, "build_failed")
+            add_todos_of_readers(db, merge_request, user_ids, "build_failed")
         if event.status in ("failed", "canceled"):
             continue
         mark_todos_done_by_action(db, subject_of(merge_request), "build_failed")
@@ -80,11 +77,4 @@ def add_todos_for_failed_merge(db: Connection, event: MergeFailed) -> None:
     """Add todos for the author and for the user who scheduled the merge."""
     merge_request = merge_request_by_id(db, event.merge_request_id)
     user_ids = (merge_request.author_id, event.merge_user_id or merge_request.author_id)
-    _add_todos(db, merge_request, user_ids, "merge_train_removed" if event.from_train else "unmergeable")
-
-
-def _add_todos(db: Connection, merge_request: MergeRequest, user_ids: Sequence[int], action: str) -> None:
-    """Add todos for users who may still see the merge request; each is also the author of their todo."""
-    subject = subject_of(merge_request)
-    for user_id in sorted(MERGE_REQUEST_KIND.readers(db, subject, set(user_ids), False)):
-        add_todo(db, user_id, user_id, subject, action)
+    add_todos_of_readers(db, merge_request, user_ids, "merge_train_removed" if event.from_train else "unmergeable")

@@ -1,6 +1,7 @@
 """Subscribers that take merge requests off merge trains, and move trains on."""
 
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
+from ingot.collaboration.merge_requests.merge.todos import add_todos_of_readers
 from ingot.collaboration.merge_requests.merge.train_queries import (
     branches_of_trains,
     branches_with_trains,
@@ -52,6 +53,8 @@ def update_car(db: Connection, event: MergeRequestChanged) -> None:
             text = "removed this merge request from the merge train"
             if merge_request.head_oid != car.head_oid:
                 text += " because new commits were pushed"
+                people = (merge_request.author_id, car.user_id or merge_request.author_id)
+                add_todos_of_readers(db, merge_request, people, "merge_train_removed")
             add_system_note(db, event.actor_id, subject_of(merge_request), text, "merge")
 
 
