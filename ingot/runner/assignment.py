@@ -100,7 +100,7 @@ class ServerFeatures(msgspec.Struct, frozen=True):
 
 
 class VaultAuth(msgspec.Struct, frozen=True):
-    """How a job signs in to Vault; the values may contain variables."""
+    """Sign-in of a job to Vault; the values may contain variables."""
 
     name: str = "jwt"
     path: str = "jwt"
