@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from ingot.core.access.actor import Actor
+from ingot.core.access.scopes import MCP_SCOPE, WRITE_SCOPES
 from ingot.core.api.internal_client import InternalCaller, InternalClient, Target
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest
@@ -28,12 +31,19 @@ class ProtocolError(Exception):
         self.code = code
 
 
+def _tool_actor(actor: Actor) -> Actor:
+    """Return the actor of the tools: the scope of the protocol gives all of them what ``api`` gives elsewhere."""
+    if actor.scopes is None or MCP_SCOPE not in actor.scopes:
+        return actor
+    return replace(actor, scopes=actor.scopes | WRITE_SCOPES)
+
+
 class McpService:
     """Answers for one caller."""
 
     def __init__(self, client: InternalClient, actor: Actor, origin: Origin, version: str, *, read_only: bool) -> None:
         self._client = client
-        self._caller = InternalCaller(actor, origin)
+        self._caller = InternalCaller(_tool_actor(actor), origin)
         self._version = version
         self._read_only = read_only
         self._methods: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {

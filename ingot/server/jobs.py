@@ -189,6 +189,7 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
     directory_check = "ingot.accounts.identity_providers.directory_users:enqueue_directory_check"
     periods = {
         "ingot.accounts.sessions.service:delete_expired_sessions": frequent,
+        "ingot.accounts.oauth.registration:delete_unused_clients": hourly,
         "ingot.accounts.emails.service:delete_unconfirmed_emails": hourly,
         "ingot.accounts.sessions.dormant_users:deactivate_dormant_users": hourly,
         "ingot.accounts.instance.throttles:delete_expired_throttles": frequent,

@@ -85,6 +85,8 @@ FILES = {
     "/oauth/discovery/keys",
     "/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/api/v4/mcp",
 }
 """Downloads, and responses for programs."""
 DUPLICATES = {
