@@ -5,6 +5,7 @@ from msgspec import UNSET, UnsetType
 from ingot.accounts.tokens.params import ListTokens
 from ingot.accounts.tokens.queries import list_tokens, private_token_or_none
 from ingot.accounts.tokens.tables import AccessToken
+from ingot.core.access.restrictions import read_restrictions
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
@@ -25,6 +26,13 @@ class TokenView(View):
     last_used_at: Timestamp | None
     impersonation: bool | UnsetType = UNSET
     token: str | UnsetType = UNSET
+    mcp_tools: list[str] | UnsetType = UNSET
+
+
+def mcp_tools_of(token: AccessToken) -> list[str] | UnsetType:
+    """Return the tools that agents may call with a token; UNSET without a list."""
+    tools = read_restrictions(token.restrictions).mcp_tools
+    return UNSET if tools is None else list(tools)
 
 
 def token_view(token: AccessToken, now: Timestamp, secret: str | UnsetType = UNSET) -> TokenView:
@@ -41,6 +49,7 @@ def token_view(token: AccessToken, now: Timestamp, secret: str | UnsetType = UNS
         token.last_used_at,
         True if token.kind == "impersonation" else UNSET,
         secret,
+        mcp_tools_of(token),
     )
 
 

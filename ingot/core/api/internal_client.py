@@ -37,6 +37,8 @@ class InternalCaller(NamedTuple):
     origin: Origin
     known: SubjectCache | None = None
     """Subjects that finders have found within one read, which does not change meanwhile."""
+    reads_count: bool = False
+    """Whether the limits of routes count reads too, because a program makes the calls."""
 
 
 class Target(NamedTuple):
@@ -119,7 +121,7 @@ class InternalClient:
         call.read_params()
         if endpoint.heavy or endpoint.staged:
             require_blocking_allowed()
-        if endpoint.writes and self._limits is not None:
+        if self._limits is not None and (endpoint.writes or caller.reads_count):
             transfers = caller_of(caller.actor, caller.origin.ip)
             limited = LimitedRequest(caller.actor, transfers, endpoint.path, target.path)
             self._limits.take_inside(endpoint.method, endpoint.path, limited)
