@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 
+from ingot.core.access.restrictions import GRANULAR
 from ingot.core.access.rules import signed_in
 from ingot.core.access.scopes import MCP_SCOPE, MCP_SCOPES
 from ingot.core.api.component import CORS_HEADERS, NOSNIFF, PREFLIGHT_HEADERS
@@ -47,7 +48,7 @@ class McpComponent:
             may=signed_in,
             returns=RawResponse,
             status=200,
-            scopes=MCP_SCOPES,
+            scopes=MCP_SCOPES | {GRANULAR},
             staged=True,
             read_body=read_messages,
         )(self._answer)

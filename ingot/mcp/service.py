@@ -10,7 +10,7 @@ from ingot.core.access.scopes import MCP_SCOPE, WRITE_SCOPES
 from ingot.core.api.internal_client import InternalCaller, InternalClient, Target
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest
-from ingot.core.api.responses import error_response
+from ingot.core.api.responses import InsufficientScope, error_response
 from ingot.core.api.routes import AlternateResponse
 from ingot.core.errors import Failure
 from ingot.core.http.request import Origin
@@ -152,7 +152,7 @@ class McpService:
         target = Target(path, endpoint.path.split("/")[1])
         try:
             response = self._client.call(self._caller, endpoint.handler, target, sent)
-        except (Failure, BadRequest, MissingParameter) as error:
+        except (Failure, BadRequest, MissingParameter, InsufficientScope) as error:
             refusal = error_response(error, endpoint.denied, endpoint.conflict)
             return text_result(refusal.body.decode() if refusal else str(error), is_error=True)
         if isinstance(response, AlternateResponse):

@@ -154,6 +154,7 @@ REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
         "/profile/gpg_keys": {"gpg_key[key]": "no key"},
         "/profile/password": {"user[password]": "short"},
         "/profile/personal_access_tokens": {"personal_access_token[name]": ""},
+        "/profile/personal_access_tokens/fine_grained": {"token[name]": ""},
         "/import/archive": {"import[path]": "kept"},
         "/import/group": {"import[path]": "kept", "import[name]": "Kept"},
         "/import/plan": {"import[path]": "kept"},

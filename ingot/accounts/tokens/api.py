@@ -1,7 +1,10 @@
 """Endpoints of tokens, and of the current user."""
 
+from msgspec.structs import replace
+
 from ingot.accounts.tokens import policy, queries, service
-from ingot.accounts.tokens.params import CreateOwnToken, CreateToken, ListTokens, RotateToken
+from ingot.accounts.tokens.granular_scopes import granular_scopes
+from ingot.accounts.tokens.params import CreateOwnToken, CreateToken, CreateUserToken, ListTokens, RotateToken
 from ingot.accounts.tokens.reuse import revoke_family_of_reused_token
 from ingot.accounts.tokens.service import ROTATION
 from ingot.accounts.tokens.tables import AccessToken
@@ -40,7 +43,7 @@ def _midnight(day: Date | None) -> Timestamp | None:
     return Timestamp(f"{day}T00:00:00.000Z") if day else None
 
 
-def _restrictions(params: CreateToken | CreateOwnToken) -> TokenRestrictions:
+def _restrictions(params: CreateToken | CreateUserToken | CreateOwnToken) -> TokenRestrictions:
     return TokenRestrictions(mcp_tools=None if params.mcp_tools is None else tuple(params.mcp_tools))
 
 
@@ -151,7 +154,7 @@ def create_own_token(call: Call, params: CreateOwnToken) -> TokenView:
 
 
 @routes.post("/users/:user_id/personal_access_tokens", on=user_in_path, may=administrators, returns=TokenView)
-def create_personal_access_token(call: Call, user: User, params: CreateToken) -> TokenView:
+def create_personal_access_token(call: Call, user: User, params: CreateUserToken) -> TokenView:
     """Create a personal access token for a user."""
     require(not user.placeholder and not user.bot, "This user cannot have further tokens")
     token, secret = service.issue_token(
@@ -160,9 +163,9 @@ def create_personal_access_token(call: Call, user: User, params: CreateToken) ->
         user.id,
         "personal",
         params.name,
-        params.scopes,
+        params.scopes or [],
         _midnight(params.expires_at),
-        _restrictions(params),
+        replace(_restrictions(params), granular_scopes=granular_scopes(params.granular_scopes)),
     )
     return token_view(token, call.db.now, secret)
 

@@ -1,6 +1,6 @@
 """Request parameters of tokens."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -32,6 +32,17 @@ class CreateToken(Params):
     expires_at: Date | None = None
     description: str = ""
     mcp_tools: ToolNames | None = None
+
+
+class CreateUserToken(Params):
+    """A new token of a user, with scopes or with fine-grained permissions."""
+
+    name: str
+    scopes: list[str] | UnsetType = UNSET
+    expires_at: Date | None = None
+    description: str = ""
+    mcp_tools: ToolNames | None = None
+    granular_scopes: list[dict[str, Any]] | None = None
 
 
 class CreateOwnToken(Params):

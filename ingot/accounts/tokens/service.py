@@ -12,7 +12,7 @@ from ingot.accounts.tokens.events import TokenRevoked, TokenRotated
 from ingot.accounts.tokens.queries import credential_expiry, token_or_none
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
 from ingot.core.access.actor import Actor, AuthMethod
-from ingot.core.access.restrictions import NO_RESTRICTIONS, TokenRestrictions, read_restrictions
+from ingot.core.access.restrictions import GRANULAR, NO_RESTRICTIONS, TokenRestrictions, read_restrictions
 from ingot.core.access.rules import require
 from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES, may_grant_scopes
 from ingot.core.db.connection import Connection
@@ -54,7 +54,11 @@ def create_token(
         errors["name"] = ["can't be blank"]
     elif len(name) > MAX_LENGTH:
         errors["name"] = [too_long_message(MAX_LENGTH)]
-    if not scopes:
+    if restrictions.granular_scopes is not None:
+        if scopes not in ([], [GRANULAR]):
+            errors["scopes"] = ["cannot be combined with granular_scopes"]
+        scopes = [GRANULAR]
+    elif not scopes:
         errors["scopes"] = ["can't be blank"]
     elif not set(scopes) <= _ALLOWED_SCOPES[kind]:
         errors["scopes"] = ["can only contain available scopes"]

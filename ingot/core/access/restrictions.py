@@ -1,5 +1,6 @@
 """Restrictions of a token beyond its scopes: the tools of agents, and fine-grained permissions."""
 
+from collections.abc import Collection
 from typing import Literal
 
 import msgspec
@@ -25,6 +26,11 @@ class TokenRestrictions(msgspec.Struct, frozen=True, omit_defaults=True):
 
     mcp_tools: tuple[str, ...] | None = None
     granular_scopes: tuple[GranularScope, ...] | None = None
+
+    def scopes_with(self, permission: str, boundaries: Collection[BoundaryKind]) -> tuple[GranularScope, ...]:
+        """Return the fine-grained scopes that give a permission within any of these boundaries."""
+        scopes = self.granular_scopes or ()
+        return tuple(each for each in scopes if permission in each.permissions and each.access in boundaries)
 
     @property
     def stored(self) -> str | None:

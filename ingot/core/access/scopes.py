@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Literal, get_args
 
 from ingot.core.access.actor import Actor
+from ingot.core.access.restrictions import GRANULAR
 
 Scope = Literal[
     "api",
@@ -44,7 +45,7 @@ SELF_ROTATE_SCOPES = WRITE_SCOPES | {"self_rotate"}
 CREATE_RUNNER_SCOPES = WRITE_SCOPES | {"create_runner"}
 READ_RUNNER_SCOPES = READ_SCOPES | {"manage_runner"}
 MANAGE_RUNNER_SCOPES = WRITE_SCOPES | {"manage_runner"}
-ANY_SCOPE = frozenset(SCOPES)
+ANY_SCOPE = frozenset((*SCOPES, GRANULAR))
 # The scopes whose whole effect another scope includes. None includes "sudo".
 _INCLUDED_SCOPES: dict[str, frozenset[str]] = {
     "api": frozenset(OAUTH_SCOPES) - {"sudo"},

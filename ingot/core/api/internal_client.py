@@ -11,6 +11,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.api.cached_responses import cached_views
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner, SubjectCache, known_subject
+from ingot.core.api.granular_permissions import within_permission
 from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import Endpoint, Handler
@@ -113,6 +114,8 @@ class InternalClient:
     def call(self, caller: InternalCaller, handler: Callable[..., V], target: Target, params: dict[str, Any]) -> V:
         """Call the endpoint and return its response; raise the errors that its handler raises."""
         endpoint = self._index.find(handler, target)
+        if caller.actor.restrictions.granular_scopes is not None:
+            caller = caller._replace(actor=within_permission(caller.actor, endpoint))
         if endpoint.checks_caller_only and not endpoint.may(caller.actor):
             if not caller.actor.known:
                 raise Unauthenticated

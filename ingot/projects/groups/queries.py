@@ -16,6 +16,7 @@ from ingot.core.errors import NotFound
 from ingot.projects.groups import policy
 from ingot.projects.groups.params import ListGroups
 from ingot.projects.members.queries import MemberSource, other_owner_query
+from ingot.projects.namespaces.boundaries import is_group_within
 from ingot.projects.namespaces.custom_attributes import ids_by_custom_attributes
 from ingot.projects.namespaces.policy import (
     groups_inviting_actor,
@@ -70,6 +71,8 @@ def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, N
     unpacked = unpack_levels(packed)
     access = Access(level=Level(max(unpacked[0] if unpacked else 0, invited or 0)), inside=bool(inside))
     if not policy.may_see_group(actor, access, group) or (actor.bot and is_outsider(db, access)):
+        raise NotFound("Group")
+    if actor.restrictions.granular_scopes is not None and not is_group_within(db, actor, access, group.id):
         raise NotFound("Group")
     return access, group
 
