@@ -46,6 +46,7 @@ def _authenticate_token(db: Connection, token: str) -> Actor:
         scopes=None if holder.kind == "private" else frozenset(holder.scopes.split()),
         token_id=holder.token_id,
         bot=holder.bot,
+        restrictions=holder.restrictions,
     )
 
 
@@ -108,4 +109,5 @@ def _sudo(db: Connection, actor: Actor, name: str) -> Actor:
         token_id=actor.token_id,
         sudo_by=actor.user_id,
         bot=user.bot,
+        restrictions=actor.restrictions,
     )

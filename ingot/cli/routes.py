@@ -3,6 +3,7 @@
 import argparse
 import inspect
 
+from ingot.core.api.granular_permissions import permission_of
 from ingot.core.api.routes import Endpoint
 from ingot.server.registry import all_endpoints
 
@@ -20,12 +21,20 @@ def run(arguments: argparse.Namespace) -> None:
     for endpoint in sorted(all_endpoints(), key=lambda endpoint: (endpoint.path, endpoint.method)):
         if arguments.markdown:
             rule, scopes = access_text(endpoint)
-            print(f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} |")
+            print(f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} | {permission_text(endpoint)} |")
         elif arguments.access:
             rule, scopes = access_text(endpoint)
             print(f"{endpoint.method:7} {endpoint.path:62} {rule} [{scopes}]")
         else:
             print(f"{endpoint.method:7} {endpoint.path:62} {endpoint.summary}")
+
+
+def permission_text(endpoint: Endpoint) -> str:
+    """Return the fine-grained permission that covers an endpoint and its place; empty where no token is read."""
+    if endpoint.runner_call or endpoint.header_params:
+        return ""
+    permission, place = permission_of(endpoint.method, endpoint.path)
+    return f"`{permission}` ({place})"
 
 
 def access_text(endpoint: Endpoint) -> tuple[str, str]:

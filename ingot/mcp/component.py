@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from functools import cached_property
 
+from ingot.core.access.restrictions import GRANULAR
 from ingot.core.access.rules import signed_in
-from ingot.core.access.scopes import READ_SCOPES
+from ingot.core.access.scopes import MCP_SCOPE, MCP_SCOPES
 from ingot.core.api.component import CORS_HEADERS, NOSNIFF, PREFLIGHT_HEADERS
 from ingot.core.api.internal_client import InternalClient
 from ingot.core.api.kernel import Kernel
@@ -12,7 +13,7 @@ from ingot.core.api.responses import encode
 from ingot.core.api.route_table import imported_table
 from ingot.core.api.routes import RawResponse, Routes, StagedCall
 from ingot.core.http.frontend import send_response
-from ingot.core.http.request import Request, Send, Trace
+from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.mcp.messages import McpParams, Message, read_messages
 
 _ALLOW_HEADERS = b"access-control-allow-headers"
@@ -21,6 +22,18 @@ _PREFLIGHT_HEADERS = [
 ]
 _PATHS = (b"/api/v4/mcp", b"/api/v4/mcp/")
 _JSON = "application/json"
+_METADATA_PATH = "/.well-known/oauth-protected-resource/api/v4/mcp"
+_EXPOSED: Header = (b"access-control-expose-headers", b"WWW-Authenticate")
+
+
+def _challenge(request: Request, status: int) -> bytes:
+    """Return the header by which a client without a suitable token finds the authorization server (RFC 9728)."""
+    parameters = {"realm": "Ingot", "resource_metadata": f"{request.origin.base}{_METADATA_PATH}", "scope": MCP_SCOPE}
+    if status == 403:
+        parameters["error"] = "insufficient_scope"
+    elif b"authorization" in request.headers:
+        parameters["error"] = "invalid_token"
+    return ("Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())).encode()
 
 
 class McpComponent:
@@ -35,7 +48,7 @@ class McpComponent:
             may=signed_in,
             returns=RawResponse,
             status=200,
-            scopes=READ_SCOPES,
+            scopes=MCP_SCOPES | {GRANULAR},
             staged=True,
             read_body=read_messages,
         )(self._answer)
@@ -54,10 +67,10 @@ class McpComponent:
         if call is not None:
             trace.route, trace.user = call.endpoint.path, call.actor.username
         headers = [*response.headers, NOSNIFF]
-        if response.status == 401:
-            headers.append((b"www-authenticate", b'Bearer realm="Ingot"'))
+        if response.status in (401, 403):
+            headers.append((b"www-authenticate", _challenge(request, response.status)))
         if b"origin" in request.headers:
-            headers += CORS_HEADERS
+            headers += [*CORS_HEADERS, _EXPOSED]
         await send_response(send, trace, response.status, headers, response.body)
 
     @cached_property

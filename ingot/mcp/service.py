@@ -3,20 +3,27 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from ingot.core.access.actor import Actor
+from ingot.core.access.scopes import MCP_SCOPE, WRITE_SCOPES
 from ingot.core.api.internal_client import InternalCaller, InternalClient, Target
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest
-from ingot.core.api.responses import error_response
+from ingot.core.api.responses import InsufficientScope, error_response
 from ingot.core.api.routes import AlternateResponse
 from ingot.core.errors import Failure
 from ingot.core.http.request import Origin
 from ingot.mcp.messages import PROTOCOL_VERSIONS, Message
+from ingot.mcp.prompts import PROMPTS
+from ingot.mcp.resources import TEMPLATES, match_resource, project_resource
 from ingot.mcp.results import result_of, text_result
 from ingot.mcp.tools import TOOLS, Tool, describe, endpoint_of, is_available, schema_of
 
 _METHOD_NOT_FOUND = -32601
 _INVALID_PARAMS = -32602
+_INTERNAL_ERROR = -32603
+_RESOURCE_NOT_FOUND = -32002
 _INSTRUCTIONS = "The argument id is the number or the full path of a project."
 
 
@@ -28,12 +35,19 @@ class ProtocolError(Exception):
         self.code = code
 
 
+def _tool_actor(actor: Actor) -> Actor:
+    """Return the actor of the tools: the scope of the protocol gives all of them what ``api`` gives elsewhere."""
+    if actor.scopes is None or MCP_SCOPE not in actor.scopes:
+        return actor
+    return replace(actor, scopes=actor.scopes | WRITE_SCOPES)
+
+
 class McpService:
     """Answers for one caller."""
 
     def __init__(self, client: InternalClient, actor: Actor, origin: Origin, version: str, *, read_only: bool) -> None:
         self._client = client
-        self._caller = InternalCaller(actor, origin)
+        self._caller = InternalCaller(_tool_actor(actor), origin, reads_count=True)
         self._version = version
         self._read_only = read_only
         self._methods: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -41,6 +55,11 @@ class McpService:
             "ping": lambda _: {},
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
+            "resources/list": self._list_resources,
+            "resources/templates/list": self._list_templates,
+            "resources/read": self._read_resource,
+            "prompts/list": self._list_prompts,
+            "prompts/get": self._get_prompt,
         }
 
     def answer(self, message: Message) -> dict[str, Any] | None:
@@ -60,7 +79,7 @@ class McpService:
         requested = params.get("protocolVersion")
         return {
             "protocolVersion": requested if requested in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
-            "capabilities": {"tools": {"listChanged": False}},
+            "capabilities": {"tools": {"listChanged": False}, "resources": {}, "prompts": {"listChanged": False}},
             "serverInfo": {"name": "ingot", "title": "Ingot", "version": self._version},
             "instructions": _INSTRUCTIONS,
         }
@@ -69,6 +88,9 @@ class McpService:
         return {"tools": [describe(self._client.table, tool) for tool in TOOLS.values() if self._has(tool)]}
 
     def _has(self, tool: Tool) -> bool:
+        allowed = self._caller.actor.restrictions.mcp_tools
+        if allowed is not None and tool.name not in allowed:
+            return False
         return is_available(self._client.table, self._caller.actor, tool, read_only=self._read_only)
 
     def _call_tool(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -85,6 +107,43 @@ class McpService:
             return text_result(f"{word} arguments: {', '.join(sorted(names))}", is_error=True)
         return self._run(tool, arguments)
 
+    def _list_resources(self, _: dict[str, Any]) -> dict[str, Any]:
+        """List the projects that the user is a member of, those with the newest activity first."""
+        tool = TOOLS["list_projects"]
+        if not self._has(tool):
+            return {"resources": []}
+        result = self._run(tool, {"membership": True, "order_by": "last_activity_at"})
+        if result["isError"]:
+            raise ProtocolError(_INTERNAL_ERROR, result["content"][0]["text"])
+        return {"resources": [project_resource(project) for project in result["structuredContent"]["items"]]}
+
+    def _list_templates(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {"resourceTemplates": [each.description for each in TEMPLATES if self._has(TOOLS[each.tool])]}
+
+    def _read_resource(self, params: dict[str, Any]) -> dict[str, Any]:
+        uri = params.get("uri")
+        found = match_resource(uri) if isinstance(uri, str) else None
+        if found is None or not self._has(TOOLS[found[0].tool]):
+            raise ProtocolError(_RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
+        template, arguments = found
+        result = self._run(TOOLS[template.tool], arguments)
+        text = result["content"][0]["text"]
+        if result["isError"]:
+            raise ProtocolError(_RESOURCE_NOT_FOUND, f"Resource not found: {text}")
+        return {"contents": [{"uri": uri, "mimeType": template.media_type, "text": text}]}
+
+    def _list_prompts(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {"prompts": [prompt.description for prompt in PROMPTS.values() if self._has(TOOLS[prompt.tool])]}
+
+    def _get_prompt(self, params: dict[str, Any]) -> dict[str, Any]:
+        name, arguments = params.get("name"), params.get("arguments", {})
+        prompt = PROMPTS.get(name) if isinstance(name, str) else None
+        if prompt is None or not self._has(TOOLS[prompt.tool]):
+            raise ProtocolError(_INVALID_PARAMS, f"Unknown prompt: {name}")
+        if not isinstance(arguments, dict) or not all(isinstance(arguments.get(each), str) for each in prompt.takes):
+            raise ProtocolError(_INVALID_PARAMS, f"The prompt needs the arguments {', '.join(prompt.takes)}")
+        return {"description": prompt.title, "messages": [prompt.message(arguments)]}
+
     def _run(self, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
         endpoint = endpoint_of(self._client.table, tool)
         names = [name for name in arguments if f":{name}" in endpoint.path.split("/")]
@@ -93,7 +152,7 @@ class McpService:
         target = Target(path, endpoint.path.split("/")[1])
         try:
             response = self._client.call(self._caller, endpoint.handler, target, sent)
-        except (Failure, BadRequest, MissingParameter) as error:
+        except (Failure, BadRequest, MissingParameter, InsufficientScope) as error:
             refusal = error_response(error, endpoint.denied, endpoint.conflict)
             return text_result(refusal.body.decode() if refusal else str(error), is_error=True)
         if isinstance(response, AlternateResponse):

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from ingot.core.access.actor import Actor
-from ingot.core.access.scopes import has_any_scope
+from ingot.core.api.granular_permissions import has_permission
 from ingot.core.api.openapi import input_schema
 from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import Endpoint
@@ -126,7 +126,7 @@ def endpoint_of(table: RouteTable[Endpoint], tool: Tool) -> Endpoint:
 
 def is_available(table: RouteTable[Endpoint], actor: Actor, tool: Tool, *, read_only: bool) -> bool:
     """Return whether the caller's token has the scope for a tool; in read-only mode, tools that write are missing."""
-    return (tool.reads_only or not read_only) and has_any_scope(actor, endpoint_of(table, tool).scopes)
+    return (tool.reads_only or not read_only) and has_permission(actor, endpoint_of(table, tool))
 
 
 def describe(table: RouteTable[Endpoint], tool: Tool) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class DetailedStatusView(View):
     has_details: bool
     details_path: str
     illustration: None
-    favicon: None
+    favicon: str
 
 
 class PipelineView(PipelineBrief):
@@ -112,7 +112,7 @@ def _detailed_status(db: Connection, pipeline: Pipeline, project_url: str, base:
     else:
         text, label, group = _STATUS_TEXTS[pipeline.status]
         icon = f"status_{group.replace('-', '_')}"
-    return DetailedStatusView(icon, text, label, group, label, True, path, None, None)
+    return DetailedStatusView(icon, text, label, group, label, True, path, None, "/favicon.ico")
 
 
 def _brief(

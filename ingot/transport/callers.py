@@ -18,6 +18,7 @@ from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.access.levels import Access, Level
 from ingot.core.access.scopes import has_any_scope
+from ingot.core.api.granular_permissions import BOUNDARIES, PUSH_REPOSITORY, READ_REPOSITORY
 from ingot.core.db.connection import Connection
 from ingot.core.errors import NotFound, Unauthenticated
 from ingot.core.http.transfer_slots import TransferCaller, caller_of
@@ -146,7 +147,19 @@ def caller_by_token(db: Connection, username: str, secret: str) -> GitCaller:
     if deploy_token is not None:
         return _caller_by_deploy_token(deploy_token)
     actor = authenticate(db, Credentials(token=secret))
+    if actor.restrictions.granular_scopes is not None:
+        return _caller_with_permissions(actor)
     return _caller(actor, can_read=has_any_scope(actor, READ_SCOPES), can_write=has_any_scope(actor, WRITE_SCOPES))
+
+
+def _caller_with_permissions(actor: Actor) -> GitCaller:
+    """Return the owner of a token with fine-grained permissions, who finds only the projects that it may read.
+
+    It pushes if the permission to push accompanies that to read everywhere, because each push reads first.
+    """
+    reads = actor.restrictions.scopes_with(READ_REPOSITORY, BOUNDARIES["project"])
+    can_push = bool(reads) and all(PUSH_REPOSITORY in scope.permissions for scope in reads)
+    return _caller(replace(actor, boundary=reads), can_read=bool(reads), can_write=can_push)
 
 
 def caller_by_job_token(db: Connection, token: str) -> GitCaller:

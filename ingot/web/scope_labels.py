@@ -18,6 +18,7 @@ SCOPE_DESCRIPTIONS = {
     "k8s_proxy": "Use clusters through the agent",
     "ai_features": "Use AI features",
     "self_rotate": "Rotate the token itself",
+    "mcp": "Work with the tools of the Model Context Protocol, with your permissions",
     "sudo": "Act as other users (administrators only)",
     "openid": "Sign you in with OpenID Connect",
     "profile": "Read your name, username and avatar",

@@ -8,7 +8,7 @@ from pathlib import Path
 from ingot.cli.attribute_table import attribute_table
 from ingot.cli.event_table import event_table
 from ingot.cli.main import COMMANDS
-from ingot.cli.routes import access_text
+from ingot.cli.routes import access_text, permission_text
 from ingot.core.settings import Settings
 from ingot.server.api_document import operation_count
 from ingot.server.registry import all_endpoints
@@ -114,7 +114,9 @@ def test_the_permission_table_is_current() -> None:
     written = (ROOT / "docs" / "access.md").read_text()
     for endpoint in all_endpoints():
         rule, scopes = access_text(endpoint)
-        assert f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} |" in written, endpoint.path
+        assert (
+            f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} | {permission_text(endpoint)} |" in written
+        ), endpoint.path
 
 
 def test_the_number_of_operations_is_current() -> None:

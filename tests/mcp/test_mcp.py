@@ -47,7 +47,7 @@ def test_malformed_messages_are_refused(agent: Agent) -> None:
     assert agent.post([{"id": 1, "method": "ping"}] * 21).status_code == 400
     assert agent.post(b"", method="GET").status_code == 405
     assert agent.post(b"", method="DELETE").status_code == 405
-    assert agent.ask("resources/list")["error"]["code"] == -32601
+    assert agent.ask("completion/complete")["error"]["code"] == -32601
     assert agent.ask("tools/call", name="unknown")["error"]["code"] == -32602
     assert agent.ask("tools/call", name="get_issue", arguments=[])["error"]["code"] == -32602
 

@@ -84,6 +84,8 @@ FILES = {
     "/oauth/discovery/keys",
     "/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/api/v4/mcp",
 }
 """Downloads, and responses for programs."""
 DUPLICATES = {
@@ -151,6 +153,7 @@ REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
         "/profile/gpg_keys": {"gpg_key[key]": "no key"},
         "/profile/password": {"user[password]": "short"},
         "/profile/personal_access_tokens": {"personal_access_token[name]": ""},
+        "/profile/personal_access_tokens/fine_grained": {"token[name]": ""},
         "/import/archive": {"import[path]": "kept"},
         "/import/group": {"import[path]": "kept", "import[name]": "Kept"},
         "/import/plan": {"import[path]": "kept"},

@@ -135,6 +135,9 @@ class AllSettings(LimitSettings, frozen=True):
         bool,
         Meta(description="Administrators cannot grant applications access to the API, repositories or registries."),
     ] = False
+    dynamic_client_registration_enabled: Annotated[
+        bool, Meta(description="OAuth clients such as agents can register themselves (RFC 7591).")
+    ] = True
     disable_feed_token: Annotated[bool, Meta(description="Feed tokens are neither shown nor accepted.")] = False
     disable_overriding_approvers_per_merge_request: Annotated[
         bool, Meta(description="Merge requests of all projects cannot have approval rules of their own.")

@@ -69,7 +69,7 @@ class InstanceRateLimits:
         return self._database.write(partial(self._count, counting, request)) if counting else []
 
     def take_inside(self, method: str, route: str, request: LimitedRequest) -> None:
-        """Count a change that a page or a GraphQL query makes; raise Throttled when the quota is used up."""
+        """Count a change by a page or a GraphQL query, or a call by a tool; raise Throttled beyond a limit."""
         if monotonic() - self._loaded_at > RELOAD_SECONDS:
             self._load(self._database.read(cached_stored_settings))
         if self._any_active:

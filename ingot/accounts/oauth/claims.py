@@ -4,7 +4,10 @@ from typing import Any
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.users.tables import User
+from ingot.core.access.scopes import MCP_SCOPE
 from ingot.core.db.connection import Connection
+
+MCP_PATH = "/api/v4/mcp"
 
 
 def user_claims(db: Connection, user: User, scopes: set[str], base: str) -> dict[str, Any]:
@@ -31,8 +34,9 @@ def user_claims(db: Connection, user: User, scopes: set[str], base: str) -> dict
     return claims
 
 
-def discovery_document(base: str, scopes: tuple[str, ...]) -> dict[str, Any]:
-    """Return the OpenID Connect discovery document."""
+def discovery_document(base: str, scopes: tuple[str, ...], *, registers_clients: bool) -> dict[str, Any]:
+    """Return the OpenID Connect discovery document, which is that of RFC 8414 too."""
+    registration = {"registration_endpoint": f"{base}/oauth/register"} if registers_clients else {}
     return {
         "issuer": base,
         "authorization_endpoint": f"{base}/oauth/authorize",
@@ -55,4 +59,16 @@ def discovery_document(base: str, scopes: tuple[str, ...]) -> dict[str, Any]:
         ],
         # Confidential applications may also use "plain", but no client should choose it.
         "code_challenge_methods_supported": ["S256"],
+        **registration,
+    }
+
+
+def mcp_resource_document(base: str) -> dict[str, Any]:
+    """Return the metadata of the endpoint of the Model Context Protocol as a protected resource (RFC 9728)."""
+    return {
+        "resource": f"{base}{MCP_PATH}",
+        "resource_name": "Ingot",
+        "authorization_servers": [base],
+        "scopes_supported": [MCP_SCOPE],
+        "bearer_methods_supported": ["header"],
     }

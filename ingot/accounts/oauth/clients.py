@@ -8,7 +8,7 @@ from authlib.oidc.core import AuthorizationCodeMixin
 
 from ingot.accounts.oauth.service import secret_matches
 from ingot.accounts.oauth.tables import Application, OAuthCode, OAuthToken
-from ingot.core.access.scopes import OAUTH_SCOPES
+from ingot.core.access.scopes import MCP_SCOPE, OAUTH_SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
 
@@ -17,6 +17,7 @@ DEFAULT_SCOPE = "api"
 # are accepted: a name such as localhost may resolve to another host.
 _LOOPBACK_PORT = re.compile(r"\A(http://(?:127\.0\.0\.1|\[::1\])):[0-9]{1,5}(?=/|\Z)", re.ASCII)
 _GRANT_TYPES = ("authorization_code", "implicit", "password", "refresh_token")
+_CONSENTED_GRANT_TYPES = ("authorization_code", "refresh_token")
 
 
 class OAuthClient(ClientMixin):  # type: ignore[misc] # The library has no types.
@@ -35,8 +36,12 @@ class OAuthClient(ClientMixin):  # type: ignore[misc] # The library has no types
         return None
 
     def get_allowed_scope(self, scope: str | None) -> str | None:
-        """Return the requested scopes if all are allowed, otherwise None; no scope means ``api``."""
-        requested = (scope or "").split() or [DEFAULT_SCOPE]
+        """Return the requested scopes if all are allowed, otherwise None; no scope means ``api``, or ``mcp``.
+
+        A client that registered itself cannot have ``api``; without a scope it gets the one for agents.
+        """
+        default = MCP_SCOPE if self._registered_itself else DEFAULT_SCOPE
+        requested = (scope or "").split() or [default]
         allowed = self.application.scopes.split() if self.application else OAUTH_SCOPES
         return " ".join(dict.fromkeys(requested)) if set(requested) <= set(allowed) else None
 
@@ -62,8 +67,12 @@ class OAuthClient(ClientMixin):  # type: ignore[misc] # The library has no types
         return response_type == "code" or (response_type == "token" and confidential)
 
     def check_grant_type(self, grant_type: str) -> bool:
-        """Allow all supported grant types for every application."""
-        return grant_type in _GRANT_TYPES
+        """Allow all supported grant types, but to a client that registered itself only those that need consent."""
+        return grant_type in (_CONSENTED_GRANT_TYPES if self._registered_itself else _GRANT_TYPES)
+
+    @property
+    def _registered_itself(self) -> bool:
+        return self.application is not None and self.application.dynamic
 
 
 class AuthorizationCodeAdapter(AuthorizationCodeMixin):  # type: ignore[misc] # The library has no types.

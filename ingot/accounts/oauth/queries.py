@@ -21,7 +21,9 @@ _BY_UID = select(oauth_applications).where(oauth_applications.c.uid == bindparam
 _BY_ID = select(oauth_applications).where(oauth_applications.c.id == bindparam("application"))
 _ALL = list_query(select(oauth_applications), oauth_applications.c.id, oauth_applications.c.id.asc())
 _OF_INSTANCE = (
-    select(oauth_applications).where(oauth_applications.c.owner_id.is_(None)).order_by(oauth_applications.c.id)
+    select(oauth_applications)
+    .where(oauth_applications.c.owner_id.is_(None), ~oauth_applications.c.dynamic)
+    .order_by(oauth_applications.c.id)
 )
 _OF_OWNER = (
     select(oauth_applications)
@@ -70,7 +72,12 @@ _NEWEST = (
 )
 _AUTHORIZED = (
     select(
-        oauth_applications.c.id, oauth_applications.c.name, users.c.username, access_tokens.c.scopes, _NEWEST.c.since
+        oauth_applications.c.id,
+        oauth_applications.c.name,
+        users.c.username,
+        access_tokens.c.scopes,
+        _NEWEST.c.since,
+        oauth_applications.c.dynamic,
     )
     .join(_NEWEST, _NEWEST.c.application_id == oauth_applications.c.id)
     .join(access_tokens, access_tokens.c.id == _NEWEST.c.newest)

@@ -42,6 +42,13 @@ OAuthResponse = tuple[int, Any, list[tuple[str, str]]]
 """Status, body and headers, in authlib's format."""
 
 
+class InvalidTargetError(OAuth2Error):  # type: ignore[misc] # The library has no types.
+    """Refusal of a token for a resource of another server (RFC 8707)."""
+
+    error = "invalid_target"
+    description = "The resource is not on this server."
+
+
 class OAuthRequest(OAuth2Request):  # type: ignore[misc] # The library has no types.
     """Parameters of an OAuth request, from the query and the form alike."""
 
@@ -165,7 +172,13 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # The library has 
             raise InvalidRequestError(
                 "This response mode is not supported.", redirect_uri=sent.redirect_uri, state=sent.state
             )
+        if not self._serves(sent.data.get("resource") or ""):
+            raise InvalidTargetError(redirect_uri=sent.redirect_uri, state=sent.state)
         return self.get_consent_grant(request, user)
+
+    def _serves(self, resource: str) -> bool:
+        """Return whether a resource for which a token is requested (RFC 8707) is on this server, or none is named."""
+        return not resource or f"{resource}/".startswith(f"{self.base}/")
 
     def authorize(self, request: OAuthRequest, user: User | None) -> OAuthResponse:
         """Return the redirect after the user consented, or after they refused if ``user`` is None."""
@@ -179,6 +192,8 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # The library has 
         if kind not in _GRANT_TYPES:
             error: OAuth2Error = UnsupportedGrantTypeError("") if kind else InvalidRequestError("Missing 'grant_type'")
             return error.status_code, dict(error.get_body()), []
+        if not self._serves(request.payload.data.get("resource") or ""):
+            return 400, dict(InvalidTargetError().get_body()), []
         try:
             response: OAuthResponse = self.create_token_response(request)
         except InvalidScopeError as error:

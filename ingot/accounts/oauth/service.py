@@ -75,6 +75,7 @@ def create_application(
         uid=secrets.token_hex(32),
         secret_digest=db.vault.digest(secret),
         confidential=confidential,
+        dynamic=False,
         created_at=db.now,
         updated_at=db.now,
         **columns,
@@ -200,7 +201,7 @@ def _columns(name: str, redirect_uri: str, scopes: list[str]) -> dict[str, str]:
     elif len(name) > MAX_NAME_LENGTH:
         errors["name"] = [too_long_message(MAX_NAME_LENGTH)]
     addresses = redirect_uri.split()
-    error = _redirect_uris_error(addresses)
+    error = redirect_uris_error(addresses)
     if error:
         errors["redirect_uri"] = [error]
     unique_scopes = list(dict.fromkeys(scopes)) or list(DEFAULT_OAUTH_SCOPES)
@@ -211,7 +212,8 @@ def _columns(name: str, redirect_uri: str, scopes: list[str]) -> dict[str, str]:
     return {"name": name.strip(), "redirect_uri": "\n".join(addresses), "scopes": " ".join(unique_scopes)}
 
 
-def _redirect_uris_error(addresses: list[str]) -> str | None:
+def redirect_uris_error(addresses: list[str]) -> str | None:
+    """Return why these cannot be the redirect URIs of an application; None if they can."""
     if not addresses:
         return "can't be blank"
     if len(addresses) > MAX_REDIRECT_URIS:

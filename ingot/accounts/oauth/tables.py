@@ -1,6 +1,6 @@
 """Tables of OAuth applications, authorization codes, and the OAuth part of access tokens."""
 
-from sqlalchemy import Index, Table
+from sqlalchemy import Index, Table, false
 
 from ingot.core.db.schema import Record, binary, flag, metadata, reference, row_id, text
 from ingot.core.db.times import Timestamp
@@ -17,6 +17,8 @@ oauth_applications = Table(
     text("redirect_uri"),
     text("scopes"),
     flag("confidential"),
+    # Registered by the client itself (RFC 7591), without a user.
+    flag("dynamic", server_default=false()),
     text("created_at"),
     text("updated_at"),
     sqlite_autoincrement=True,
@@ -72,6 +74,8 @@ class Application(Record, frozen=True):
     scopes: str
     confidential: bool
     """Whether it can keep a secret; applications in browsers and on users' machines cannot."""
+    dynamic: bool
+    """Whether the client registered itself, so that nobody on this server vouches for its name."""
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -123,3 +127,4 @@ class AuthorizedApplication(Record, frozen=True):
     owner_username: str | None
     scopes: str
     since: Timestamp
+    dynamic: bool

@@ -1,7 +1,10 @@
 """Endpoints of tokens, and of the current user."""
 
+from msgspec.structs import replace
+
 from ingot.accounts.tokens import policy, queries, service
-from ingot.accounts.tokens.params import CreateOwnToken, CreateToken, ListTokens, RotateToken
+from ingot.accounts.tokens.granular_scopes import granular_scopes
+from ingot.accounts.tokens.params import CreateOwnToken, CreateToken, CreateUserToken, ListTokens, RotateToken
 from ingot.accounts.tokens.reuse import revoke_family_of_reused_token
 from ingot.accounts.tokens.service import ROTATION
 from ingot.accounts.tokens.tables import AccessToken
@@ -11,6 +14,7 @@ from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.tables import User
 from ingot.accounts.users.views import AdminUserView, OwnUserView, admin_user_view, own_user_view
 from ingot.core.access.levels import NO_ACCESS, Access
+from ingot.core.access.restrictions import TokenRestrictions
 from ingot.core.access.rules import administrators, require, signed_in
 from ingot.core.access.scopes import ANY_SCOPE, READ_USER_SCOPES, SELF_ROTATE_SCOPES
 from ingot.core.api.params import path_number
@@ -37,6 +41,10 @@ def get_current_user(call: Call) -> OwnUserView:
 
 def _midnight(day: Date | None) -> Timestamp | None:
     return Timestamp(f"{day}T00:00:00.000Z") if day else None
+
+
+def _restrictions(params: CreateToken | CreateUserToken | CreateOwnToken) -> TokenRestrictions:
+    return TokenRestrictions(mcp_tools=None if params.mcp_tools is None else tuple(params.mcp_tools))
 
 
 def _token_in_path(call: Call) -> tuple[Access, AccessToken]:
@@ -140,16 +148,24 @@ def create_own_token(call: Call, params: CreateOwnToken) -> TokenView:
         params.name,
         [str(scope) for scope in params.scopes],
         _midnight(params.expires_at),
+        _restrictions(params),
     )
     return token_view(token, call.db.now, secret)
 
 
 @routes.post("/users/:user_id/personal_access_tokens", on=user_in_path, may=administrators, returns=TokenView)
-def create_personal_access_token(call: Call, user: User, params: CreateToken) -> TokenView:
+def create_personal_access_token(call: Call, user: User, params: CreateUserToken) -> TokenView:
     """Create a personal access token for a user."""
     require(not user.placeholder and not user.bot, "This user cannot have further tokens")
     token, secret = service.issue_token(
-        call.db, call.actor, user.id, "personal", params.name, params.scopes, _midnight(params.expires_at)
+        call.db,
+        call.actor,
+        user.id,
+        "personal",
+        params.name,
+        params.scopes or [],
+        _midnight(params.expires_at),
+        replace(_restrictions(params), granular_scopes=granular_scopes(params.granular_scopes)),
     )
     return token_view(token, call.db.now, secret)
 
@@ -183,7 +199,14 @@ def create_impersonation_token(call: Call, user: User, params: CreateToken) -> T
     """Create an impersonation token of a user."""
     require(not user.placeholder and not user.bot, "This user cannot have further tokens")
     token, secret = service.issue_token(
-        call.db, call.actor, user.id, "impersonation", params.name, params.scopes, _midnight(params.expires_at)
+        call.db,
+        call.actor,
+        user.id,
+        "impersonation",
+        params.name,
+        params.scopes,
+        _midnight(params.expires_at),
+        _restrictions(params),
     )
     return token_view(token, call.db.now, secret)
 

@@ -1,11 +1,16 @@
 """Request parameters of tokens."""
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from ingot.core.api.params import Params
 from ingot.core.db.times import Date, Timestamp
+
+ToolNames = Annotated[
+    list[str],
+    Meta(description="Tools of the Model Context Protocol that the token may call; all by default."),
+]
 
 
 class ListTokens(Params):
@@ -26,6 +31,18 @@ class CreateToken(Params):
     scopes: list[str]
     expires_at: Date | None = None
     description: str = ""
+    mcp_tools: ToolNames | None = None
+
+
+class CreateUserToken(Params):
+    """A new token of a user, with scopes or with fine-grained permissions."""
+
+    name: str
+    scopes: list[str] | UnsetType = UNSET
+    expires_at: Date | None = None
+    description: str = ""
+    mcp_tools: ToolNames | None = None
+    granular_scopes: list[dict[str, Any]] | None = None
 
 
 class CreateOwnToken(Params):
@@ -38,6 +55,7 @@ class CreateOwnToken(Params):
     scopes: list[Literal["k8s_proxy", "self_rotate"]]
     expires_at: Date | None = None
     description: str = ""
+    mcp_tools: ToolNames | None = None
 
 
 class RotateToken(Params):

@@ -18,7 +18,8 @@ def may_issue_tokens(actor: Actor) -> bool:
     Applications, impersonators and bots have limited access for a limited time. A token that they issue would outlast
     it.
     """
-    return actor.via in ("session", "private", "personal") and not actor.bot
+    has_all_permissions = actor.restrictions.granular_scopes is None
+    return actor.via in ("session", "private", "personal") and not actor.bot and has_all_permissions
 
 
 def may_rotate_itself(actor: Actor) -> bool:

@@ -12,6 +12,7 @@ from ingot.accounts.tokens.params import ListTokens
 from ingot.accounts.tokens.tables import AccessToken, TokenHolder, access_tokens
 from ingot.accounts.users.tables import User, users
 from ingot.core.access.actor import Actor
+from ingot.core.access.restrictions import read_restrictions
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
@@ -34,6 +35,7 @@ _BY_DIGEST = (
         users.c.password_expired,
         users.c.bot,
         users.c.terms_accepted_at,
+        access_tokens.c.restrictions,
         select(instance_settings.c.document).where(instance_settings.c.id == 1).scalar_subquery(),
     )
     .join(users, users.c.id == access_tokens.c.user_id)
@@ -83,9 +85,9 @@ def _token_holder_or_none(db: Connection, digest: bytes) -> TokenHolder | None:
     rows = db.rows(_BY_DIGEST, digest=digest)
     if not rows:
         return None
-    *columns, accepted_at, document = rows[0]
+    *columns, accepted_at, restrictions, document = rows[0]
     settings = decode_access_settings(document or "{}")
-    holder = TokenHolder(*[*columns, False])
+    holder = TokenHolder(*[*columns, False, read_restrictions(restrictions)])
     return replace(
         holder,
         admin=holder.admin and not settings.limits_token(holder.kind, holder.scopes),
@@ -94,7 +96,7 @@ def _token_holder_or_none(db: Connection, digest: bytes) -> TokenHolder | None:
 
 
 def _holder_size(holder: TokenHolder) -> int:
-    return 1_000 + len(holder.scopes)
+    return 1_000 + len(holder.scopes) + 2 * len(holder.restrictions.stored or "")
 
 
 def token_or_none(db: Connection, token_id: int, kind: str, user_id: int | None = None) -> AccessToken | None:

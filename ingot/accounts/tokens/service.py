@@ -1,5 +1,6 @@
 """State changes of tokens."""
 
+import re
 import secrets
 from collections.abc import Iterable
 
@@ -11,6 +12,7 @@ from ingot.accounts.tokens.events import TokenRevoked, TokenRotated
 from ingot.accounts.tokens.queries import credential_expiry, token_or_none
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
 from ingot.core.access.actor import Actor, AuthMethod
+from ingot.core.access.restrictions import GRANULAR, NO_RESTRICTIONS, TokenRestrictions, read_restrictions
 from ingot.core.access.rules import require
 from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES, may_grant_scopes
 from ingot.core.db.connection import Connection
@@ -28,6 +30,8 @@ _ALLOWED_SCOPES: dict[AuthMethod, set[str]] = {
     "impersonation": set(SCOPES),
 }
 MAX_LENGTH = 255
+MAX_TOOLS = 100
+_TOOL_NAME = re.compile("[a-z0-9_]{1,64}")
 ROTATION = "token rotation"
 """Lock under which tokens are rotated: a token has one successor, and a family that is revoked gets no further one."""
 _NO_DELEGATION = "OAuth, impersonation, project and group access tokens cannot create or rotate tokens"
@@ -42,6 +46,7 @@ def create_token(
     expires_at: Timestamp | None = None,
     secret: str = "",
     family_id: int | None = None,
+    restrictions: TokenRestrictions = NO_RESTRICTIONS,
 ) -> tuple[AccessToken, str]:
     """Create a token; return it with its secret, which is not stored. A past ``expires_at`` makes it inactive."""
     errors: dict[str, list[str]] = {}
@@ -49,10 +54,18 @@ def create_token(
         errors["name"] = ["can't be blank"]
     elif len(name) > MAX_LENGTH:
         errors["name"] = [too_long_message(MAX_LENGTH)]
-    if not scopes:
+    if restrictions.granular_scopes is not None:
+        if scopes not in ([], [GRANULAR]):
+            errors["scopes"] = ["cannot be combined with granular_scopes"]
+        scopes = [GRANULAR]
+    elif not scopes:
         errors["scopes"] = ["can't be blank"]
     elif not set(scopes) <= _ALLOWED_SCOPES[kind]:
         errors["scopes"] = ["can only contain available scopes"]
+    if not all(_TOOL_NAME.fullmatch(tool) for tool in restrictions.mcp_tools or ()):
+        errors["mcp_tools"] = ["are invalid"]
+    elif len(restrictions.mcp_tools or ()) > MAX_TOOLS:
+        errors["mcp_tools"] = [too_long_message(MAX_TOOLS, "tools")]
     settings = cached_all_settings(db)
     if expires_at is None and kind != "oauth" and settings.require_personal_access_token_expiry:
         errors["expires_at"] = ["can't be blank"]
@@ -61,7 +74,9 @@ def create_token(
     prefixes = {"personal": settings.personal_access_token_prefix or "", "impersonation": _IMPERSONATION_PREFIX}
     secret = secret or prefixes.get(kind, "") + secrets.token_urlsafe(24)
     ordered = " ".join(scope for scope in dict.fromkeys(scopes))
-    token_id = _insert(db, user_id, kind, name.strip(), ordered, secret, expires_at, family_id=family_id)
+    token_id = _insert(
+        db, user_id, kind, name.strip(), ordered, secret, expires_at, family_id=family_id, restrictions=restrictions
+    )
     token = token_or_none(db, token_id, kind)
     assert token is not None  # noqa: S101 - It was just inserted in this transaction.
     return token, secret
@@ -75,20 +90,27 @@ def issue_token(
     name: str,
     scopes: list[str],
     expires_at: Timestamp | None,
+    restrictions: TokenRestrictions = NO_RESTRICTIONS,
 ) -> tuple[AccessToken, str]:
     """Create a token on behalf of a caller; raise Denied if it would be more powerful than the caller's credential."""
     require(policy.may_issue_tokens(actor), _NO_DELEGATION)
     latest = _require_delegable(db, actor, scopes, expires_at)
-    return create_token(db, user_id, kind, name, scopes, expires_at or latest)
+    return create_token(db, user_id, kind, name, scopes, expires_at or latest, restrictions=restrictions)
 
 
 def issue_bot_token(
-    db: Connection, actor: Actor, user_id: int, name: str, scopes: list[str], expires_at: Timestamp | None
+    db: Connection,
+    actor: Actor,
+    user_id: int,
+    name: str,
+    scopes: list[str],
+    expires_at: Timestamp | None,
+    restrictions: TokenRestrictions = NO_RESTRICTIONS,
 ) -> tuple[AccessToken, str]:
     """Create a token of a bot of a project or group; raise Denied if it would be more powerful than the credential."""
     require(policy.may_issue_bot_tokens(actor), _NO_DELEGATION)
     latest = _require_delegable(db, actor, scopes, expires_at)
-    return create_token(db, user_id, "personal", name, scopes, expires_at or latest)
+    return create_token(db, user_id, "personal", name, scopes, expires_at or latest, restrictions=restrictions)
 
 
 def _require_delegable(
@@ -129,7 +151,16 @@ def rotate_token(
     db.update(access_tokens, token.id, revoked=True, family_id=family_id)
     in_a_week = Timestamp(add_duration(db.now, days=7)[:10] + "T00:00:00.000Z")
     new_expiry = expires_at or min(in_a_week, latest or in_a_week)
-    successor, secret = create_token(db, token.user_id, token.kind, token.name, scopes, new_expiry, family_id=family_id)
+    successor, secret = create_token(
+        db,
+        token.user_id,
+        token.kind,
+        token.name,
+        scopes,
+        new_expiry,
+        family_id=family_id,
+        restrictions=read_restrictions(token.restrictions),
+    )
     emit(db, TokenRotated(user_id=token.user_id, expires_at=new_expiry))
     return successor, secret
 
@@ -152,6 +183,7 @@ def _insert(
     expires_at: Timestamp | None,
     sealed: bytes | None = None,
     family_id: int | None = None,
+    restrictions: TokenRestrictions = NO_RESTRICTIONS,
 ) -> int:
     return db.insert(
         access_tokens,
@@ -166,6 +198,7 @@ def _insert(
         created_at=db.now,
         expires_at=expires_at,
         family_id=family_id,
+        restrictions=restrictions.stored,
     )
 
 

@@ -3,6 +3,7 @@
 from sqlalchemy import Index, Table
 
 from ingot.core.access.actor import AuthMethod
+from ingot.core.access.restrictions import TokenRestrictions
 from ingot.core.db.schema import Record, binary, flag, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
@@ -24,6 +25,8 @@ access_tokens = Table(
     text("name_key"),
     # Id of the first token of those that replaced each other by rotation; null for a token that was never rotated.
     number("family_id", nullable=True),
+    # JSON of TokenRestrictions; null for a token that only its scopes limit.
+    text("restrictions", nullable=True),
     sqlite_autoincrement=True,
 )
 Index("ix_access_tokens_user_id_kind", access_tokens.c.user_id, access_tokens.c.kind)
@@ -45,6 +48,7 @@ class AccessToken(Record, frozen=True):
     last_used_at: Timestamp | None
     name_key: str
     family_id: int | None
+    restrictions: str | None
 
     def active(self, now: Timestamp) -> bool:
         """Return whether the token is neither revoked nor expired."""
@@ -69,3 +73,4 @@ class TokenHolder(Record, frozen=True):
     bot: bool
     terms_due: bool
     """Whether the user must accept the terms of service first."""
+    restrictions: TokenRestrictions

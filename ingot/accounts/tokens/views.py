@@ -5,10 +5,20 @@ from msgspec import UNSET, UnsetType
 from ingot.accounts.tokens.params import ListTokens
 from ingot.accounts.tokens.queries import list_tokens, private_token_or_none
 from ingot.accounts.tokens.tables import AccessToken
+from ingot.core.access.restrictions import GranularScope, read_restrictions
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
 from ingot.core.db.times import Date, Timestamp, day_of
+
+
+class GranularScopeView(View):
+    """Fine-grained permissions of a token, in one project or group if either is set."""
+
+    access: str
+    permissions: list[str]
+    project_id: int | None
+    group_id: int | None
 
 
 class TokenView(View):
@@ -25,6 +35,30 @@ class TokenView(View):
     last_used_at: Timestamp | None
     impersonation: bool | UnsetType = UNSET
     token: str | UnsetType = UNSET
+    mcp_tools: list[str] | UnsetType = UNSET
+    granular_scopes: list[GranularScopeView] | UnsetType = UNSET
+
+
+def mcp_tools_of(token: AccessToken) -> list[str] | UnsetType:
+    """Return the tools that agents may call with a token; UNSET without a list."""
+    tools = read_restrictions(token.restrictions).mcp_tools
+    return UNSET if tools is None else list(tools)
+
+
+def _granular_scopes_of(token: AccessToken) -> list[GranularScopeView] | UnsetType:
+    scopes = read_restrictions(token.restrictions).granular_scopes
+    if scopes is None:
+        return UNSET
+    return [
+        GranularScopeView(scope.access, list(scope.permissions), *target)
+        for scope in scopes
+        for target in _targets(scope)
+    ]
+
+
+def _targets(scope: GranularScope) -> list[tuple[int | None, int | None]]:
+    targets: list[tuple[int | None, int | None]] = [(project_id, None) for project_id in scope.project_ids]
+    return [*targets, *((None, group_id) for group_id in scope.group_ids)] or [(None, None)]
 
 
 def token_view(token: AccessToken, now: Timestamp, secret: str | UnsetType = UNSET) -> TokenView:
@@ -41,6 +75,8 @@ def token_view(token: AccessToken, now: Timestamp, secret: str | UnsetType = UNS
         token.last_used_at,
         True if token.kind == "impersonation" else UNSET,
         secret,
+        mcp_tools_of(token),
+        _granular_scopes_of(token),
     )
 
 

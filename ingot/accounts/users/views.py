@@ -51,6 +51,8 @@ class UserView(UserBrief):
     organization: str
     public_email: str
     bot: bool
+    work_information: str | None
+    """Job title and organization."""
 
 
 class IdentityView(View):
@@ -295,7 +297,13 @@ def _public_fields(user: User, base: str) -> tuple[Any, ...]:
         user.organization,
         user.public_email,
         user.bot,
+        _work_information(user),
     )
+
+
+def _work_information(user: User) -> str | None:
+    job_title = user_details(user.details_document).job_title
+    return " at ".join(filter(None, (job_title, user.organization))) or None
 
 
 def _private_fields(db: Connection, user: User, identities: dict[int, list[Identity]]) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 """Endpoints of releases and their links."""
 
 from functools import partial
+from urllib.parse import quote
 
 from ingot.collaboration.releases import create, queries, service
 from ingot.collaboration.releases.params import (
@@ -23,7 +24,7 @@ from ingot.collaboration.releases.views import (
     simple_release_view,
 )
 from ingot.core.api.params import path_number
-from ingot.core.api.routes import Call, Routes, StagedCall
+from ingot.core.api.routes import Call, RawResponse, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.markdown import render
@@ -133,6 +134,42 @@ def get_release(call: Call, context: RepositoryContext, params: GetRelease) -> R
     if params.include_html_description:
         _render_descriptions(call, context, [view])
     return view
+
+
+@routes.get(
+    "/projects/:id/releases/:tag_name/downloads/:direct_asset_path",
+    on=repository_in_path,
+    may=may_read_releases,
+    returns=RawResponse,
+    status=302,
+    open=True,
+    job_token=True,
+    slashes="direct_asset_path",
+)
+def download_release_asset(call: Call, context: RepositoryContext) -> RawResponse:
+    """Download a file that a link of a release names by its path: redirect to the URL of the link."""
+    return _redirect_to_asset(call, _release_in_path(call, context))
+
+
+@routes.get(
+    "/projects/:id/releases/permalink/latest/downloads/:direct_asset_path",
+    on=repository_in_path,
+    may=may_read_releases,
+    returns=RawResponse,
+    status=302,
+    open=True,
+    job_token=True,
+    slashes="direct_asset_path",
+)
+def download_latest_release_asset(call: Call, context: RepositoryContext) -> RawResponse:
+    """Download a file of the latest release: redirect to the URL of the link."""
+    return _redirect_to_asset(call, queries.find_latest_release(call.db, context.project))
+
+
+def _redirect_to_asset(call: Call, release: Release) -> RawResponse:
+    link = queries.find_link_by_path(call.db, release, call.path["direct_asset_path"])
+    location = quote(link.url, safe="%/:=&?~#+!$,;'@()*[]")
+    return RawResponse(b"", headers=((b"location", location.encode()),), status=302)
 
 
 @routes.post(

@@ -30,6 +30,7 @@ _LATEST = {
 }
 _LINKS = select(release_links).where(release_links.c.release_id == bindparam("release"))
 _LINK = _LINKS.where(release_links.c.id == bindparam("link"))
+_LINK_BY_PATH = _LINKS.where(release_links.c.filepath == bindparam("filepath"))
 _LIST_LINKS = list_query(_LINKS, release_links.c.id, release_links.c.id.desc())
 _LINKS_OF = (
     select(release_links).where(in_list(release_links.c.release_id, "releases")).order_by(release_links.c.id.desc())
@@ -131,6 +132,14 @@ def links_by_release(db: Connection, releases: list[Release]) -> dict[int, list[
 def link_or_none(db: Connection, release: Release, link_id: int) -> ReleaseLink | None:
     """Return a link of a release by its id, or None."""
     return db.first(ReleaseLink, _LINK, release=release.id, link=link_id)
+
+
+def find_link_by_path(db: Connection, release: Release, path: str) -> ReleaseLink:
+    """Return a link of a release by its path for downloads; raise NotFound if there is none."""
+    link = None if "\0" in path else db.first(ReleaseLink, _LINK_BY_PATH, release=release.id, filepath=f"/{path}")
+    if link is None:
+        raise NotFound()
+    return link
 
 
 def find_link(db: Connection, release: Release, link_id: int) -> ReleaseLink:

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from ingot.core.access.restrictions import NO_RESTRICTIONS, GranularScope, TokenRestrictions
+
 AuthMethod = Literal["nobody", "session", "private", "personal", "impersonation", "oauth", "job", "deploy"]
 
 
@@ -47,6 +49,10 @@ class Actor(msgspec.Struct, frozen=True):
     """Whether the user is the bot of a project or group access token, which changes nothing outside of it."""
     closed_groups: frozenset[str] = frozenset()
     """Paths in lower case of top-level groups that cannot be used from the caller's address."""
+    restrictions: TokenRestrictions = NO_RESTRICTIONS
+    """Restrictions of the token beyond its scopes."""
+    boundary: tuple[GranularScope, ...] = ()
+    """The fine-grained scopes of the token that permit the current call; without them it reaches no project."""
 
     @property
     def known(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Literal, get_args
 
 from ingot.core.access.actor import Actor
+from ingot.core.access.restrictions import GRANULAR
 
 Scope = Literal[
     "api",
@@ -19,6 +20,7 @@ Scope = Literal[
     "k8s_proxy",
     "ai_features",
     "self_rotate",
+    "mcp",
     "sudo",
 ]
 SCOPES: tuple[str, ...] = get_args(Scope)
@@ -36,11 +38,14 @@ DEFAULT_OAUTH_SCOPES = ("api", "read_user", *IDENTITY_SCOPES)
 READ_SCOPES = frozenset({"api", "read_api"})
 READ_USER_SCOPES = READ_SCOPES | {"read_user"}
 WRITE_SCOPES = frozenset({"api"})
+MCP_SCOPE = "mcp"
+MCP_SCOPES = READ_SCOPES | {MCP_SCOPE}
+"""Scopes for the Model Context Protocol: its own one gives the tools, and nothing else of the API."""
 SELF_ROTATE_SCOPES = WRITE_SCOPES | {"self_rotate"}
 CREATE_RUNNER_SCOPES = WRITE_SCOPES | {"create_runner"}
 READ_RUNNER_SCOPES = READ_SCOPES | {"manage_runner"}
 MANAGE_RUNNER_SCOPES = WRITE_SCOPES | {"manage_runner"}
-ANY_SCOPE = frozenset(SCOPES)
+ANY_SCOPE = frozenset((*SCOPES, GRANULAR))
 # The scopes whose whole effect another scope includes. None includes "sudo".
 _INCLUDED_SCOPES: dict[str, frozenset[str]] = {
     "api": frozenset(OAUTH_SCOPES) - {"sudo"},

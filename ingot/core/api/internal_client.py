@@ -11,6 +11,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.api.cached_responses import cached_views
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner, SubjectCache, known_subject
+from ingot.core.api.granular_permissions import within_permission
 from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import Endpoint, Handler
@@ -37,6 +38,8 @@ class InternalCaller(NamedTuple):
     origin: Origin
     known: SubjectCache | None = None
     """Subjects that finders have found within one read, which does not change meanwhile."""
+    reads_count: bool = False
+    """Whether the limits of routes count reads too, because a program makes the calls."""
 
 
 class Target(NamedTuple):
@@ -111,6 +114,8 @@ class InternalClient:
     def call(self, caller: InternalCaller, handler: Callable[..., V], target: Target, params: dict[str, Any]) -> V:
         """Call the endpoint and return its response; raise the errors that its handler raises."""
         endpoint = self._index.find(handler, target)
+        if caller.actor.restrictions.granular_scopes is not None:
+            caller = caller._replace(actor=within_permission(caller.actor, endpoint))
         if endpoint.checks_caller_only and not endpoint.may(caller.actor):
             if not caller.actor.known:
                 raise Unauthenticated
@@ -119,7 +124,7 @@ class InternalClient:
         call.read_params()
         if endpoint.heavy or endpoint.staged:
             require_blocking_allowed()
-        if endpoint.writes and self._limits is not None:
+        if self._limits is not None and (endpoint.writes or caller.reads_count):
             transfers = caller_of(caller.actor, caller.origin.ip)
             limited = LimitedRequest(caller.actor, transfers, endpoint.path, target.path)
             self._limits.take_inside(endpoint.method, endpoint.path, limited)

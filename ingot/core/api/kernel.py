@@ -14,6 +14,7 @@ from ingot.core.access.rules import require
 from ingot.core.access.scopes import has_any_scope
 from ingot.core.api.cached_responses import cached_response
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner
+from ingot.core.api.granular_permissions import within_permission
 from ingot.core.api.paging import page_headers
 from ingot.core.api.ranges import content_response
 from ingot.core.api.rate_limits import LimitedRequest, RateLimits
@@ -28,7 +29,6 @@ from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body,
 from ingot.core.api.responses import (
     ApiResponse,
     Header,
-    InsufficientScope,
     conditional,
     encode,
     error_response,
@@ -266,9 +266,10 @@ class Kernel:
         if not actor.known:
             if not endpoint.open:
                 raise Unauthenticated
-        elif not has_any_scope(actor, endpoint.scopes):
-            raise InsufficientScope(endpoint.scopes)
-        elif endpoint.checks_caller_only:
+            return
+        if not has_any_scope(actor, endpoint.scopes):
+            actor = call.actor = within_permission(actor, endpoint)
+        if endpoint.checks_caller_only:
             require(endpoint.may(actor))
 
     async def _perform(self, call: _RequestCall) -> ApiResponse:

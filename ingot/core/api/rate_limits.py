@@ -34,4 +34,4 @@ class RateLimits(Protocol):
         """Count a request and return the headers of the remaining quota; raise ``Throttled`` beyond a limit."""
 
     def take_inside(self, method: str, route: str, request: LimitedRequest) -> None:
-        """Count a change that a page or a GraphQL query makes; raise ``Throttled`` beyond a limit."""
+        """Count a change by a page or a GraphQL query, or a call by a tool; raise ``Throttled`` beyond a limit."""

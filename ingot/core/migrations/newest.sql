@@ -134,7 +134,7 @@ CREATE TABLE access_tokens (
     created_at TEXT NOT NULL,
     expires_at TEXT,
     last_used_at TEXT,
-    name_key TEXT NOT NULL, family_id BIGINT,
+    name_key TEXT NOT NULL, family_id BIGINT, restrictions TEXT,
     CONSTRAINT fk_access_tokens_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_access_tokens_digest UNIQUE (digest)
 );
@@ -1343,7 +1343,7 @@ CREATE TABLE oauth_applications (
     scopes TEXT NOT NULL,
     confidential BOOLEAN NOT NULL,
     created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL, dynamic BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_oauth_applications_owner_id FOREIGN KEY(owner_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_oauth_applications_uid UNIQUE (uid)
 );

@@ -13,6 +13,7 @@ from ingot.accounts.users.service import create_user, delete_user
 from ingot.accounts.users.tables import User, users
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
+from ingot.core.access.restrictions import TokenRestrictions
 from ingot.core.access.scopes import SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration, day_of
@@ -53,7 +54,8 @@ def create_resource_token(
     expires_at = _midnight(params.expires_at) if params.expires_at else _latest_expiry(db, actor)
     _require_future(db, expires_at)
     bot = _create_bot(db, source, params.name.strip())
-    token, secret = issue_bot_token(db, actor, bot.id, params.name, params.scopes, expires_at)
+    restrictions = TokenRestrictions(mcp_tools=None if params.mcp_tools is None else tuple(params.mcp_tools))
+    token, secret = issue_bot_token(db, actor, bot.id, params.name, params.scopes, expires_at, restrictions)
     db.insert_row(
         token_bots,
         user_id=bot.id,

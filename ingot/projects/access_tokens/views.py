@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.tokens.tables import AccessToken
+from ingot.accounts.tokens.views import mcp_tools_of
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Date, Timestamp, day_of
@@ -29,6 +30,7 @@ class ResourceTokenView(View):
     resource_type: str
     resource_id: int
     token: str | UnsetType = UNSET
+    mcp_tools: list[str] | UnsetType = UNSET
 
 
 def resource_token_view(
@@ -50,6 +52,7 @@ def resource_token_view(
         "project" if bot.group_id is None else "group",
         bot.project_id or bot.group_id or 0,
         secret,
+        mcp_tools_of(token),
     )
 
 

@@ -16,6 +16,7 @@ from ingot.core.errors import NotFound
 from ingot.projects.groups import policy
 from ingot.projects.groups.params import ListGroups
 from ingot.projects.members.queries import MemberSource, other_owner_query
+from ingot.projects.namespaces.boundaries import is_group_within
 from ingot.projects.namespaces.custom_attributes import ids_by_custom_attributes
 from ingot.projects.namespaces.ip_restrictions import is_closed
 from ingot.projects.namespaces.policy import (
@@ -73,6 +74,8 @@ def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, N
     if not policy.may_see_group(actor, access, group) or (actor.bot and is_outsider(db, access)):
         raise NotFound("Group")
     if access.level < Level.OWNER and is_closed(actor, group.full_path):
+        raise NotFound("Group")
+    if actor.restrictions.granular_scopes is not None and not is_group_within(db, actor, access, group.id):
         raise NotFound("Group")
     return access, group
 

@@ -22,6 +22,7 @@ from ingot.projects.namespaces.group_options import (
     shown_group_options,
 )
 from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.namespaces.views import group_avatar_url
 
 FULL_PROTECTION = 2
 
@@ -88,13 +89,6 @@ class GroupView(_OptionsView):
     statistics: GroupStatisticsView | UnsetType = UNSET
     custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
     ip_restriction_ranges: str | UnsetType | None = UNSET
-
-
-def group_avatar_url(group: Namespace, base: str) -> str | None:
-    """Return the URL of a group's avatar."""
-    if group.avatar_id is None:
-        return None
-    return f"{base}/uploads/-/system/group/avatar/{group.id}/{group.avatar_file}"
 
 
 def group_brief(group: Namespace, base: str) -> GroupBrief:

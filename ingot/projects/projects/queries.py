@@ -18,6 +18,7 @@ from ingot.core.db.times import Date
 from ingot.core.db.totals import VISIBILITY, cached_total
 from ingot.core.errors import NotFound
 from ingot.projects.members.queries import MemberSource
+from ingot.projects.namespaces.boundaries import is_project_within
 from ingot.projects.namespaces.custom_attributes import ids_by_custom_attributes
 from ingot.projects.namespaces.ip_restrictions import is_closed
 from ingot.projects.namespaces.policy import (
@@ -109,6 +110,10 @@ def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy
         raise NotFound("Project")
     if actor.bot and is_outsider(db, found.access):
         raise NotFound("Project")
+    if actor.restrictions.granular_scopes is not None:
+        project = found.project
+        if not is_project_within(db, actor, found.access, project.id, project.namespace_id, project.full_path):
+            raise NotFound("Project")
     return found
 
 

@@ -48,6 +48,13 @@ def delete_unconfirmed_emails(_: Settings) -> RecurringWork:
 
 
 @table.every(HOURLY)
+def delete_unused_clients(_: Settings) -> RecurringWork:
+    from ingot.accounts.oauth.registration import delete_unused_clients
+
+    return delete_unused_clients
+
+
+@table.every(HOURLY)
 def deactivate_dormant_users(_: Settings) -> RecurringWork:
     from ingot.accounts.sessions.dormant_users import deactivate_dormant_users
 

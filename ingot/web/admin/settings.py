@@ -73,6 +73,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "notify_on_unknown_sign_in": ("Send a mail about sign-ins from unknown networks", "switch"),
         "disable_feed_token": ("Disable feed tokens", "switch"),
         "ropc_without_client_credentials": ("OAuth password grant without an application", "switch"),
+        "dynamic_client_registration_enabled": ("OAuth clients can register themselves", "switch"),
         "disable_admin_oauth_scopes": ("Administrators cannot grant applications access to the API", "switch"),
     },
     "Runners": {

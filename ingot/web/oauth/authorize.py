@@ -29,7 +29,7 @@ pages = PageRoutes()
 # Repeated in both forms, so that the grant covers exactly the request that the page showed.
 _FIELDS = (
     *("client_id", "redirect_uri", "state", "response_type", "scope"),
-    *("nonce", "code_challenge", "code_challenge_method"),
+    *("nonce", "code_challenge", "code_challenge_method", "resource"),
 )
 HARMLESS_SCOPES = frozenset({"read_user", *IDENTITY_SCOPES})
 """Scopes that administrators may always grant."""
@@ -88,6 +88,7 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
             "scopes": [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in OAUTH_SCOPES if scope in scopes],
             "fields": [(name, params.get(name, "")) for name in _FIELDS if name in params or name in _FIELDS[:5]],
             "host": urlsplit(params["redirect_uri"]).netloc,
+            "redirect_uri": params["redirect_uri"],
         },
         policy=policy_with_form_target(params["redirect_uri"]),
     )

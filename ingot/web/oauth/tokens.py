@@ -2,8 +2,16 @@
 
 from typing import Any
 
-from ingot.accounts.oauth.claims import discovery_document, user_claims
+from ingot.accounts.instance.all_settings import cached_all_settings
+from ingot.accounts.instance.throttles import client_network
+from ingot.accounts.oauth.claims import discovery_document, mcp_resource_document, user_claims
 from ingot.accounts.oauth.queries import token_by_access_token_or_none, token_by_refresh_token_or_none
+from ingot.accounts.oauth.registration import (
+    RegistrationError,
+    read_metadata,
+    register_application,
+    registration_document,
+)
 from ingot.accounts.oauth.service import revoke_family
 from ingot.accounts.oauth.signing_key import public_keys
 from ingot.accounts.oauth.tables import OAuthToken
@@ -13,7 +21,7 @@ from ingot.accounts.users.tables import User
 from ingot.core.access.scopes import OAUTH_SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, to_datetime
-from ingot.core.errors import Throttled, Unauthenticated
+from ingot.core.errors import NotFound, Throttled, Unauthenticated
 from ingot.core.late_imports import require_modules
 from ingot.core.offload import require_blocking_allowed
 from ingot.web.oauth.authorization_request import request_params
@@ -139,15 +147,41 @@ def show_userinfo_by_post(visit: Visit) -> PageResponse:
 
 
 @pages.get("/.well-known/openid-configuration", open=True, for_api_clients=True)
-def show_discovery_document(visit: Visit) -> PageResponse:
+def show_discovery_document(visit: Visit, db: Connection) -> PageResponse:
     """Return the OpenID Connect discovery document."""
-    return JsonResponse(discovery_document(visit.request.origin.base, OAUTH_SCOPES))
+    registers = cached_all_settings(db).dynamic_client_registration_enabled
+    return JsonResponse(discovery_document(visit.request.origin.base, OAUTH_SCOPES, registers_clients=registers))
 
 
 @pages.get("/.well-known/oauth-authorization-server", open=True, for_api_clients=True)
-def show_authorization_server_metadata(visit: Visit) -> PageResponse:
+def show_authorization_server_metadata(visit: Visit, db: Connection) -> PageResponse:
     """Return the discovery document at the URL of RFC 8414."""
-    return show_discovery_document(visit)
+    return show_discovery_document(visit, db)
+
+
+@pages.get("/.well-known/oauth-protected-resource", open=True, for_api_clients=True)
+@pages.get("/.well-known/oauth-protected-resource/api/v4/mcp", open=True, for_api_clients=True)
+def show_protected_resource_metadata(visit: Visit) -> PageResponse:
+    """Return the metadata of the endpoint of the Model Context Protocol."""
+    return JsonResponse(mcp_resource_document(visit.request.origin.base))
+
+
+@pages.post("/oauth/register", open=True, csrf_exempt=True, for_api_clients=True)
+def register_client(visit: Visit) -> PageResponse:
+    """Register the calling client as a public application, which users must still authorize."""
+    if not visit.database.read(cached_all_settings).dynamic_client_registration_enabled:
+        raise NotFound
+    try:
+        metadata = read_metadata(visit.request.form)
+    except RegistrationError as error:
+        return JsonResponse({"error": error.code, "error_description": str(error)}, 400)
+    network = client_network(visit.request.origin.ip)
+    try:
+        application = visit.database.write(lambda db: register_application(db, metadata, network))
+    except Throttled as error:
+        text = {"error": "temporarily_unavailable", "error_description": "Too many clients have registered."}
+        return JsonResponse(text, 429, [(b"retry-after", b"%d" % error.retry_after)])
+    return JsonResponse(registration_document(application), 201)
 
 
 @pages.get("/oauth/discovery/keys", open=True, for_api_clients=True)
