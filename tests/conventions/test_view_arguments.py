@@ -24,7 +24,6 @@ EXPRESSIONS = {
     "ExportLinks.web_url": {"f'{base}/{project.full_path}/-/settings/export/download'"},
     "FailureView.exception_message": {"reason"},
     "FoundFileView.filename": {"path"},
-    "GitInfo.repo_url": {"f'{scheme}://{TOKEN_USERNAME}:{token}@{address}/{project.ful"},
     "GroupStatisticsView.storage_size": {"sum(used)"},
     "ImportedProjectView.refs_url": {"f'/{project.full_path}/refs'"},
     "InstanceDeployKeyView.projects_with_write_access": {"views(key, True)"},
