@@ -217,6 +217,7 @@ def instance(
         log_format="json",
         port=listener.getsockname()[1],
         ssh_port=ssh_listener.getsockname()[1],
+        pages_url="http://pages.test",
     )
     # The cost of password hashes would be paid hundreds of times; servers started as processes pay it.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
+from socket import socket
 from typing import Any
 
 import uvicorn
@@ -19,7 +20,7 @@ from ingot.cli.options import (
     prepare_instance,
     settings_from_arguments,
 )
-from ingot.cli.temporary_server import listen
+from ingot.cli.temporary_server import listen, listen_for_sites
 from ingot.core.http.connections import connection_limit, raise_descriptor_limit
 from ingot.core.http.protocol import HeadLimitProtocol
 from ingot.core.http.server import HttpServer
@@ -27,7 +28,10 @@ from ingot.core.log import Log, route_logging
 from ingot.core.settings import Settings
 from ingot.server.allocator import begin_collecting
 from ingot.server.app import REQUEST_STATEMENT_SECONDS, App, open_database
+from ingot.server.listening import Application, SiteSockets, SocketRouter
 from ingot.server.supervisor import Supervisor
+
+_NO_SITES = SiteSockets()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,19 +45,21 @@ def run(arguments: argparse.Namespace) -> None:
     """Serve until a signal arrives; several machines may serve the same database."""
     settings = settings_from_arguments(arguments)
     listener = listen(settings.host, settings.port)
-    settings = replace(settings, port=listener.getsockname()[1])
+    sites = listen_for_sites(settings)
+    settings = sites.with_ports(replace(settings, port=listener.getsockname()[1]))
     prepare_instance(settings)
     make_metrics_directory(settings)
     if settings.workers <= 1:
-        serve(build_app(settings), listener)
+        serve(build_app(settings), [listener], sites=sites)
         return
     from ingot.cli.server_processes import ServerSockets, render_requests, web_processes
 
     app = build_app(replace(settings, cache_mb=max(1, settings.cache_mb // settings.workers)))
     gc.freeze()
     fork_requests = render_requests()
-    children = web_processes(app, ServerSockets(listener, None, fork_requests.control, None), settings.workers)
-    supervisor = Supervisor(children, Log(settings.log_format), [listener], [fork_requests])
+    children = web_processes(app, ServerSockets(listener, None, fork_requests.control, None, sites), settings.workers)
+    listeners = [listener, *sites.opened]
+    supervisor = Supervisor(children, Log(settings.log_format), listeners, [fork_requests])
     supervisor.handle_signals()
     supervisor.run()
 
@@ -69,15 +75,34 @@ def build_app(settings: Settings, *, whole_node: bool = False) -> App:
     return App(settings, database, log, settings.metrics, whole_node=whole_node)
 
 
-def serve(app: App, listener: Any, lifeline: int | None = None, *, reports: bool = True) -> None:
-    """Serve on an open socket until SIGTERM or until the supervisor exits."""
+def serve(
+    app: App,
+    listeners: list[socket],
+    lifeline: int | None = None,
+    *,
+    reports: bool = True,
+    sites: SiteSockets = _NO_SITES,
+) -> None:
+    """Serve on open sockets until SIGTERM or until the supervisor exits."""
     with ExitStack() as stack:
         stack.callback(app.close)
         app.reconcile()
         if reports:
             stack.enter_context(app.heartbeat())
-        server = http_server(app.front, app.settings, app.drain, app.expects_requests)
-        run_server(server, listener, lifeline)
+        front = front_with_sites(app, app.front, sites)
+        server = http_server(front, app.settings, app.drain, app.expects_requests)
+        server.secured = secured_sockets(app, sites)
+        run_server(server, [*listeners, *sites.opened], lifeline)
+
+
+def front_with_sites(app: App, front: Application, sites: SiteSockets) -> Application:
+    """Return the application of all sockets, which serves static sites on theirs."""
+    return SocketRouter(front, lambda: app.sites_front, sites.ports) if sites.opened else front
+
+
+def secured_sockets(app: App, sites: SiteSockets) -> dict[int, Any]:
+    """Return the TLS contexts of sockets by their descriptors."""
+    return {} if sites.https is None else {sites.https.fileno(): app.certificates.context}
 
 
 def http_server(
@@ -109,7 +134,7 @@ def http_server(
 
 def run_server(
     server: HttpServer,
-    listener: Any,
+    listeners: list[socket],
     lifeline: int | None = None,
     beside: AbstractAsyncContextManager[None] | None = None,
 ) -> None:
@@ -119,7 +144,7 @@ def run_server(
         if lifeline is not None:
             asyncio.get_running_loop().add_reader(lifeline, _stop, server, lifeline)
         async with beside or nullcontext():
-            await server.serve(sockets=[listener])
+            await server.serve(sockets=listeners)
 
     begin_collecting()
     with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:

@@ -31,6 +31,8 @@ _MAINTENANCE_KINDS = (
     "sweep_packages",
     "sweep_secure_files",
     "sweep_terraform_states",
+    "sweep_sites",
+    "remove_old_deployments",
     "clean_up_container_tags",
     "delete_old_pipelines",
     "sweep_exports",
@@ -92,6 +94,7 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
     packages = Deferred("ingot.packages.files.store:package_store_of", settings)
     secure_files = Deferred("ingot.ci.secure_files.files:secure_file_store_of", settings)
     states = Deferred("ingot.ci.terraform.files:state_store_of", settings)
+    site_files = (settings, artifacts, Deferred("ingot.sites.files.store:site_store_of", settings))
     completion = _payload_completion(settings, database, log)
     lfs = Deferred("ingot.repositories.lfs.files:lfs_files_of", settings)
     exports = Deferred("ingot.import_export.exports.store:export_store_of", settings)
@@ -168,6 +171,10 @@ def job_handlers(settings: Settings, database: Database, log: Log) -> dict[str, 
         "sweep_secure_files": DeferredFunction("ingot.ci.secure_files.jobs:SecureFileJobs.sweep", secure_files),
         "delete_terraform_states": DeferredFunction("ingot.ci.terraform.jobs:StateFileJobs.delete", states),
         "sweep_terraform_states": DeferredFunction("ingot.ci.terraform.jobs:StateFileJobs.sweep", states),
+        "deploy_site": DeferredFunction("ingot.sites.deployments.jobs:SiteJobs.deploy", *site_files),
+        "delete_site_files": DeferredFunction("ingot.sites.deployments.jobs:SiteJobs.delete_files", *site_files),
+        "remove_old_deployments": DeferredFunction("ingot.sites.deployments.jobs:SiteJobs.remove_old", *site_files),
+        "sweep_sites": DeferredFunction("ingot.sites.deployments.jobs:SiteJobs.sweep", *site_files),
         "delete_old_pipelines": DeferredFunction("ingot.ci.pipelines.old_pipelines:delete_old_pipelines"),
         "delete_scheduled_project": DeferredFunction("ingot.projects.projects.delayed_deletion:run_project_deletion"),
         "check_inactive_project": DeferredFunction("ingot.projects.projects.inactive_projects:check_inactive_project"),
@@ -221,6 +228,8 @@ def recurring_jobs(settings: Settings) -> list[RecurringJob]:
         "ingot.packages.cleanup:enqueue_package_sweep": daily,
         "ingot.ci.secure_files.jobs:enqueue_sweep": daily,
         "ingot.ci.terraform.jobs:enqueue_sweep": daily,
+        "ingot.sites.deployments.jobs:enqueue_site_sweep": daily,
+        "ingot.sites.deployments.jobs:enqueue_deployment_removal": hourly,
         "ingot.packages.containers.cleanup:enqueue_tag_cleanups": hourly,
         "ingot.ci.pipelines.old_pipelines:enqueue_pipeline_deletion": hourly,
         "ingot.import_export.exports.service:fail_lost_exports": frequent,

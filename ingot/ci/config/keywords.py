@@ -281,8 +281,6 @@ IGNORED_KEYWORDS = frozenset(
     {
         "run",
         "secrets",
-        "pages",
-        "publish",
         "dast_configuration",
         "hooks",
         "identity",

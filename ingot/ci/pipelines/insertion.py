@@ -210,6 +210,7 @@ def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:
         ancestor_needs=spec.ancestor_needs,
         id_tokens=spec.id_tokens,
         release=spec.release,
+        site=spec.site,
     )
 
 
