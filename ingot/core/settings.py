@@ -232,6 +232,11 @@ class Settings:
         return self.pages_in_path or not self.pages_url
 
     @property
+    def pages_host(self) -> str:
+        """Return the domain whose subdomains are static sites; empty if namespaces are in the path."""
+        return "" if self.sites_in_path else (urlsplit(self.pages_url).hostname or "").lower()
+
+    @property
     def is_https(self) -> bool:
         """Return whether users reach the server over https."""
         return urlsplit(self.external_url).scheme == "https"

@@ -44,7 +44,7 @@ class SitesByHost:
 
     def __init__(self, settings: Settings, sites: DeferredComponent) -> None:
         self._sites = sites
-        self._suffix = "" if settings.sites_in_path else f".{urlsplit(settings.pages_url).hostname}"
+        self._suffix = f".{settings.pages_host}" if settings.pages_host else ""
 
     def handles(self, request: Request) -> bool:
         """Return whether the host belongs to sites."""

@@ -71,10 +71,15 @@ def count_domains(db: Connection, project_id: int) -> int:
 
 def find_domain(db: Connection, project_id: int, name: str) -> PagesDomain:
     """Return a domain of a project; raise NotFound otherwise."""
-    domain = db.first(PagesDomain, _IN_PROJECT_BY_NAME, project=project_id, domain=name.lower())
+    domain = domain_of_project_or_none(db, project_id, name)
     if domain is None:
         raise NotFound("PagesDomain")
     return domain
+
+
+def domain_of_project_or_none(db: Connection, project_id: int, name: str) -> PagesDomain | None:
+    """Return a domain of a project, if it has it."""
+    return db.first(PagesDomain, _IN_PROJECT_BY_NAME, project=project_id, domain=name.lower())
 
 
 def domain_by_name(db: Connection, name: str) -> PagesDomain | None:

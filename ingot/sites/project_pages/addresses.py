@@ -1,4 +1,4 @@
-"""Addresses of sites: with the namespace as a subdomain, with a domain of their own, or with the namespace in the path."""
+"""Addresses of sites: the namespace is a subdomain or in the path, or the site has a domain of its own."""
 
 from urllib.parse import urlsplit
 
@@ -17,11 +17,6 @@ def sites_url(settings: Settings) -> str:
         return ""
     host = urlsplit(settings.base_url).hostname or settings.host
     return f"http://{url_host(host)}:{settings.pages_port}"
-
-
-def sites_host(settings: Settings) -> str:
-    """Return the domain whose subdomains are sites; empty if namespaces are in the path."""
-    return "" if settings.sites_in_path else (urlsplit(settings.pages_url).hostname or "").lower()
 
 
 def site_url(settings: Settings, project: Project, pages: ProjectPages | None) -> str:

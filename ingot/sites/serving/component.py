@@ -22,7 +22,6 @@ from ingot.core.settings import Settings
 from ingot.sites.deployments.tables import PagesDeployment
 from ingot.sites.files.index import SiteIndex
 from ingot.sites.files.store import site_store_of
-from ingot.sites.project_pages.addresses import sites_host
 from ingot.sites.serving.access import CALLBACK_PATH, SiteSignIn, is_public, request_host
 from ingot.sites.serving.content import (
     SiteFile,
@@ -78,9 +77,9 @@ class SitesComponent:
         self._transfers = transfers
         self._store = site_store_of(settings)
         self._sign_in = SiteSignIn(settings, database, pool)
-        self._suffix = f".{sites_host(settings)}" if sites_host(settings) else ""
+        self._suffix = f".{settings.pages_host}" if settings.pages_host else ""
 
-    def handles(self, request: Request) -> bool:
+    def handles(self, request: Request) -> bool:  # noqa: ARG002 - Signature of a component.
         """Return whether the host of a request is that of a site; on a port of sites, every host is."""
         return True
 
@@ -159,7 +158,7 @@ class SitesComponent:
         return None if file is None else await self._send(opened, file, 200)
 
     async def _redirected(self, opened: _Opened, base: str) -> ApiResponse | None:
-        """Return the response by the rules of the site; they name whole paths, with the path of the site on its host."""
+        """Return the response by the rules of the site, which name paths from the root of the host."""
         rules = await self._rules(opened)
         if not rules:
             return None

@@ -13,7 +13,7 @@ from ingot.projects.projects.tables import Project, projects
 from ingot.sites.deployments.queries import active_deployments
 from ingot.sites.deployments.tables import PagesDeployment
 from ingot.sites.domains.queries import domain_by_name
-from ingot.sites.project_pages.addresses import home_project_path, sites_host
+from ingot.sites.project_pages.addresses import home_project_path
 from ingot.sites.project_pages.queries import pages_by_unique_domain, pages_of_project
 from ingot.sites.project_pages.tables import ProjectPages
 
@@ -51,11 +51,11 @@ def find_site(db: Connection, settings: Settings, address: SiteAddress) -> Site 
 
 
 def _needs_path(settings: Settings, host: str) -> bool:
-    return settings.sites_in_path or host.endswith(f".{sites_host(settings)}")
+    return settings.sites_in_path or host.endswith(f".{settings.pages_host}")
 
 
 def _find_site(db: Connection, settings: Settings, host: str, segments: tuple[str, ...]) -> Site | None:
-    root = sites_host(settings)
+    root = settings.pages_host
     if root and host.endswith(f".{root}"):
         label = host.removesuffix(f".{root}")
         pages = pages_by_unique_domain(db, label)
