@@ -36,6 +36,6 @@ def delete_pages(call: Call, project: Project) -> None:
     delete_all_deployments(call.db, project.id)
 
 
-@routes.get("/projects/:id/pages_access", on=project_with_pages, may=policy.may_access_pages, returns=None)
+@routes.get("/projects/:id/pages_access", on=project_with_pages, may=policy.may_access_pages, returns=None, open=True)
 def check_pages_access(call: Call, project: Project) -> None:
     """Check whether the caller may see the site of a project."""

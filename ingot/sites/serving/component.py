@@ -20,6 +20,7 @@ from ingot.core.http.stream import stream_response
 from ingot.core.http.transfer_slots import TransferSlots, caller_of
 from ingot.core.settings import Settings
 from ingot.sites.deployments.tables import PagesDeployment
+from ingot.sites.domains.queries import challenge_response
 from ingot.sites.files.index import SiteIndex
 from ingot.sites.files.store import site_store_of
 from ingot.sites.serving.access import CALLBACK_PATH, SiteSignIn, is_public, request_host
@@ -42,6 +43,7 @@ T = TypeVar("T")
 _TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 _NO_STORE: Header = (b"cache-control", b"no-store")
 _METHODS = b"GET, HEAD, OPTIONS"
+_CHALLENGES = b"/.well-known/acme-challenge/"
 _REDIRECTS = "_redirects"
 
 
@@ -99,6 +101,8 @@ class SitesComponent:
             return ApiResponse(204, b"", [*headers, (b"access-control-allow-methods", _METHODS)])
         if request.method not in ("GET", "HEAD"):
             return ApiResponse(405, b"405 Method Not Allowed", [(b"allow", _METHODS), _TEXT])
+        if request.path.startswith(_CHALLENGES):
+            return await self._challenge(request)
         if request.path == CALLBACK_PATH:
             return self._sign_in.finish(request)
         segments = _segments(request.path)
@@ -114,6 +118,9 @@ class SitesComponent:
             unknown = names_site and not self._sign_in.is_signed_in(request)
             return self._sign_in.start(request) if unknown else not_found()
         site, now = found
+        moved = _moved(request, site, self._settings.pages_url)
+        if moved is not None:
+            return _redirect(request, 307, moved)
         deployment, rest, prefix = deployment_at(site, segments, now)
         if deployment is None:
             return not_found()
@@ -121,6 +128,13 @@ class SitesComponent:
         if refusal is not None:
             return refusal
         return await self._file(request, site, deployment, rest, site.base + prefix)
+
+    async def _challenge(self, request: Request) -> ApiResponse:
+        """Answer the ACME server, which checks that a domain leads here; other files at this path are of the site."""
+        token = request.path.removeprefix(_CHALLENGES).decode("latin-1")
+        read = partial(challenge_response, domain=request_host(request), token=token)
+        response = await self._database.read_async(read, self._pool)
+        return not_found() if response is None else ApiResponse(200, response.encode(), [_TEXT, _NO_STORE])
 
     async def _file(
         self, request: Request, site: Site, deployment: PagesDeployment, rest: tuple[str, ...], base: str
@@ -208,6 +222,19 @@ class SitesComponent:
 def _read_site(db: Connection, settings: Settings, address: SiteAddress) -> tuple[Site, Timestamp] | None:
     site = find_site(db, settings, address)
     return None if site is None else (site, db.now)
+
+
+def _moved(request: Request, site: Site, pages_url: str) -> str | None:
+    """Return the URL with the primary domain or with HTTPS, if the settings of the site ask for it."""
+    parts = urlsplit(request.origin.url)
+    path = _location(request.path.decode("latin-1"))
+    if site.primary_url and urlsplit(site.primary_url).hostname != parts.hostname:
+        return f"{site.primary_url}{path.removeprefix(_quoted(site.base)) or '/'}"
+    if site.pages is None or not site.pages.https_only or parts.scheme == "https":
+        return None
+    if site.domain is not None:
+        return f"https://{site.domain.domain}{path}" if site.domain.certificate is not None else None
+    return f"https://{parts.netloc}{path}" if pages_url.startswith("https:") else None
 
 
 def _segments(path: bytes) -> tuple[str, ...] | None:

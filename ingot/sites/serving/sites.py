@@ -1,6 +1,7 @@
 """Lookup of the deployment that a host and path name."""
 
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from sqlalchemy import bindparam
 
@@ -13,7 +14,8 @@ from ingot.projects.projects.tables import Project, projects
 from ingot.sites.deployments.queries import active_deployments
 from ingot.sites.deployments.tables import PagesDeployment
 from ingot.sites.domains.queries import domain_by_name
-from ingot.sites.project_pages.addresses import home_project_path
+from ingot.sites.domains.tables import PagesDomain
+from ingot.sites.project_pages.addresses import home_project_path, site_of_domain, sites_url
 from ingot.sites.project_pages.queries import pages_by_unique_domain, pages_of_project
 from ingot.sites.project_pages.tables import ProjectPages
 
@@ -40,7 +42,10 @@ class Site(NamedTuple):
     deployments: tuple[PagesDeployment, ...]
     base: str
     """Path of the site on its host, without a slash at its end; empty at the root."""
-    custom_domain: bool
+    domain: PagesDomain | None = None
+    """Custom domain of the request."""
+    primary_url: str = ""
+    """URL of the primary domain, if the site has one."""
 
 
 def find_site(db: Connection, settings: Settings, address: SiteAddress) -> Site | None:
@@ -60,22 +65,22 @@ def _find_site(db: Connection, settings: Settings, host: str, segments: tuple[st
         label = host.removesuffix(f".{root}")
         pages = pages_by_unique_domain(db, label)
         if pages is not None:
-            return _site(db, pages.project_id, "")
+            return _site(db, settings, pages.project_id, "")
         return None if "." in label else _below_namespace(db, settings, label, segments, ())
-    custom = _at_custom_domain(db, host)
+    custom = _at_custom_domain(db, settings, host)
     if custom is not None or not settings.sites_in_path or not segments:
         return custom
     return _below_namespace(db, settings, segments[0], segments[1:], (segments[0],))
 
 
-def _at_custom_domain(db: Connection, host: str) -> Site | None:
+def _at_custom_domain(db: Connection, settings: Settings, host: str) -> Site | None:
     domain = domain_by_name(db, host)
     if domain is None:
         return None
     if all_settings(db).pages_domain_verification_enabled and domain.enabled_until is None:
         return None
-    site = _site(db, domain.project_id, "")
-    return None if site is None else site._replace(custom_domain=True)
+    site = _site(db, settings, domain.project_id, "")
+    return None if site is None else site._replace(domain=domain)
 
 
 def _below_namespace(
@@ -89,24 +94,30 @@ def _below_namespace(
         project = by_path.get(path)
         if project is not None and path != home:
             base = "/".join(("", *before, *segments[: path.count("/")]))
-            site = _with_deployments(db, project, base)
-            # A site with a domain of its own is only there.
+            site = _with_deployments(db, settings, project, base)
             if site is not None:
                 return site
     project = by_path.get(home)
-    return None if project is None else _with_deployments(db, project, "/".join(("", *before)) if before else "")
+    return (
+        None if project is None else _with_deployments(db, settings, project, "/".join(("", *before)) if before else "")
+    )
 
 
-def _site(db: Connection, project_id: int, base: str) -> Site | None:
+def _site(db: Connection, settings: Settings, project_id: int, base: str) -> Site | None:
     project = db.first(Project, _BY_ID, project=project_id)
-    return None if project is None else _with_deployments(db, project, base)
+    return None if project is None else _with_deployments(db, settings, project, base)
 
 
-def _with_deployments(db: Connection, project: Project, base: str) -> Site | None:
+def _with_deployments(db: Connection, settings: Settings, project: Project, base: str) -> Site | None:
     deployments = tuple(active_deployments(db, project.id))
     if not deployments or project.options.pages_access_level == "disabled":
         return None
-    return Site(project, pages_of_project(db, project.id), deployments, base, custom_domain=False)
+    pages = pages_of_project(db, project.id)
+    primary = None if pages is None or pages.primary_domain is None else domain_by_name(db, pages.primary_domain)
+    primary_url = ""
+    if primary is not None and primary.project_id == project.id and primary.enabled_until is not None:
+        primary_url = site_of_domain(settings, primary.domain, has_certificate=primary.certificate is not None)
+    return Site(project, pages, deployments, base, primary_url=primary_url)
 
 
 def deployment_at(
@@ -118,3 +129,20 @@ def deployment_at(
     if rest and rest[0] and rest[0].lower() in active:
         return active[rest[0].lower()], rest[1:], f"/{rest[0]}"
     return active.get(""), rest, ""
+
+
+def is_site_origin(db: Connection, settings: Settings, origin: str) -> bool:
+    """Return whether sites are served at an origin, so that users may be identified to it."""
+    base, given = urlsplit(sites_url(settings)), urlsplit(origin)
+    host = (given.hostname or "").lower()
+    if given.scheme not in ("http", "https") or not host or given.username is not None:
+        return False
+    if settings.pages_host and host.endswith(f".{settings.pages_host}"):
+        return (given.scheme, given.netloc.lower().removeprefix(host)) == (
+            base.scheme,
+            base.netloc[len(settings.pages_host) :],
+        )
+    if settings.sites_in_path and (given.scheme, given.netloc.lower()) == (base.scheme, base.netloc.lower()):
+        return True
+    domain = domain_by_name(db, host)
+    return domain is not None and domain.enabled_until is not None
