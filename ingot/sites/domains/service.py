@@ -4,14 +4,14 @@ import re
 import secrets
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, delete
+from sqlalchemy import Text, bindparam, delete
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.core.errors import Invalid
 from ingot.core.jobs.queue import enqueue
 from ingot.projects.projects.tables import Project
-from ingot.sites.domains.queries import count_domains, domain_by_id, domain_by_name
+from ingot.sites.domains.queries import acme_account_or_none, count_domains, domain_by_id, domain_by_name
 from ingot.sites.domains.tables import PagesDomain, acme_accounts, acme_challenges, pages_domains
 
 MAX_DOMAINS = 100
@@ -22,7 +22,10 @@ VERIFY_DOMAIN = "verify_pages_domain"
 OBTAIN_CERTIFICATE = "obtain_certificate"
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})+")
-_DELETE_CHALLENGES = delete(acme_challenges).where(acme_challenges.c.domain_id == bindparam("domain"))
+_CHALLENGE_SECONDS = 3600
+_DELETE_OLD_CHALLENGES = delete(acme_challenges).where(
+    acme_challenges.c.domain_id == bindparam("domain"), acme_challenges.c.created_at < bindparam("moment", type_=Text)
+)
 
 
 class CertificateChange(NamedTuple):
@@ -102,25 +105,27 @@ def delete_domain(db: Connection, domain: PagesDomain) -> None:
 
 def store_obtained_certificate(db: Connection, domain_id: int, change: CertificateChange) -> None:
     """Store a certificate that the ACME server has issued."""
-    db.run(_DELETE_CHALLENGES, domain=domain_id)
     row = _certificate_columns(db, change, "acme")
     db.update(pages_domains, domain_id, **row, auto_ssl_failed=False, updated_at=db.now)
 
 
 def record_acme_failure(db: Connection, domain_id: int) -> None:
-    """Stop asking the ACME server for a certificate until somebody changes the domain."""
-    db.run(_DELETE_CHALLENGES, domain=domain_id)
-    db.update(pages_domains, domain_id, auto_ssl_failed=True, updated_at=db.now)
+    """Stop asking the ACME server for a certificate until somebody changes the domain, unless it has one by now."""
+    domain = domain_by_id(db, domain_id)
+    if domain is not None and domain.certificate is None:
+        db.update(pages_domains, domain_id, auto_ssl_failed=True, updated_at=db.now)
 
 
 def add_challenge(db: Connection, domain_id: int, token: str, response: str) -> None:
-    """Record how to answer the ACME server at a domain."""
-    db.run(_DELETE_CHALLENGES, domain=domain_id)
+    """Record how to answer the ACME server at a domain; two orders may run at the same time."""
+    db.run(_DELETE_OLD_CHALLENGES, domain=domain_id, moment=add_duration(db.now, seconds=-_CHALLENGE_SECONDS))
     db.insert_row(acme_challenges, domain_id=domain_id, token=token, response=response, created_at=db.now)
 
 
 def add_acme_account(db: Connection, directory: str, email: str, url: str, key: str) -> None:
-    """Store the account at an ACME server."""
+    """Store the account at an ACME server, unless another order has just stored one; both can be used."""
+    if acme_account_or_none(db, directory, email) is not None:
+        return
     sealed = db.vault.seal(key)
     db.insert_row(acme_accounts, directory=directory, email=email, url=url, sealed_key=sealed, created_at=db.now)
 

@@ -23,6 +23,7 @@ from ingot.sites.deployments.tables import PagesDeployment
 from ingot.sites.domains.queries import challenge_response
 from ingot.sites.files.index import SiteIndex
 from ingot.sites.files.store import site_store_of
+from ingot.sites.project_pages.addresses import sites_url
 from ingot.sites.serving.access import CALLBACK_PATH, SiteSignIn, is_public, request_host
 from ingot.sites.serving.content import (
     SiteFile,
@@ -79,6 +80,7 @@ class SitesComponent:
         self._transfers = transfers
         self._store = site_store_of(settings)
         self._sign_in = SiteSignIn(settings, database, pool)
+        self._host = urlsplit(sites_url(settings)).hostname
         self._suffix = f".{settings.pages_host}" if settings.pages_host else ""
 
     def handles(self, request: Request) -> bool:  # noqa: ARG002 - Signature of a component.
@@ -114,7 +116,7 @@ class SitesComponent:
         )
         if found is None:
             # Like a site that only members may see, whose existence strangers do not learn.
-            names_site = bool(self._suffix and host.endswith(self._suffix)) or self._settings.sites_in_path
+            names_site = host.endswith(self._suffix) if self._suffix else host == self._host
             unknown = names_site and not self._sign_in.is_signed_in(request)
             return self._sign_in.start(request) if unknown else not_found()
         site, now = found
