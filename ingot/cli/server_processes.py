@@ -18,7 +18,7 @@ from ingot.core.settings import Settings, url_host
 from ingot.server.allocator import compact_heap
 from ingot.server.app import App
 from ingot.server.jobs import minutely_jobs, run_maintenance
-from ingot.server.listening import SiteSockets
+from ingot.server.sockets import SiteSockets
 from ingot.server.registry import endpoint_table
 from ingot.server.supervisor import ForkRequests, SupervisedProcess, close_descriptors, run_and_exit
 from ingot.server.warm_up import warm_up

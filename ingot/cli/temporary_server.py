@@ -14,7 +14,7 @@ from ingot.cli.ready_report import ready_report, write_report
 from ingot.core.log import Log, route_logging
 from ingot.core.settings import InvalidSetting, Settings, is_loopback, url_host
 from ingot.core.version import product_version
-from ingot.server.listening import SiteSockets
+from ingot.server.sockets import SiteSockets
 from ingot.server.supervisor import open_socket
 
 if TYPE_CHECKING:

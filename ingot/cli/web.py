@@ -28,7 +28,7 @@ from ingot.core.log import Log, route_logging
 from ingot.core.settings import Settings
 from ingot.server.allocator import begin_collecting
 from ingot.server.app import REQUEST_STATEMENT_SECONDS, App, open_database
-from ingot.server.listening import Application, SiteSockets, SocketRouter
+from ingot.server.sockets import Application, SiteSockets, SocketRouter
 from ingot.server.supervisor import Supervisor
 
 _NO_SITES = SiteSockets()

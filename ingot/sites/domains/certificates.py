@@ -24,7 +24,7 @@ MAX_KEY_BITS = 8192
 
 
 class CertificateFacts(NamedTuple):
-    """What responses show of a certificate."""
+    """Subject and validity of a certificate, as responses show them."""
 
     subject: str
     expires_at: Timestamp

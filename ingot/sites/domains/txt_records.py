@@ -48,7 +48,7 @@ def _servers(settings: Settings) -> list[tuple[str, int]]:
         return [(host.strip("[]"), int(port) if port.isdecimal() else _PORT)]
     try:
         lines = Path("/etc/resolv.conf").read_text().splitlines()
-    except OSError:
+    except OSError:  # Without the file, the name server is on this machine.
         lines = []
     servers = [words[1] for line in lines if len(words := line.split()) > 1 and words[0] == "nameserver"]
     return [(server, _PORT) for server in servers[:3] or ["127.0.0.1"]]
