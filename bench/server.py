@@ -108,7 +108,7 @@ def serve(kind: str, data: Path, url: str) -> None:
     database = open_database(settings)
     database.write(lambda db: db.run(text("CREATE TABLE IF NOT EXISTS bench_rows (id INTEGER PRIMARY KEY, at TEXT)")))
     app = App(settings, database, log, metrics, imported_table(all_endpoints() + routes.endpoints))
-    run_server(http_server(app.front, app.settings, app.drain, app.expects_requests), listener)
+    run_server(http_server(app.front, app.settings, app.drain, app.expects_requests), [listener])
 
 
 if __name__ == "__main__":

@@ -231,6 +231,7 @@ def instance(
         port=listener.getsockname()[1],
         ssh_port=ssh_listener.getsockname()[1],
         **repository_settings,
+        pages_url="http://pages.test",
     )
     # The cost of password hashes would be paid hundreds of times; servers started as processes pay it.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

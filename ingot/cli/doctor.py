@@ -12,7 +12,7 @@ from ingot.ci.terraform.queries import recorded_versions
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.core.errors import Failure, Unavailable
 from ingot.core.settings import Settings
-from ingot.maintenance.doctor.artifacts import check_artifacts, check_encrypted_files, check_packages
+from ingot.maintenance.doctor.artifacts import check_artifacts, check_encrypted_files, check_packages, check_sites
 from ingot.maintenance.doctor.bucket import check_bucket
 from ingot.maintenance.doctor.database import check_database
 from ingot.maintenance.doctor.directory import check_directory
@@ -25,6 +25,7 @@ from ingot.packages.files.store import package_store_of
 from ingot.projects.projects.api import repository_store
 from ingot.repositories.lfs.files import lfs_files_of
 from ingot.server.app import open_database
+from ingot.sites.files.store import site_store_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,6 +90,7 @@ def _find_problems(settings: Settings, *, contents: bool) -> Iterator[DoctorFind
             yield from check_large_files(database, lfs_files_of(settings))
             yield from check_artifacts(database, artifact_store_of(settings))
             yield from check_packages(database, package_store_of(settings))
+            yield from check_sites(database, site_store_of(settings))
             secure_files = secure_file_store_of(settings)
             yield from check_encrypted_files(database, secure_files, "Secure file", recorded_secure_files)
             states = state_store_of(settings)

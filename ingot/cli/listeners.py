@@ -3,6 +3,8 @@
 import sys
 from socket import socket
 
+from ingot.core.settings import Settings
+from ingot.server.sockets import SiteSockets
 from ingot.server.supervisor import open_socket
 
 
@@ -12,3 +14,9 @@ def listen(host: str, port: int) -> socket:
         return open_socket(host, port)
     except OSError as error:
         sys.exit(f"ingot: cannot listen on {host}:{port}: {error.strerror}")
+
+
+def listen_for_sites(settings: Settings) -> SiteSockets:
+    """Open the sockets of static sites that the settings name."""
+    ports = (settings.pages_port, settings.pages_https_port)
+    return SiteSockets(*(listen(settings.host, port) if port >= 0 else None for port in ports))

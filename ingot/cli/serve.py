@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from ingot.cli.listeners import listen
+from ingot.cli.listeners import listen, listen_for_sites
 from ingot.cli.options import (
     add_instance_options,
     add_listening_options,
@@ -99,6 +99,7 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     lock = _lock_database(settings)
     listener = listen(settings.host, settings.port)
     ssh_listener = listen(settings.host, settings.ssh_port) if settings.ssh_server else None
+    site_sockets = listen_for_sites(settings)
     # Imports produce hardly any garbage, and collecting it would take a tenth of the startup time.
     gc.disable()
     # Loaded before a first start too, because the child that initializes the instance needs the same modules.
@@ -112,17 +113,21 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     workers = settings.workers or os.cpu_count() or 1
     host, port = listener.getsockname()[:2]
     url = f"http://{url_host(host)}:{port}"
-    settings = replace(settings, port=port)
+    settings = site_sockets.with_ports(replace(settings, port=port))
     if ssh_listener is not None:
         settings = replace(settings, ssh_port=ssh_listener.getsockname()[1])
     renderers, maintenance = server_processes.render_requests(), server_processes.maintenance_requests(settings)
-    sockets = server_processes.ServerSockets(listener, ssh_listener, renderers.control, maintenance.control)
+    sockets = server_processes.ServerSockets(
+        listener, ssh_listener, renderers.control, maintenance.control, site_sockets
+    )
     children = server_processes.server_processes(settings, sockets, workers)
     gc.enable()
     (settings.run / "address").write_text(f"{url}\n")
+    if site_sockets.http is not None:
+        (settings.run / "pages_port").write_text(f"{settings.pages_port}\n")
     if ssh_listener is not None:
         (settings.run / "ssh_port").write_text(f"{settings.ssh_port}\n")
-    listeners = [listener] if ssh_listener is None else [listener, ssh_listener]
+    listeners = [listener, *([] if ssh_listener is None else [ssh_listener]), *site_sockets.opened]
     supervisor = Supervisor(children, log, listeners, [renderers, maintenance])
     # Whoever reads the next line may stop the server at once.
     supervisor.handle_signals()

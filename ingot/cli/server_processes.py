@@ -18,10 +18,12 @@ from ingot.server.allocator import compact_heap
 from ingot.server.app import App
 from ingot.server.jobs import minutely_work, run_maintenance
 from ingot.server.registry import endpoint_table
+from ingot.server.sockets import SiteSockets
 from ingot.server.supervisor import ForkRequests, SupervisedProcess, close_descriptors, run_and_exit
 from ingot.server.warm_up import warm_up
 from ingot.web.template_environment import compile_templates
 
+_NO_SITES = SiteSockets()
 _BACKGROUND_CACHE_SHARE = 1 / 8
 """Share of the cache budget for SSH and jobs, which cache little."""
 _LATE_MODULES = ("uvicorn.loops.uvloop", "uvicorn.lifespan.off", "encodings.idna", "ingot.web.component")
@@ -37,6 +39,7 @@ class ServerSockets(NamedTuple):
     """For requests to fork rendering processes."""
     maintenance: socket | None
     """For requests to fork processes that run maintenance jobs; None where no job worker runs."""
+    sites: SiteSockets = _NO_SITES
 
 
 def load_modules() -> None:
@@ -96,22 +99,22 @@ def _compile_templates() -> None:
 def _run_web(app: App, sockets: ServerSockets, reports: bool, lifeline: int) -> None:
     _close(sockets.ssh)
     POOL.use_fork_server(sockets.forks)
-    web_worker.serve(app, sockets.http, lifeline, reports=reports)
+    web_worker.serve(app, [sockets.http], lifeline, reports=reports, sites=sockets.sites)
 
 
 def _run_background(settings: Settings, app: App, sockets: ServerSockets, lifeline: int) -> None:
-    _close(sockets.http)
+    _close(sockets.http, *sockets.sites)
     POOL.use_fork_server(sockets.forks)
     background.serve(settings, app.database, sockets.ssh, lifeline, _job_processes(sockets))
 
 
 def _run_ssh(settings: Settings, sockets: ServerSockets, lifeline: int) -> None:
-    _close(sockets.http)
+    _close(sockets.http, *sockets.sites)
     ssh.serve(settings, sockets.ssh, lifeline)
 
 
 def _run_jobs(settings: Settings, sockets: ServerSockets, lifeline: int) -> None:
-    _close(sockets.http)
+    _close(sockets.http, *sockets.sites)
     _close(sockets.ssh)
     POOL.use_fork_server(sockets.forks)
     jobs.serve(settings, lifeline, _job_processes(sockets))
@@ -126,7 +129,7 @@ def _run_runner(settings: Settings, app: App, sockets: ServerSockets, lifeline: 
     from ingot.ci.runners.registration import instance_registration_token
     from ingot.cli.runner import serve_runner
 
-    _close(sockets.http)
+    _close(sockets.http, *sockets.sites)
     _close(sockets.ssh)
     token = app.database.read(instance_registration_token)
     app.database.close()
@@ -139,9 +142,10 @@ def _local_url(settings: Settings) -> str:
     return f"http://{url_host(host)}:{settings.port}"
 
 
-def _close(listener: socket | None) -> None:
-    if listener is not None:
-        listener.close()
+def _close(*listeners: socket | None) -> None:
+    for listener in listeners:
+        if listener is not None:
+            listener.close()
 
 
 def render_requests() -> ForkRequests:

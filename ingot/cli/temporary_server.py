@@ -8,12 +8,13 @@ from dataclasses import replace
 from socket import socket
 from typing import TYPE_CHECKING, Any
 
-from ingot.cli.listeners import listen
+from ingot.cli.listeners import listen, listen_for_sites
 from ingot.cli.options import prepare_instance
 from ingot.cli.ready_report import ready_report, write_report
 from ingot.core.log import Log, route_logging
 from ingot.core.settings import InvalidSetting, Settings, is_loopback, url_host
 from ingot.core.version import product_version
+from ingot.server.sockets import SiteSockets
 
 if TYPE_CHECKING:
     from ingot.server.single_process import SingleProcess
@@ -67,16 +68,23 @@ def serve_temporary(settings: Settings, arguments: argparse.Namespace) -> None:
     serves_ssh = arguments.ssh_port is not None or bool(os.environ.get("INGOT_SSH_PORT"))
     listener = listen(settings.host, settings.port)
     ssh_listener = listen(settings.host, settings.ssh_port) if serves_ssh else None
-    settings = replace(settings, port=listener.getsockname()[1])
+    sites = listen_for_sites(settings)
+    settings = sites.with_ports(replace(settings, port=listener.getsockname()[1]))
     if ssh_listener is not None:
         settings = replace(settings, ssh_port=ssh_listener.getsockname()[1])
     # Imports produce hardly any garbage, and collecting it would take a tenth of the startup time.
     gc.disable()
-    _serve(settings, arguments, listener, ssh_listener)
+    _serve(settings, arguments, listener, ssh_listener, sites)
 
 
-def _serve(settings: Settings, arguments: argparse.Namespace, listener: socket, ssh_listener: socket | None) -> None:
-    from ingot.cli.web_worker import http_server, run_server
+def _serve(
+    settings: Settings,
+    arguments: argparse.Namespace,
+    listener: socket,
+    ssh_listener: socket | None,
+    sites: SiteSockets,
+) -> None:
+    from ingot.cli.web_worker import front_with_sites, http_server, run_server, secured_sockets
 
     log = Log(settings.log_format)
     route_logging(log)
@@ -85,12 +93,16 @@ def _serve(settings: Settings, arguments: argparse.Namespace, listener: socket, 
     gc.enable()
     url = f"http://{url_host(settings.host)}:{settings.port}"
     (settings.run / "address").write_text(f"{url}\n")
+    if sites.http is not None:
+        (settings.run / "pages_port").write_text(f"{settings.pages_port}\n")
     if ssh_listener is not None:
         (settings.run / "ssh_port").write_text(f"{settings.ssh_port}\n")
+    front = front_with_sites(process.app, front, sites)
     server = http_server(front, process.settings, process.drain, process.expects_requests, lingers=False)
     log("serving", version=product_version(), url=settings.external_url or url, data=str(settings.data), workers=1)
     write_report(arguments, ready_report(settings, url, serves_ssh=ssh_listener is not None, testing_secret=secret))
-    run_server(server, listener, beside=process.running())
+    server.secured = secured_sockets(process.app, sites)
+    run_server(server, [listener, *sites.opened], beside=process.running())
     log("stopped")
 
 

@@ -4,7 +4,7 @@ import argparse
 import gc
 from dataclasses import replace
 
-from ingot.cli.listeners import listen
+from ingot.cli.listeners import listen, listen_for_sites
 from ingot.cli.options import (
     add_instance_options,
     add_listening_options,
@@ -28,18 +28,20 @@ def run(arguments: argparse.Namespace) -> None:
     """Serve until a signal arrives; several machines may serve the same database."""
     settings = settings_from_arguments(arguments)
     listener = listen(settings.host, settings.port)
-    settings = replace(settings, port=listener.getsockname()[1])
+    sites = listen_for_sites(settings)
+    settings = sites.with_ports(replace(settings, port=listener.getsockname()[1]))
     prepare_instance(settings)
     make_metrics_directory(settings)
     if settings.workers <= 1:
-        serve(build_app(settings), listener)
+        serve(build_app(settings), [listener], sites=sites)
         return
     from ingot.cli.server_processes import ServerSockets, render_requests, web_processes
 
     app = build_app(replace(settings, cache_mb=max(1, settings.cache_mb // settings.workers)))
     gc.freeze()
     fork_requests = render_requests()
-    children = web_processes(app, ServerSockets(listener, None, fork_requests.control, None), settings.workers)
-    supervisor = Supervisor(children, Log(settings.log_format), [listener], [fork_requests])
+    children = web_processes(app, ServerSockets(listener, None, fork_requests.control, None, sites), settings.workers)
+    listeners = [listener, *sites.opened]
+    supervisor = Supervisor(children, Log(settings.log_format), listeners, [fork_requests])
     supervisor.handle_signals()
     supervisor.run()

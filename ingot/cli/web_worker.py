@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from functools import partial
+from socket import socket
 from typing import Any
 
 import uvicorn
@@ -16,6 +17,9 @@ from ingot.core.log import Log, route_logging
 from ingot.core.settings import Settings
 from ingot.server.allocator import begin_collecting
 from ingot.server.app import REQUEST_STATEMENT_SECONDS, App, open_database
+from ingot.server.sockets import Application, SiteSockets, SocketRouter
+
+_NO_SITES = SiteSockets()
 
 
 def build_app(settings: Settings, *, whole_node: bool = False) -> App:
@@ -29,15 +33,34 @@ def build_app(settings: Settings, *, whole_node: bool = False) -> App:
     return App(settings, database, log, settings.metrics, whole_node=whole_node)
 
 
-def serve(app: App, listener: Any, lifeline: int | None = None, *, reports: bool = True) -> None:
-    """Serve on an open socket until SIGTERM or until the supervisor exits."""
+def serve(
+    app: App,
+    listeners: list[socket],
+    lifeline: int | None = None,
+    *,
+    reports: bool = True,
+    sites: SiteSockets = _NO_SITES,
+) -> None:
+    """Serve on open sockets until SIGTERM or until the supervisor exits."""
     with ExitStack() as stack:
         stack.callback(app.close)
         app.reconcile()
         if reports:
             stack.enter_context(app.heartbeat())
-        server = http_server(app.front, app.settings, app.drain, app.expects_requests)
-        run_server(server, listener, lifeline)
+        front = front_with_sites(app, app.front, sites)
+        server = http_server(front, app.settings, app.drain, app.expects_requests)
+        server.secured = secured_sockets(app, sites)
+        run_server(server, [*listeners, *sites.opened], lifeline)
+
+
+def front_with_sites(app: App, front: Application, sites: SiteSockets) -> Application:
+    """Return the application of all sockets, which serves static sites on theirs."""
+    return SocketRouter(front, lambda: app.sites_front, sites.ports) if sites.opened else front
+
+
+def secured_sockets(app: App, sites: SiteSockets) -> dict[int, Any]:
+    """Return the TLS contexts of sockets by their descriptors."""
+    return {} if sites.https is None else {sites.https.fileno(): app.certificates.context}
 
 
 def http_server(
@@ -69,7 +92,7 @@ def http_server(
 
 def run_server(
     server: HttpServer,
-    listener: Any,
+    listeners: list[socket],
     lifeline: int | None = None,
     beside: AbstractAsyncContextManager[None] | None = None,
 ) -> None:
@@ -79,7 +102,7 @@ def run_server(
         if lifeline is not None:
             asyncio.get_running_loop().add_reader(lifeline, _stop, server, lifeline)
         async with beside or nullcontext():
-            await server.serve(sockets=[listener])
+            await server.serve(sockets=listeners)
 
     begin_collecting()
     with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:

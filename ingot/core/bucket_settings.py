@@ -16,6 +16,7 @@ BUCKET_KINDS = (
     "traces",
     "secure_files",
     "terraform_states",
+    "pages",
     "backups",
     "exports",
 )

@@ -77,7 +77,7 @@ class Settings:
     )
     object_storage: str = _setting(
         "Comma-separated kinds of files to store in the bucket: lfs, uploads, artifacts, packages, traces, "
-        "secure_files, terraform_states, backups, exports, bundles; or all.",
+        "secure_files, terraform_states, pages, backups, exports, bundles; or all.",
         "",
     )
     s3_bucket: str = _setting("Bucket of an S3-compatible object store.", "")
@@ -89,6 +89,28 @@ class Settings:
     s3_access_key: str = _setting("Access key of the object store.", "")
     s3_secret_key: str = _setting("Secret key of the object store.", "")
     external_url: str = _setting("Public URL of the server; with https, cookies are Secure.", "")
+    pages_url: str = _setting(
+        "Base URL of static sites, such as https://pages.example.org, whose subdomains reach this server; if empty,"
+        " there are sites only on pages_port.",
+        "",
+    )
+    pages_in_path: bool = _setting(
+        "Put the namespace into the path of sites, where pages_url has no subdomains.", False
+    )
+    pages_port: int = _setting("Port of static sites, on the same address; 0 chooses a free port, -1 opens none.", -1)
+    pages_https_port: int = _setting(
+        "Port on which static sites with a custom domain are served with its certificate; -1 opens none.", -1
+    )
+    pages_dns_server: str = _setting(
+        "Name server that is asked for the TXT records of custom domains; by default that of the system.", ""
+    )
+    pages_acme_directory: str = _setting(
+        "URL of the ACME server for certificates of custom domains.", "https://acme-v02.api.letsencrypt.org/directory"
+    )
+    pages_acme_email: str = _setting(
+        "Address of the account at the ACME server, whose terms are thereby accepted; if empty, none is used.", ""
+    )
+    pages_acme_ca_file: str = _setting("CA certificates for the ACME server; if empty, those of the system.", "")
     root_password: str = _setting("First start only: password of the administrator root.", "")
     root_token: str = _setting("First start only: personal access token of root, with the scopes api and sudo.", "")
     allow_local_requests: bool = _setting("Allow webhooks and imports to reach local and private addresses.", False)
@@ -198,6 +220,21 @@ class Settings:
     def base_url(self) -> str:
         """Return the base of links in emails; it must not depend on a request, whose headers could be forged."""
         return self.external_url.rstrip("/") or f"http://{url_host(self.host)}:{self.port}"
+
+    @property
+    def serves_sites(self) -> bool:
+        """Return whether static sites are published."""
+        return bool(self.pages_url) or self.pages_port >= 0
+
+    @property
+    def sites_in_path(self) -> bool:
+        """Return whether the URLs of static sites contain the namespace in the path instead of the host."""
+        return self.pages_in_path or not self.pages_url
+
+    @property
+    def pages_host(self) -> str:
+        """Return the domain whose subdomains are static sites; empty if namespaces are in the path."""
+        return "" if self.sites_in_path else (urlsplit(self.pages_url).hostname or "").lower()
 
     @property
     def is_https(self) -> bool:
@@ -319,6 +356,7 @@ def _validated(settings: Settings) -> Settings:
     for name in ("port", "ssh_port"):
         if not 0 <= getattr(settings, name) <= 65535:
             raise InvalidSetting(f"{name} must be between 0 and 65535")
+    _validate_sites(settings)
     for name in (
         "workers",
         "cache_mb",
@@ -376,6 +414,34 @@ def _validated(settings: Settings) -> Settings:
     if settings.root_token and len(settings.root_token) < 8:
         raise InvalidSetting("root_token must have at least 8 characters")
     return settings
+
+
+def _validate_sites(settings: Settings) -> None:
+    for name in ("pages_port", "pages_https_port"):
+        if not -1 <= getattr(settings, name) <= 65535:
+            raise InvalidSetting(f"{name} must be between -1 and 65535")
+    if settings.pages_https_port >= 0 and not settings.serves_sites:
+        raise InvalidSetting("pages_https_port needs pages_url or pages_port")
+    if settings.pages_in_path and not settings.pages_url:
+        raise InvalidSetting("pages_in_path needs pages_url")
+    if settings.pages_acme_email and find_spec("acme") is None:
+        raise InvalidSetting(
+            "pages_acme_email needs the package acme, which is not installed: pip install 'ingot-forge[acme]'"
+        )
+    if not settings.pages_url:
+        return
+    parts = urlsplit(settings.pages_url)
+    host = parts.hostname or ""
+    if parts.scheme not in ("http", "https") or not host or parts.path.strip("/"):
+        raise InvalidSetting("pages_url must look like https://pages.example.org")
+    if not settings.pages_in_path and (":" in host or host.replace(".", "").isdigit()):
+        raise InvalidSetting("pages_url needs a host name with subdomains, or pages_in_path")
+    if settings.pages_in_path and settings.pages_port < 0:
+        raise InvalidSetting("pages_in_path needs pages_port")
+    # A site on the host of the forge could act in the name of its visitors.
+    forge = urlsplit(settings.external_url).hostname or ""
+    if forge and (forge == host or forge.endswith(f".{host}")):
+        raise InvalidSetting("pages_url must have another host than external_url, which is not one of its subdomains")
 
 
 def _is_postgresql_url(url: str) -> bool:

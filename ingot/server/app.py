@@ -53,6 +53,7 @@ from ingot.projects.namespaces.ip_restrictions import actor_at
 from ingot.server.composition import fill_ports, list_subscriptions
 from ingot.server.ports.web_worker import web_worker_ports
 from ingot.server.registry import endpoint_table, subscription_index
+from ingot.server.sockets import SitesByHost
 from ingot.server.unhandled_errors import classify_error
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
     from ingot.graphql.component import GraphqlComponent
     from ingot.mcp.component import McpComponent
     from ingot.packages.containers.registry_http import RegistryHttp
+    from ingot.sites.serving.certificates import SiteCertificates
+    from ingot.sites.serving.component import SitesComponent
     from ingot.transport.authorization import HttpAuthorization
     from ingot.transport.git_http import GitHttp
     from ingot.transport.lfs_http import LfsHttp
@@ -159,8 +162,11 @@ class App:
         self._usage = TokenUsageTracker(database, self.kernel.writer)
         database.ports.add(web_worker_ports(database, self.kernel.writer))
         self._api = ApiComponent(self.kernel, self._transfers)
+        self.sites = DeferredComponent(lambda: self._sites)
+        """The static sites, for sockets of their own."""
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
+            *([SitesByHost(settings, self.sites)] if settings.serves_sites else []),
             DeferredComponent(lambda: self.polls, _RUNNER_PATHS),
             DeferredComponent(lambda: self.mcp, _MCP_PATHS),
             self._api,
@@ -261,6 +267,27 @@ class App:
         )
 
     @cached_property
+    def _sites(self) -> "SitesComponent":
+        """The static sites, whose modules are loaded with the first request for one."""
+        from ingot.sites.serving.component import SitesComponent
+
+        return SitesComponent(self.settings, self.database, self.kernel.pool, self._transfers)
+
+    @cached_property
+    def sites_front(self) -> HttpFrontend:
+        """The application of the sockets of static sites, which serves nothing else."""
+        return HttpFrontend(
+            self.settings, [self.sites], self.health, self._metrics, self._log, classify_error, health_checks=False
+        )
+
+    @cached_property
+    def certificates(self) -> "SiteCertificates":
+        """The certificates of custom domains, for the socket of static sites with TLS."""
+        from ingot.sites.serving.certificates import SiteCertificates
+
+        return SiteCertificates(self.settings, self.database)
+
+    @cached_property
     def streams(self) -> "LiveStreams":
         """The event streams of the pages, loaded with these."""
         from ingot.web.live.streams import LiveStreams
@@ -333,6 +360,8 @@ class App:
     def drain(self) -> None:
         """Report that this worker is not ready, answer the polls of runners that wait, and end live updates."""
         self.front.drain()
+        if self._is_loaded("sites_front"):
+            self.sites_front.drain()
         self.end_polls()
         if self._is_loaded("streams"):
             self.streams.drain()

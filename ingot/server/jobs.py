@@ -21,6 +21,7 @@ from ingot.server.job_kinds import (
     pipelines,
     projects,
     repositories,
+    sites,
     transfers,
 )
 from ingot.server.job_kinds.job_context import JobContext
@@ -29,7 +30,7 @@ from ingot.server.job_kinds.job_table import MINUTELY, RecurringEntry
 if TYPE_CHECKING:
     from ingot.webhooks.delivery.dispatcher import HookDispatcher
 
-_MODULES = (accounts, projects, repositories, pipelines, ci_files, collaboration, packages, transfers)
+_MODULES = (accounts, projects, repositories, pipelines, ci_files, collaboration, packages, sites, transfers)
 _TABLES = [module.table for module in _MODULES]
 
 

@@ -18,6 +18,7 @@ _PRIVATE_DIRECTORIES = (
     "packages",
     "secure_files",
     "terraform_states",
+    "pages",
     "exports",
     "imports",
     "mail",

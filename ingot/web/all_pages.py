@@ -53,6 +53,8 @@ PAGE_MODULES = (
     "ingot.web.ci.deploy_freezes",
     "ingot.web.ci.secure_files",
     "ingot.web.ci.terraform",
+    "ingot.web.sites.settings",
+    "ingot.web.sites.authorize",
     "ingot.web.ci.badges",
     "ingot.web.packages.packages",
     "ingot.web.packages.images",

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import msgspec
 
+from ingot.core.db.signed_values import sign_value, verify_signed
 from ingot.core.db.vault import Vault
 from ingot.core.http.request import Header
 from ingot.core.settings import Settings
 from ingot.web.cookies import NOTICE_COOKIE, set_cookie
 from ingot.web.page_routes import PageRequest, text_field
-from ingot.web.signed_values import sign_value, verify_signed
 
 NOTICE_SECONDS = 60
 """A page that was not opened by then shows no notice."""

@@ -24,10 +24,10 @@ from ingot.accounts.users.confirmations import has_access_without_confirmation
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
+from ingot.core.db.signed_values import sign_value, verify_signed
 from ingot.core.db.times import to_datetime
 from ingot.core.errors import Invalid, Unauthenticated
 from ingot.web.page_routes import Visit, form_field
-from ingot.web.signed_values import sign_value, verify_signed
 
 ChallengePurpose = Literal["sign-in", "second factor", "registration"]
 _PURPOSE = "passkey challenge"

@@ -117,6 +117,8 @@ def _fill_project(samples: SampleData, lfs: LfsClient) -> None:
     assert api.request("POST", f"{here}/secure_files", owner, **key).status_code == 201
     state = f"{here}/terraform/state/production"
     assert api.request("POST", state, owner, json={"version": 4, "serial": 1}).status_code == 200
+    assert api.request("PATCH", f"{here}/pages", owner, json={"pages_https_only": True}).status_code == 200
+    samples.post(f"{here}/pages/domains", domain="www.sample-data.example")
     upload = api.request("POST", f"{here}/uploads", owner, files={"file": ("a.txt", b"text")})
     assert upload.status_code == 201, upload.text
     lfs.upload(samples.project, owner, b"large")

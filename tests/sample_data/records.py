@@ -13,6 +13,7 @@ from ingot.accounts.sessions.tables import one_time_links
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
+from ingot.core.db.signed_values import sign_value
 from ingot.core.db.times import add_duration
 from ingot.integrations.registry import REGISTRY
 from ingot.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
@@ -21,7 +22,6 @@ from ingot.packages.containers.service import find_or_create_repository, put_man
 from ingot.projects.namespaces.tables import invitations
 from ingot.projects.projects.queries import find_project
 from ingot.web.projects.deletion import DeletionToken
-from ingot.web.signed_values import sign_value
 from tests.api.users.gpg import gpg_key
 from tests.ci.runner_client import RunnerJob, project_runner
 from tests.client import Make, User

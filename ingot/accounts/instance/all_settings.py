@@ -247,8 +247,13 @@ class AllSettings(LimitSettings, frozen=True):
     package_registry_allow_anyone_to_pull_option: Annotated[
         bool, fixed("Packages are readable by those who can read the project.")
     ] = False
-    pages_domain_verification_enabled: Annotated[bool, fixed("Pages sites are not available.")] = True
-    pages_extra_deployments_default_expiry_seconds: Annotated[_Number, fixed("Pages sites are not available.")] = 86_400
+    pages_domain_verification_enabled: Annotated[
+        bool, Meta(description="Custom domains of sites are served only while their TXT record exists.")
+    ] = True
+    pages_extra_deployments_default_expiry_seconds: Annotated[
+        int,
+        Meta(ge=0, le=2**31 - 1, description="Seconds until sites with a path prefix expire; 0 means never."),
+    ] = 86_400
     password_authentication_enabled_for_git: Annotated[
         bool,
         Meta(description="Git over HTTP accepts passwords; also requires `signin_enabled`. Not for passwords of LDAP."),

@@ -122,7 +122,9 @@ class InstanceSettings(msgspec.Struct, frozen=True):
         | None
     ) = None
     max_artifacts_size: Annotated[int, Meta(description="Largest artifact archive, in megabytes.")] = 100
-    max_pages_size: Annotated[int, fixed("Pages sites are not available.")] = 100
+    max_pages_size: Annotated[
+        int, Meta(description="Largest site, in megabytes, when its files are decompressed; 0 means no limit.")
+    ] = 100
     require_two_factor_authentication: Annotated[bool, Meta(description="All users must set up a second factor.")] = (
         False
     )

@@ -6,6 +6,7 @@ memory and searched as it is; building an object for each entry would take a sec
 
 import mmap
 import re
+import stat
 import struct
 import zlib
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ _CHUNK_BYTES = 64 * 1024
 _MAX_OCCURRENCES = 1000
 _MAX_COMMENT_BYTES = 2**16
 _STORED, _DEFLATED = 0, 8
+_MADE_ON_UNIX = 3
 _ENCRYPTED_FLAG = 0x1
 _END = struct.Struct("<4s4H2LH")
 _END_MARK = b"PK\x05\x06"
@@ -57,6 +59,13 @@ class ArchiveEntry(NamedTuple):
     offset: int
     """Position of its local header."""
     crc: int
+    mode: int = 0
+    """Type and permissions of the file on Unix; 0 if they are not recorded."""
+
+    @property
+    def is_link(self) -> bool:
+        """Whether the content is the target of a symbolic link."""
+        return stat.S_ISLNK(self.mode)
 
 
 class FolderItem(NamedTuple):
@@ -203,7 +212,14 @@ class ZipArchive:
             size, packed_size, offset = _read_zip64(data[name_end:extra_end], size, packed_size, offset)
         name = data[position + _ENTRY.size : name_end].decode(errors="surrogateescape")
         entry = ArchiveEntry(
-            name, size, packed_size, method, bool(flags & _ENCRYPTED_FLAG), offset + self._directory.shift, crc
+            name,
+            size,
+            packed_size,
+            method,
+            bool(flags & _ENCRYPTED_FLAG),
+            offset + self._directory.shift,
+            crc,
+            fields[15] >> 16 if fields[1] >> 8 == _MADE_ON_UNIX else 0,
         )
         return entry, following
 

@@ -22,11 +22,14 @@ from ingot.ci.config.plan import (
     RefPolicy,
     Retry,
     Rule,
+    SiteSpec,
     TriggerSpec,
 )
 
 DEFAULT_VAULT_ENGINE = "kv-v2"
 """Type of the secrets engine of Vault, and its path, unless the configuration says otherwise."""
+PAGES_JOB = "pages"
+"""Name of the job that publishes a static site without a keyword."""
 _MATRIX_VALUE = re.compile(r"\$\[\[ *matrix\.([\w-]+) *\]\]")
 
 
@@ -220,6 +223,27 @@ def _trigger(value: Any) -> TriggerSpec | None:
     )
 
 
+def _site(name: str, job: Mapping[str, Any]) -> SiteSpec | None:
+    """Return the site that a job publishes: one that is named ``pages``, or that has the keyword."""
+    value = job.get("pages", name == PAGES_JOB)
+    if value is False or job.get("trigger") is not None:
+        return None
+    options = value if isinstance(value, dict) else {}
+    return SiteSpec(
+        options.get("publish") or job.get("publish") or "public",
+        options.get("path_prefix") or "",
+        options.get("expire_in"),
+    )
+
+
+def _artifacts(artifacts: dict[str, Any], site: SiteSpec | None) -> dict[str, Any]:
+    """Return the artifacts of a job with the folder of the site that it publishes."""
+    paths = list(flatten(artifacts.get("paths") or []) or ())
+    if site is None or any(path.strip("/") == site.publish.strip("/") for path in paths if isinstance(path, str)):
+        return artifacts
+    return {**artifacts, "paths": [*paths, site.publish]}
+
+
 def _audience(value: Any) -> str | tuple[str, ...]:
     return value if isinstance(value, str) else tuple(value)
 
@@ -251,6 +275,7 @@ def job_specs(
     job = _with_defaults(job, defaults)
     failure = job.get("allow_failure")
     cache = job.get("cache") or []
+    site = _site(name, job)
     spec = JobSpec(
         name=name,
         base_name=name,
@@ -270,7 +295,7 @@ def job_specs(
         only=_policy(job.get("only")),
         excluded=_policy(job.get("except")),
         environment=_environment(job.get("environment")),
-        artifacts=job.get("artifacts") or {},
+        artifacts=_artifacts(job.get("artifacts") or {}, site),
         cache=tuple(flatten(cache) or ()),
         dependencies=None if job.get("dependencies") is None else tuple(job["dependencies"]),
         needs=_needs(job.get("needs")),
@@ -286,6 +311,7 @@ def job_specs(
         secrets={name: _secret(secret) for name, secret in (job.get("secrets") or {}).items()},
         id_tokens={name: _audience(token["aud"]) for name, token in (job.get("id_tokens") or {}).items()},
         release=job.get("release"),
+        site=site,
         own_variables=frozenset(map(str, job.get("variables") or ())),
         inherited_variables=_inherited_names(job),
     )

@@ -307,8 +307,6 @@ TRIGGER_JOB_WHEN = ("on_success", "on_failure", "always", "manual")
 IGNORED_KEYWORDS = frozenset(
     {
         "run",
-        "pages",
-        "publish",
         "dast_configuration",
         "hooks",
         "identity",

@@ -106,6 +106,15 @@ class TriggerSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """Whether the pipeline gets the variables that were given to the pipeline of the job."""
 
 
+class SiteSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Static site that a job publishes (``pages``); the texts may contain variables."""
+
+    publish: str = "public"
+    """Folder of the artifact archive."""
+    path_prefix: str = ""
+    expire_in: str | None = None
+
+
 class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A job of the file."""
 
@@ -144,6 +153,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     id_tokens: dict[str, str | tuple[str, ...]] = {}
     secrets: dict[str, dict[str, Any]] = {}
     release: dict[str, Any] | None = None
+    site: SiteSpec | None = None
     node: tuple[int, int] | None = None
     """Index and number of the copies made by ``parallel``."""
     base_name: str

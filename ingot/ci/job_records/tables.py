@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import Column, ForeignKey, Index, Table, UniqueConstraint, false
 
-from ingot.ci.config.plan import AncestorNeed, ProjectNeed, TriggerSpec
+from ingot.ci.config.plan import AncestorNeed, ProjectNeed, SiteSpec, TriggerSpec
 from ingot.core.db.schema import (
     Identifier,
     Record,
@@ -213,6 +213,7 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     id_tokens: dict[str, str | tuple[str, ...]] = {}
     """Audiences of signed tokens by the names of their variables."""
     release: dict[str, Any] | None = None
+    site: SiteSpec | None = None
 
 
 class CiJob(Record, frozen=True):

@@ -213,6 +213,7 @@ def _options(job: PlannedJob, environment: JobEnvironment | None) -> JobOptions:
         secrets=spec.secrets,
         id_tokens=spec.id_tokens,
         release=spec.release,
+        site=spec.site,
     )
 
 

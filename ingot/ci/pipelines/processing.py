@@ -24,9 +24,12 @@ from ingot.ci.runners.tables import Runner
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.core.errors import NotFound
+from ingot.core.jobs.queue import enqueue
 from ingot.pipelines.queries import lock_pipeline_by_id
 from ingot.pipelines.tables import Pipeline, Status
 
+DEPLOY_SITE = "deploy_site"
+"""Kind of the job that publishes the artifacts of a job as a static site."""
 TOKEN_PREFIX = "glcbt-"  # noqa: S105 - A prefix, not a token.
 _TOKEN_BYTES = 20
 DEADLINE_GRACE_SECONDS = 300
@@ -166,6 +169,8 @@ def finish_job(
     reason = (failure_reason or "unknown_failure") if failed else None
     set_status(db, [job.id], status, failure_reason=reason, exit_code=exit_code, allow_failure=allowed)
     finish_deployment(db, job, status)
+    if status == "success" and options_of(job).site is not None:
+        enqueue(db, DEPLOY_SITE, job.id, unique_key=f"deploy site {job.id}")
     release_resource(db, job)
     if failed and is_retried_automatically(db, job, failure_reason, exit_code):
         restart_jobs(db, pipeline, [(copy_job(db, job, job.user_id), job.name)], [job.id])

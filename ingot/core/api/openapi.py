@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UnsetType
 
 from ingot.core.api.component import API_PREFIX
-from ingot.core.api.params import Params, RawText, Upload
+from ingot.core.api.params import Params, RawText, TextOrFile, Upload
 from ingot.core.api.routes import ContentResponse, Endpoint, RawResponse, StreamedResponse
 from ingot.core.db.times import Date, Timestamp
 
@@ -232,6 +232,7 @@ def _request_schema(kind: Any) -> dict[str, Any]:
     return {
         str: {"type": "string"},
         RawText: {"type": "string"},
+        TextOrFile: {"type": "string"},
         int: {"type": "integer"},
         float: {"type": "number"},
         bool: {"type": "boolean"},

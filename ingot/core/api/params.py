@@ -58,6 +58,10 @@ RawText = NewType("RawText", str)
 """Content of a file: unlike other text it may contain NUL, since it is never stored in a row."""
 
 
+TextOrFile = NewType("TextOrFile", str)
+"""Text that clients send as such or as the content of a file of a multipart body."""
+
+
 class MissingParameter(Exception):
     """A required parameter is missing."""
 
@@ -77,6 +81,12 @@ def _string(value: Any) -> str:
     if "\0" in text:
         raise InvalidValue("is invalid")
     return text
+
+
+def _text_or_file(value: Any) -> TextOrFile:
+    if isinstance(value, Upload):
+        value = value.read().decode(errors="replace")
+    return TextOrFile(_string(value))
 
 
 def _raw_text(value: Any) -> RawText:
@@ -165,6 +175,7 @@ _SCALARS: dict[Any, Converter] = {
     Any: _json_value,
     str: _string,
     RawText: _raw_text,
+    TextOrFile: _text_or_file,
     int: _integer,
     float: _decimal,
     bool: _boolean,
@@ -243,7 +254,7 @@ def _field(name: str, sent_as: str, hint: Any, required: bool) -> _Field:
         raise TypeError(f"The parameter {name} must have one type, not {hint}")
     convert = _converter(kinds[0])
     type_ = get_args(kinds[0])[0] if get_origin(kinds[0]) is Annotated else kinds[0]
-    return _Field(name, sent_as, convert, required, nullable, type_ in (str, RawText))
+    return _Field(name, sent_as, convert, required, nullable, type_ in (str, RawText, TextOrFile))
 
 
 def _converter(kind: Any) -> Converter:

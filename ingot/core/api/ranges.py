@@ -22,7 +22,9 @@ def content_response(content: ContentResponse, request: Request) -> ApiResponse:
         headers = [(b"location", content.location.encode()), (b"cache-control", b"no-store")]
         return ApiResponse(302, b"", headers, final=True)
     tag = content.tag.encode()
-    headers = [*content.headers, (b"etag", tag), _CACHE_PRIVATE]
+    headers = [*content.headers, (b"etag", tag)]
+    if all(name != b"cache-control" for name, _ in content.headers):
+        headers.append(_CACHE_PRIVATE)
     if_none_match = request.headers.get(b"if-none-match")
     if if_none_match is not None and etag_matches(if_none_match, tag):
         return ApiResponse(304, b"", headers, final=True)

@@ -9,6 +9,7 @@ import errno
 import resource
 import socket
 from functools import partial
+from ssl import SSLContext
 from typing import Any
 
 import uvicorn
@@ -24,6 +25,7 @@ MIN_CONNECTIONS = 8
 _BATCH = 64
 """Connections accepted before other tasks run."""
 _RESUME_SECONDS = 0.05
+_HANDSHAKE_SECONDS = 10.0
 _BODY = b'{"message":"503 Service Unavailable - too many connections"}'
 _REFUSAL_HEADERS = [
     (b"content-type", b"application/json"),
@@ -55,22 +57,32 @@ class ConnectionLimitServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, max_connections: int) -> None:
         super().__init__(config)
         self._max_connections = max_connections
+        self.secured: dict[int, SSLContext] = {}
+        """TLS contexts of listening sockets by their descriptors."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to accept connections on listening sockets."""
         await super().startup(sockets=[])
         for listener in sockets or []:
-            acceptor: Any = ConnectionAcceptor(self, listener, self._max_connections)
+            context = self.secured.get(listener.fileno())
+            acceptor: Any = ConnectionAcceptor(self, listener, self._max_connections, context)
             self.servers.append(acceptor)
 
 
 class ConnectionAcceptor:
     """Acceptor of one listening socket, in place of an ``asyncio.Server``."""
 
-    def __init__(self, server: uvicorn.Server, listener: socket.socket, max_connections: int) -> None:
+    def __init__(
+        self,
+        server: uvicorn.Server,
+        listener: socket.socket,
+        max_connections: int,
+        context: SSLContext | None = None,
+    ) -> None:
         self._server = server
         self._listener = listener
         self._max_connections = max_connections
+        self._context = context
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[None]] = set()
         self._resume_timer: asyncio.TimerHandle | None = None
@@ -110,7 +122,13 @@ class ConnectionAcceptor:
 
     async def _open(self, connection: socket.socket, *, refuse: bool) -> None:
         try:
-            await self._loop.connect_accepted_socket(partial(self._protocol, refuse=refuse), connection)
+            protocol = partial(self._protocol, refuse=refuse)
+            await self._loop.connect_accepted_socket(
+                protocol,
+                connection,
+                ssl=self._context,
+                ssl_handshake_timeout=None if self._context is None else _HANDSHAKE_SECONDS,
+            )
         except OSError:  # The client has disconnected already.
             connection.close()
 

@@ -23,8 +23,13 @@ def content_disposition(kind: str, name: str) -> Header:
 
 def accepts_gzip(headers: Mapping[bytes, bytes]) -> bool:
     """Return whether the client accepts responses that are compressed with gzip (RFC 9110)."""
+    return accepts_coding(headers, b"gzip")
+
+
+def accepts_coding(headers: Mapping[bytes, bytes], name: bytes) -> bool:
+    """Return whether the client accepts responses in a coding, which it names."""
     for offer in headers.get(b"accept-encoding", b"").lower().split(b","):
         coding, _, weight = offer.partition(b";")
-        if coding.strip() == b"gzip":
+        if coding.strip() == name:
             return _REFUSED.fullmatch(weight.strip()) is None
     return False

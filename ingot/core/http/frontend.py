@@ -63,6 +63,8 @@ class HttpFrontend:
         metrics: Metrics,
         log: Log,
         classify_error: Callable[[Exception], UnhandledError],
+        *,
+        health_checks: bool = True,
     ) -> None:
         self._origins = OriginResolver(settings)
         self._scrapes = ScrapeAccess(settings, self._origins)
@@ -72,6 +74,7 @@ class HttpFrontend:
         self._log = log
         self._classify_error = classify_error
         self._draining = False
+        self._health_checks = health_checks
 
     def drain(self) -> None:
         """Report from now on that this server is not ready, and close each connection with its next response."""
@@ -115,7 +118,7 @@ class HttpFrontend:
         self, scope: Message, headers: dict[bytes, bytes], receive: Receive, send: Send, trace: Trace
     ) -> None:
         path: bytes = scope["raw_path"]
-        if path.startswith(b"/-/") and await self._serve_health(scope, headers, send, trace):
+        if self._health_checks and path.startswith(b"/-/") and await self._serve_health(scope, headers, send, trace):
             return
         if path == b"*" and scope["method"] == "OPTIONS":
             await send_response(send, trace, 204, [(b"allow", _ALLOWED_METHODS)], b"")

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from ssl import SSLContext
 from types import FrameType
 from typing import Any
 
@@ -72,15 +73,15 @@ class HttpServer(ConnectionLimitServer):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting connections, serve those that are open, then close the rest."""
         loop = asyncio.get_running_loop()
-        waiting = [listener.dup() for listener in sockets or ()]
+        waiting = [(listener.dup(), self.secured.get(listener.fileno())) for listener in sockets or ()]
         for server in self.servers:
             server.close()
         # The event loop closes its descriptors now; connections that arrive meanwhile wait at ours.
         await asyncio.sleep(_POLL_SECONDS)
         for listener in sockets or ():
             listener.close()
-        for listener in waiting:
-            await self._accept_waiting(loop, listener)
+        for listener, context in waiting:
+            await self._accept_waiting(loop, listener, context)
         idle_seconds = IDLE_SECONDS if self._lingers else 0.0
         while self.server_state.connections and loop.time() < self._deadline and not self.force_exit:
             for connection in list(self.server_state.connections):
@@ -100,7 +101,9 @@ class HttpServer(ConnectionLimitServer):
         ):
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _accept_waiting(self, loop: asyncio.AbstractEventLoop, listener: socket.socket) -> None:
+    async def _accept_waiting(
+        self, loop: asyncio.AbstractEventLoop, listener: socket.socket, context: SSLContext | None
+    ) -> None:
         """Accept the connections that are already established, and close the socket."""
         with listener:
             accepted = []
@@ -111,7 +114,8 @@ class HttpServer(ConnectionLimitServer):
                     break
         for connection in accepted:
             connection.setblocking(False)
-            await loop.connect_accepted_socket(self._protocol, connection)
+            with suppress(OSError):  # The client has disconnected already.
+                await loop.connect_accepted_socket(self._protocol, connection, ssl=context)
 
     def _protocol(self) -> Any:
         return new_protocol(self)

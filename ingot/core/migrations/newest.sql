@@ -2516,6 +2516,79 @@ CREATE TABLE merge_request_restacks (
 );
 CREATE INDEX ix_merge_request_restacks_actor_id ON merge_request_restacks (actor_id);
 CREATE INDEX ix_merge_request_restacks_lower_id ON merge_request_restacks (lower_id);
+CREATE TABLE acme_accounts (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    directory TEXT NOT NULL,
+    email TEXT NOT NULL,
+    url TEXT NOT NULL,
+    sealed_key BLOB NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT uq_acme_accounts_directory_email UNIQUE (directory, email)
+);
+CREATE TABLE pages_domains (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    domain TEXT NOT NULL,
+    verification_code TEXT NOT NULL,
+    verified_at TEXT,
+    enabled_until TEXT,
+    auto_ssl_enabled BOOLEAN NOT NULL,
+    auto_ssl_failed BOOLEAN NOT NULL,
+    certificate TEXT,
+    sealed_key BLOB,
+    certificate_source TEXT,
+    valid_until TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    CONSTRAINT fk_pages_domains_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_pages_domains_domain UNIQUE (domain)
+);
+CREATE INDEX ix_pages_domains_auto_ssl ON pages_domains (id) WHERE auto_ssl_enabled;
+CREATE INDEX ix_pages_domains_enabled_until ON pages_domains (enabled_until);
+CREATE INDEX ix_pages_domains_project_id ON pages_domains (project_id, id);
+CREATE TABLE project_pages (
+    project_id INTEGER NOT NULL,
+    unique_domain_enabled BOOLEAN NOT NULL,
+    unique_domain TEXT,
+    https_only BOOLEAN NOT NULL,
+    primary_domain TEXT,
+    CONSTRAINT pk_project_pages PRIMARY KEY (project_id),
+    CONSTRAINT fk_project_pages_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_project_pages_unique_domain UNIQUE (unique_domain)
+);
+CREATE TABLE acme_challenges (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    domain_id INTEGER NOT NULL,
+    token TEXT NOT NULL,
+    response TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_acme_challenges_domain_id FOREIGN KEY(domain_id) REFERENCES pages_domains (id) ON DELETE CASCADE,
+    CONSTRAINT uq_acme_challenges_token UNIQUE (token)
+);
+CREATE INDEX ix_acme_challenges_domain_id ON acme_challenges (domain_id);
+CREATE TABLE pages_deployments (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    job_id INTEGER,
+    pipeline_id BIGINT NOT NULL,
+    path_prefix TEXT NOT NULL,
+    root_directory TEXT NOT NULL,
+    storage_key TEXT NOT NULL,
+    size BIGINT NOT NULL,
+    index_offset BIGINT NOT NULL,
+    file_count BIGINT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    expires_at TEXT,
+    deleted_at TEXT,
+    CONSTRAINT fk_pages_deployments_job_id FOREIGN KEY(job_id) REFERENCES commit_statuses (id) ON DELETE SET NULL,
+    CONSTRAINT fk_pages_deployments_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_pages_deployments_storage_key UNIQUE (storage_key)
+);
+CREATE INDEX ix_pages_deployments_deleted_at ON pages_deployments (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX ix_pages_deployments_expires_at ON pages_deployments (expires_at) WHERE deleted_at IS NULL;
+CREATE INDEX ix_pages_deployments_job_id ON pages_deployments (job_id);
+CREATE INDEX ix_pages_deployments_project_id ON pages_deployments (project_id, id);
 CREATE TABLE mirrored_pipelines (
     job_id INTEGER NOT NULL,
     pipeline_id INTEGER NOT NULL,

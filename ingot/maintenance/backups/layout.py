@@ -25,6 +25,7 @@ FOLDERS = (
     "packages",
     "secure_files",
     "terraform_states",
+    "pages",
 )
 BATCH_ROWS = 500
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")

@@ -13,6 +13,7 @@ from ingot.maintenance.doctor.bucket import sizes_in_bucket, stored_size_of
 from ingot.maintenance.doctor.findings import DoctorFinding
 from ingot.packages.containers.queries import recorded_blobs
 from ingot.packages.records.queries import recorded_files
+from ingot.sites.deployments.queries import recorded_deployments
 
 RecordedFiles = Callable[[Connection, int], Sequence[tuple[int, str, int]]]
 """Function that lists the next files after an id: their ids, storage keys and sizes."""
@@ -27,6 +28,11 @@ def check_packages(database: Database, store: ArtifactStore) -> Iterator[DoctorF
     """Report each file of a package and each layer of an image that is missing or has another size."""
     yield from _check(database, store.storage, "Package file", recorded_files, stored_key_of)
     yield from _check(database, store.storage, "Image layer", recorded_blobs, stored_key_of)
+
+
+def check_sites(database: Database, store: ArtifactStore) -> Iterator[DoctorFinding]:
+    """Report each file of a static site that is missing or has another size."""
+    yield from _check(database, store.storage, "Static site", recorded_deployments, stored_key_of)
 
 
 def check_encrypted_files(

@@ -130,6 +130,13 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     infrastructure_access_level: Annotated[
         FeatureLevel, Meta(description="Disabled hides Terraform states, which only developers see.")
     ] = "enabled"
+    pages_access_level: Annotated[
+        Literal["disabled", "private", "enabled", "public"],
+        Meta(
+            description="Disabled takes the site of the project off; private shows it to members only, public to "
+            "everyone, also if the project is private."
+        ),
+    ] = "enabled"
     package_registry_access_level: Annotated[
         Literal["disabled", "private", "enabled", "public"],
         Meta(description="Disabled disables the package registry; private limits it to members."),
@@ -233,7 +240,6 @@ class ProjectCiOptions(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 ABSENT_OPTIONS = {
-    "Pages sites": ("pages_access_level",),
     "Analytics and monitoring": ("analytics_access_level", "monitor_access_level"),
     "Machine learning models": ("model_experiments_access_level", "model_registry_access_level"),
     "Requirements and security scans": ("requirements_access_level", "security_and_compliance_access_level"),

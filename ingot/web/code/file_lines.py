@@ -14,7 +14,7 @@ FIRST_LINES = 400
 """Number of lines shown at first if the rows of the file are not cached."""
 MAX_LINES = 30_000
 _MAX_INLINE_LENGTH = 8_000
-_line_cache: BoundedCache[tuple[str, str, str], "FileLines"] = declare_cache("file-lines", share=6)
+_line_cache: BoundedCache[tuple[str, str, str], "FileLines"] = declare_cache("file-lines", share=5)
 
 
 class FileLines(NamedTuple):

@@ -35,6 +35,8 @@ HARMLESS_SCOPES = frozenset({"read_user", *IDENTITY_SCOPES})
 """Scopes that administrators may always grant."""
 REFUSED_TO_ADMINISTRATORS = "Administrators of this instance cannot grant applications access to the API."
 _MAX_AGE = 10
+_FORM_TARGETS = {"/oauth/authorize": "redirect_uri", "/-/pages/authorize": "return_to"}
+"""Parameters with the address to which pages redirect after a sign-in."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -197,8 +199,8 @@ def _error_page(description: str) -> TemplateResponse:
 
 
 def sign_in_policy(back: str) -> bytes:
-    """Return the policy of the sign-in page; its form may end at an already authorized application's redirect URI."""
-    if not back.startswith("/oauth/authorize?"):
-        return STRICT_POLICY
-    address = parse_qs(urlsplit(back).query).get("redirect_uri", [""])[0]
+    """Return the policy of the sign-in page; its form may end at an authorized application, or at a static site."""
+    path, _, query = back.partition("?")
+    parameter = _FORM_TARGETS.get(path)
+    address = parse_qs(query).get(parameter, [""])[0] if parameter is not None else ""
     return policy_with_form_target(address) if address else STRICT_POLICY

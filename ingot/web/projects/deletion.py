@@ -3,11 +3,11 @@
 import msgspec
 
 from ingot.core.db.connection import Connection
+from ingot.core.db.signed_values import sign_value, verify_signed
 from ingot.core.db.times import Timestamp
 from ingot.core.errors import NotFound
 from ingot.projects.projects.deletion import pending_removals
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
-from ingot.web.signed_values import sign_value, verify_signed
 
 pages = PageRoutes()
 _PURPOSE = "deleting"

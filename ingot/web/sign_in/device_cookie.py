@@ -3,10 +3,10 @@
 import secrets
 
 from ingot.accounts.sessions.password_check import KnownDevice
+from ingot.core.db.signed_values import sign_value, verify_signed
 from ingot.core.http.request import Header
 from ingot.web.cookies import DEVICE_COOKIE, set_cookie
 from ingot.web.page_routes import Visit
-from ingot.web.signed_values import sign_value, verify_signed
 
 MAX_AGE_SECONDS = 365 * 24 * 3600
 _PURPOSE = "known device"

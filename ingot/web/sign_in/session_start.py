@@ -8,6 +8,7 @@ from ingot.accounts.users.confirmations import has_access_without_confirmation
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
+from ingot.core.db.signed_values import sign_value, verify_signed
 from ingot.core.db.times import to_datetime
 from ingot.core.errors import Unauthenticated
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
@@ -17,7 +18,6 @@ from ingot.web.passkeys import check_passkey, second_factor_prompt
 from ingot.web.second_factor import check_second_factor
 from ingot.web.sign_in.admin_mode import is_administration
 from ingot.web.sign_in.device_cookie import device_cookie
-from ingot.web.signed_values import sign_value, verify_signed
 
 HOME = "/"
 TWO_FACTOR_MINUTES = 10

@@ -17,6 +17,7 @@ from ingot.accounts.identity_providers.openid import PROVIDER, OpenIdProvider, P
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
+from ingot.core.db.signed_values import sign_value, verify_signed
 from ingot.core.db.times import to_datetime
 from ingot.core.errors import Conflict, Denied, NotFound
 from ingot.core.names import NAMESPACES
@@ -34,7 +35,6 @@ from ingot.web.page_routes import (
 )
 from ingot.web.profile.account import account_page
 from ingot.web.sign_in.session_start import HOME, start_session
-from ingot.web.signed_values import sign_value, verify_signed
 
 pages = PageRoutes()
 STATE_COOKIE = "_service_openid"

@@ -1,0 +1,1 @@
+"""Deployments of static sites: versions of the files that a project publishes."""

@@ -1,0 +1,1 @@
+"""Custom domains of static sites: verification, certificates and their renewal."""

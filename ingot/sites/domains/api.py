@@ -1,0 +1,132 @@
+"""Endpoints of custom domains."""
+
+from msgspec import UNSET
+
+from ingot.core.access.rules import administrators, require
+from ingot.core.api.routes import Call, PrepareContext, Routes
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+from ingot.core.errors import Invalid
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project
+from ingot.sites.deployments import policy
+from ingot.sites.deployments.finders import project_with_pages, require_sites
+from ingot.sites.domains import queries, service
+from ingot.sites.domains.certificates import validate_certificate
+from ingot.sites.domains.params import CreatePagesDomain, EditPagesDomain
+from ingot.sites.domains.service import CertificateChange
+from ingot.sites.domains.tables import PagesDomain
+from ingot.sites.domains.verification import has_record
+from ingot.sites.domains.views import InstancePagesDomainView, PagesDomainView, domain_view, instance_domain_view
+
+routes = Routes("pages_domains")
+BODY_LIMIT = 256 * 1024
+
+
+def _domain_in_path(call: Call, project: Project) -> PagesDomain:
+    return queries.find_domain(call.db, project.id, call.path["domain"])
+
+
+def _checked_certificate(
+    _context: PrepareContext, params: CreatePagesDomain | EditPagesDomain
+) -> CertificateChange | None:
+    """Return the sent certificate, checked before the transaction; None if none was sent."""
+    if params.certificate in (None, UNSET) and params.key in (None, UNSET):
+        return None
+    certificate, key = str(params.certificate or "").strip(), str(params.key or "").strip()
+    if not certificate and not key:
+        return CertificateChange(None, None, None)
+    if not certificate or not key:
+        raise Invalid("certificate, key are missing, exactly one parameter must be provided together with the other")
+    return CertificateChange(certificate, key, validate_certificate(certificate, key))
+
+
+def _look_up(context: PrepareContext, _params: object) -> bool:
+    """Look for the TXT record before the transaction, after the permission was checked."""
+
+    def find(db: Connection) -> PagesDomain:
+        access, project = find_project(db, context.actor, context.path["id"])
+        require(policy.may_change_pages(context.actor, access, project))
+        return queries.find_domain(db, project.id, context.path["domain"])
+
+    return has_record(context.settings, context.database.read(find, ahead_of_change=True))
+
+
+@routes.get("/pages/domains", may=administrators, returns=list[InstancePagesDomainView])
+def list_all_pages_domains(call: Call, page: Page) -> Listing[InstancePagesDomainView]:
+    """List the custom domains of all sites."""
+    require_sites(call)
+    listing = queries.list_all_domains(call.db, page)
+    return listing.of([instance_domain_view(domain) for domain in listing.items])
+
+
+@routes.get(
+    "/projects/:id/pages/domains", on=project_with_pages, may=policy.may_read_pages, returns=list[PagesDomainView]
+)
+def list_pages_domains(call: Call, project: Project, page: Page) -> Listing[PagesDomainView]:
+    """List the custom domains of the site of a project."""
+    listing = queries.list_domains(call.db, project.id, page)
+    return listing.of([domain_view(domain) for domain in listing.items])
+
+
+@routes.get(
+    "/projects/:id/pages/domains/:domain", on=project_with_pages, may=policy.may_read_pages, returns=PagesDomainView
+)
+def get_pages_domain(call: Call, project: Project) -> PagesDomainView:
+    """Get a custom domain."""
+    return domain_view(_domain_in_path(call, project))
+
+
+@routes.post(
+    "/projects/:id/pages/domains",
+    on=project_with_pages,
+    may=policy.may_change_pages,
+    returns=PagesDomainView,
+    prepare=_checked_certificate,
+    body_limit=BODY_LIMIT,
+)
+def create_pages_domain(
+    call: Call, project: Project, params: CreatePagesDomain, change: CertificateChange | None
+) -> PagesDomainView:
+    """Add a custom domain, whose TXT record is then looked for."""
+    name = service.clean_domain(params.domain, call.settings.pages_host)
+    return domain_view(service.add_domain(call.db, project, name, change, auto_ssl=params.auto_ssl_enabled))
+
+
+@routes.put(
+    "/projects/:id/pages/domains/:domain",
+    on=project_with_pages,
+    may=policy.may_change_pages,
+    returns=PagesDomainView,
+    prepare=_checked_certificate,
+    body_limit=BODY_LIMIT,
+)
+def edit_pages_domain(
+    call: Call, project: Project, params: EditPagesDomain, change: CertificateChange | None
+) -> PagesDomainView:
+    """Change the certificate of a custom domain; an empty one removes it."""
+    auto_ssl = None if params.auto_ssl_enabled is UNSET else params.auto_ssl_enabled
+    return domain_view(service.edit_domain(call.db, _domain_in_path(call, project), change, auto_ssl))
+
+
+@routes.put(
+    "/projects/:id/pages/domains/:domain/verify",
+    on=project_with_pages,
+    may=policy.may_change_pages,
+    returns=PagesDomainView,
+    prepare=_look_up,
+)
+def verify_pages_domain(call: Call, project: Project, found: bool) -> PagesDomainView:
+    """Look for the TXT record of a custom domain now."""
+    domain = _domain_in_path(call, project)
+    if not found:
+        raise Invalid(f"Couldn't verify {domain.domain}")
+    return domain_view(service.record_verification(call.db, domain, found=found))
+
+
+@routes.delete(
+    "/projects/:id/pages/domains/:domain", on=project_with_pages, may=policy.may_change_pages, returns=None, status=204
+)
+def delete_pages_domain(call: Call, project: Project) -> None:
+    """Delete a custom domain with its certificate."""
+    service.delete_domain(call.db, _domain_in_path(call, project))

@@ -1,0 +1,1 @@
+"""Settings of the static site of a project, and its addresses."""

@@ -1,0 +1,1 @@
+"""Pages about static sites: their settings, and the sign-in for those that not everyone may see."""

@@ -1,0 +1,155 @@
+"""Sites that only members may see."""
+
+import re
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.client import Make, User
+from tests.conftest import Instance
+from tests.factories import add_members, later
+from tests.sites.site import SiteProject, site_project
+from tests.web.browser import Browser
+
+SECRET = {"public/index.html": b"for members"}
+
+
+@pytest.fixture
+def site(make: Make, instance: Instance) -> SiteProject:
+    """Return a site that only members may see, in a public project."""
+    site = site_project(make, instance, pages_access_level="private")
+    site.deploy(SECRET)
+    return site
+
+
+def _cookies(answer: httpx.Response) -> str:
+    pairs = [value.partition(";")[0] for value in answer.headers.get_list("set-cookie")]
+    return "; ".join(pair for pair in pairs if not pair.endswith("="))
+
+
+def _member(make: Make, site: SiteProject) -> User:
+    member = make.user(password="correct horse battery")
+    add_members(make, site.project, {member: 10})
+    return member
+
+
+def _sign_in(site: SiteProject, user: User) -> str:
+    """Visit the site as a browser does, and return the cookies that it then has for the site."""
+    first = site.get("/")
+    assert first.status_code == 302
+    forge = urlsplit(first.headers["location"])
+    assert f"{forge.scheme}://{forge.netloc}" == site.instance.url
+    with Browser(site.instance.url) as browser:
+        browser.signed_in_as(user)
+        back = browser.get(f"{forge.path}?{forge.query}")
+    assert back.status_code == 302, back.text
+    target = urlsplit(back.headers["location"])
+    assert target.netloc == site.host
+    finished = site.request("GET", f"{target.path}?{target.query}", cookie=_cookies(first))
+    assert finished.status_code == 302, finished.text
+    assert finished.headers["location"] == f"/{site.name}/"
+    return _cookies(finished)
+
+
+def test_members_sign_in_through_the_forge(make: Make, site: SiteProject) -> None:
+    cookies = _sign_in(site, _member(make, site))
+    shown = site.get("/", cookie=cookies)
+    assert (shown.status_code, shown.content) == (200, b"for members")
+    assert shown.headers["cache-control"] == "private, no-cache"
+    assert "access-control-allow-origin" not in shown.headers
+
+
+def test_others_see_nothing_as_if_there_were_no_site(make: Make, site: SiteProject) -> None:
+    stranger = make.user(password="correct horse battery")
+    cookies = _sign_in(site, stranger)
+    hidden = site.get("/", cookie=cookies)
+    missing = site.request("GET", "/no-such-project/", cookie=cookies)
+    assert (hidden.status_code, missing.status_code) == (404, 404)
+    assert hidden.content == missing.content
+    assert site.get("/", sec_fetch_mode="cors").status_code == 404
+
+
+def test_the_end_of_the_membership_ends_the_access(make: Make, site: SiteProject) -> None:
+    member = _member(make, site)
+    cookies = _sign_in(site, member)
+    assert site.get("/", cookie=cookies).status_code == 200
+    make.api.delete(f"{site.project.url}/members/{member.id}", make.root)
+    assert site.get("/", cookie=cookies).status_code == 404
+
+
+def test_cookies_are_short_lived_and_bound_to_the_host(make: Make, instance: Instance, site: SiteProject) -> None:
+    cookies = _sign_in(site, _member(make, site))
+    assert site.request("GET", f"/{site.name}/", "other.pages.test", cookie=cookies).status_code == 302
+    with later(instance, minutes=11):
+        assert site.get("/", cookie=cookies).status_code == 302
+
+
+def test_codes_are_bound_to_the_browser_and_the_host(make: Make, site: SiteProject) -> None:
+    first = site.get("/")
+    forge = urlsplit(first.headers["location"])
+    with Browser(site.instance.url) as browser:
+        browser.signed_in_as(_member(make, site))
+        target = urlsplit(browser.get(f"{forge.path}?{forge.query}").headers["location"])
+    callback = f"{target.path}?{target.query}"
+    assert site.request("GET", callback).status_code == 400
+    assert site.request("GET", callback, cookie=_cookies(site.get("/"))).status_code == 400
+    assert site.request("GET", callback, "other.pages.test", cookie=_cookies(first)).status_code == 400
+    assert site.request("GET", "/-/pages/callback?code=x.y", cookie=_cookies(first)).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://evil.example/",
+        "https://x.pages.test/",
+        "http://x.pages.test:81/",
+        "http://pages.test/",
+        "//x",
+        "http://[",
+    ],
+)
+def test_the_forge_identifies_users_to_sites_only(make: Make, instance: Instance, url: str) -> None:
+    with Browser(instance.url) as browser:
+        browser.signed_in_as(make.user(password="correct horse battery"))
+        refused = browser.get("/-/pages/authorize", params={"return_to": url, "nonce": "n" * 24})
+    assert refused.status_code == 404
+
+
+def test_a_site_cannot_use_the_session_of_a_visitor(make: Make, site: SiteProject) -> None:
+    member = _member(make, site)
+    cookies = _sign_in(site, member)
+    # Whatever a site knows of its visitor opens nothing at the forge.
+    value = re.split("=", cookies, maxsplit=1)[1]
+    with httpx.Client() as client:
+        for name in ("ingot_site", "_service_session"):
+            shown = client.get(f"{site.instance.url}/profile", headers={"cookie": f"{name}={value}"})
+            assert shown.status_code == 302
+            assert "/users/sign_in" in shown.headers["location"]
+        asked = client.get(f"{site.instance.url}/api/v4/user", headers={"PRIVATE-TOKEN": value})
+        assert asked.status_code == 401
+    # And the session of the forge is no cookie of the site.
+    with Browser(site.instance.url) as browser:
+        browser.signed_in_as(member)
+        session = "; ".join(f"{cookie}={text}" for cookie, text in browser.cookies.items())
+    assert site.get("/", cookie=session).status_code == 302
+
+
+def test_levels_follow_the_visibility_of_the_project(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy(SECRET)
+    stranger = make.user()
+    access = f"{site.project.url}/pages_access"
+
+    def levels() -> tuple[int, int, int]:
+        return (
+            site.get("/").status_code,
+            make.api.get(access).status_code,
+            make.api.get(access, stranger).status_code,
+        )
+
+    assert levels() == (200, 200, 200)
+    make.api.put(site.project.url, make.root, pages_access_level="private")
+    assert levels() == (302, 403, 403)
+    make.api.put(site.project.url, make.root, visibility="private", pages_access_level="public")
+    assert levels() == (200, 404, 404)

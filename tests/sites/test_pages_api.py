@@ -1,0 +1,86 @@
+"""Settings and deployments of sites in the API."""
+
+from tests.client import Make
+from tests.conftest import Instance
+from tests.factories import add_members
+from tests.sites.site import HOST, SiteProject, site_project
+
+PREVIEW = """
+preview: {script: build, pages: {path_prefix: preview}}
+"""
+
+
+def _names(site: SiteProject) -> list[str]:
+    shown = site.make.api.get(f"{site.project.url}/pages", site.make.root).json()
+    return [each["path_prefix"] for each in shown["deployments"]]
+
+
+def test_maintainers_see_and_change_the_settings(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy()
+    path = f"{site.project.url}/pages"
+    maintainer, developer = make.user(), make.user()
+    add_members(make, site.project, {maintainer: 40, developer: 30})
+    shown = make.api.get(path, maintainer)
+    assert shown.status_code == 200
+    body = shown.json()
+    assert body["url"] == f"http://{site.host}/{site.name}"
+    assert (body["is_unique_domain_enabled"], body["force_https"], body["primary_domain"]) == (False, False, None)
+    (deployment,) = body["deployments"]
+    assert deployment["url"] == f"http://{site.host}/{site.name}/"
+    assert deployment["root_directory"] == "public"
+    for method in ("GET", "PATCH", "DELETE"):
+        assert make.api.request(method, path, developer, json={}).status_code == 403
+        assert make.api.request(method, path, make.user(), json={}).status_code == 403
+
+
+def test_a_unique_domain_replaces_the_address(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy()
+    path = f"{site.project.url}/pages"
+    edited = make.api.request("PATCH", path, make.root, json={"pages_unique_domain_enabled": True}).json()
+    host = edited["url"].removeprefix("http://")
+    assert host.endswith(f".{HOST}")
+    assert host.startswith(f"{site.name}-")
+    assert site.request("GET", "/docs/", host).content == b"docs"
+    make.api.request("PATCH", path, make.root, json={"pages_unique_domain_enabled": False})
+    assert site.request("GET", "/docs/", host, sec_fetch_mode="cors").status_code == 404
+
+
+def test_deleting_the_site_takes_it_off(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy()
+    assert make.api.delete(f"{site.project.url}/pages", make.root).status_code == 204
+    assert _names(site) == []
+    assert site.get("/", sec_fetch_mode="cors").status_code == 404
+
+
+def test_deployments_are_deleted_and_restored(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy({"public/index.html": b"first"})
+    site.deploy({"public/index.html": b"second"})
+    path = f"{site.project.url}/pages/deployments"
+    second, first = make.api.get(path, make.root).json()
+    assert (first["active"], second["active"]) == (False, True)
+    assert make.api.post(f"{path}/{first['id']}/restore", make.root).json()["active"] is True
+    assert site.get("/").content == b"first"
+    assert make.api.delete(f"{path}/{first['id']}", make.root).status_code == 204
+    assert site.get("/", sec_fetch_mode="cors").status_code == 404
+    assert make.api.delete(f"{path}/999999", make.root).status_code == 404
+
+
+def test_parallel_deployments_are_beside_the_site(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy()
+    site.deploy({"public/index.html": b"preview"}, PREVIEW)
+    assert _names(site) == ["", "preview"]
+    assert site.get("/preview/").content == b"preview"
+    assert site.get("/docs/").content == b"docs"
+
+
+def test_a_disabled_site_does_not_exist(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy()
+    assert make.api.put(site.project.url, make.root, pages_access_level="disabled").status_code == 200
+    assert make.api.get(f"{site.project.url}/pages", make.root).status_code == 404
+    assert site.get("/", sec_fetch_mode="cors").status_code == 404
