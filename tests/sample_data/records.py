@@ -336,9 +336,14 @@ def _fill_merge_requests(samples: SampleData) -> None:
 
 def _fill_merge_train(samples: SampleData) -> None:
     words = samples.words
-    names = ("merge_pipelines_enabled", "merge_trains_enabled", "merge_trains_skip_train_allowed")
     samples.trains = make_project(
-        samples.make, samples.owner, visibility="public", initialize_with_readme=True, **dict.fromkeys(names, True)
+        samples.make,
+        samples.owner,
+        visibility="public",
+        initialize_with_readme=True,
+        merge_pipelines_enabled=True,
+        merge_trains_enabled=True,
+        merge_trains_skip_train_allowed=True,
     )
     here = samples.trains.url
     for number, name in enumerate(("buoys", "locks", "piers"), 1):
