@@ -161,5 +161,5 @@ release: setup ## Build and check the wheel of this version, and write its notes
 	sh scripts/release
 
 lock: setup ## Update the lock files
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra ldap --extra s3 pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra ldap --extra s3 --group dev pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra acme --extra ldap --extra s3 pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra acme --extra ldap --extra s3 --group dev pyproject.toml -o requirements-dev.lock
