@@ -104,7 +104,8 @@ def test_squash_is_offered_and_rebased_by_one_click(
     add_members(make, project, {reporter: Level.REPORTER})
     assert api.put(url(project, two, "/stack/rebase"), reporter).status_code == 403
     assert api.put(url(project, two, "/stack/rebase"), make.user()).status_code == 404
-    assert api.put(url(project, two, "/stack/rebase"), owner).status_code == 202
+    path = f"/projects/{project.id}/merge_requests/{two['iid']}/stack/rebase"
+    assert api.put(path, owner).status_code == 202
     instance.work()
     history = [
         one["title"] for one in api.get(f"/projects/{project.id}/repository/commits", owner, ref_name="three").json()
