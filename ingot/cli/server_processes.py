@@ -18,8 +18,8 @@ from ingot.core.settings import Settings, url_host
 from ingot.server.allocator import compact_heap
 from ingot.server.app import App
 from ingot.server.jobs import minutely_jobs, run_maintenance
-from ingot.server.sockets import SiteSockets
 from ingot.server.registry import endpoint_table
+from ingot.server.sockets import SiteSockets
 from ingot.server.supervisor import ForkRequests, SupervisedProcess, close_descriptors, run_and_exit
 from ingot.server.warm_up import warm_up
 from ingot.web.template_environment import compile_templates

@@ -50,8 +50,8 @@ from ingot.core.nodes.queries import list_nodes
 from ingot.core.settings import Settings
 from ingot.git.core.library import recover_read
 from ingot.server.composition import deferred_store, fill_ports, list_subscriptions, worker_ports
-from ingot.server.sockets import SitesByHost
 from ingot.server.registry import endpoint_table, subscription_index
+from ingot.server.sockets import SitesByHost
 from ingot.server.unhandled_errors import classify_error
 
 if TYPE_CHECKING:
