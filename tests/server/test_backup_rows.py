@@ -23,8 +23,11 @@ from tests.sample_data.records import open_sample_data
 from tests.sample_data.texts import SampleTexts
 from tests.server.process import fresh_database, ingot, until
 from tests.server.test_backup import all_rows, data_options
+from tests.sites.site import site_project
 
 EMPTY_TABLES = {
+    "acme_accounts": "Only an order at an ACME server creates one.",
+    "acme_challenges": "A row exists while a certificate is being ordered.",
     "job_failures": "Only jobs of the queue that fail because of a defect are counted.",
     "merge_request_merges": "A row exists while a merge is under way.",
     "nodes": "Only processes started by ``ingot serve`` announce themselves.",
@@ -54,6 +57,7 @@ def filled(
         fill_rare_tables(samples, lfs, receiver)
         TrainProject(make, instance).offer_and_add("a")
         leave_rewritten_commits(make)
+        site_project(make, instance).deploy()
         with changed_settings(make, unique_ips_limit_enabled=True):
             assert make.api.get("/user", make.user()).status_code == 200
         yield instance

@@ -133,6 +133,16 @@ def test_a_domain_is_served_once_its_record_was_found(
     assert _get(ports[0], "/", "www.verified.example").status_code == 404
 
 
+def test_domains_need_no_record_where_administrators_trust_all_users(server: Server, ports: tuple[int, int]) -> None:
+    path = f"/projects/{_deployed(server)}/pages/domains"
+    assert server.call("POST", path, json={"domain": "www.trusted.example"}).status_code == 201
+    assert _get(ports[0], "/", "www.trusted.example").status_code == 404
+    for enabled, status in ((False, 200), (True, 404)):
+        settings = {"pages_domain_verification_enabled": enabled}
+        assert server.call("PUT", "/application/settings", json=settings).status_code == 200
+        assert _get(ports[0], "/", "www.trusted.example").status_code == status
+
+
 @pytest.mark.parametrize("domain", ["localhost", "a..example", "127.0.0.1", "-a.example", "x" * 64 + ".example", ""])
 def test_other_texts_are_no_domains(server: Server, domain: str) -> None:
     refused = server.call("POST", f"/projects/{_deployed(server)}/pages/domains", json={"domain": domain})

@@ -2,7 +2,7 @@
 
 from tests.client import Make
 from tests.conftest import Instance
-from tests.factories import add_members
+from tests.factories import add_members, changed_settings, later
 from tests.sites.site import HOST, SiteProject, site_project
 
 PREVIEW = """
@@ -76,6 +76,18 @@ def test_parallel_deployments_are_beside_the_site(make: Make, instance: Instance
     assert _names(site) == ["", "preview"]
     assert site.get("/preview/").content == b"preview"
     assert site.get("/docs/").content == b"docs"
+
+
+def test_sites_with_a_prefix_expire_by_default(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy({"public/index.html": b"preview"}, PREVIEW)
+    with later(instance, days=2):
+        assert _names(site) == []
+        assert site.get("/preview/", sec_fetch_mode="cors").status_code == 404
+    with changed_settings(make, pages_extra_deployments_default_expiry_seconds=0):
+        site.deploy({"public/index.html": b"preview"}, PREVIEW.replace("build", "make"))
+    with later(instance, days=2):
+        assert site.get("/preview/").content == b"preview"
 
 
 def test_a_disabled_site_does_not_exist(make: Make, instance: Instance) -> None:

@@ -25,7 +25,7 @@ CONTENT = {
     ),
     "keys, tokens and rights, which are what they state": (
         "AllowedGroupView AllowedProjectView ApplicationView DeployKeyView DeployTokenView EmailView GpgKeyView "
-        "InvitationView JobPayload KeyView MemberView RegisteredRunnerView ResetTokenView ResourceTokenView ShareView "
+        "InvitationView JobPayload KeyView MemberView PagesDomainView RegisteredRunnerView ResetTokenView ResourceTokenView ShareView "
         "StateLockView TokenView"
     ),
     "rules, schedules and variables, which are what they state": (

@@ -163,6 +163,14 @@ PROJECT_WRITERS: dict[str, str] = {
         PUT /projects/{id}/environments/{environment_id}
         POST /projects/{id}/export
         POST /projects/{id}/export_relations
+        DELETE /projects/{id}/pages
+        PATCH /projects/{id}/pages
+        DELETE /projects/{id}/pages/deployments/{deployment_id}
+        POST /projects/{id}/pages/deployments/{deployment_id}/restore
+        POST /projects/{id}/pages/domains
+        DELETE /projects/{id}/pages/domains/{domain}
+        PUT /projects/{id}/pages/domains/{domain}
+        PUT /projects/{id}/pages/domains/{domain}/verify
         POST /projects/{id}/freeze_periods
         DELETE /projects/{id}/freeze_periods/{freeze_period_id}
         PUT /projects/{id}/freeze_periods/{freeze_period_id}

@@ -187,6 +187,7 @@ EXTRA_FIELDS: dict[str, Fields] = {
     },
     "DELETE /projects/{id}/labels": lambda place: {"name": place.world.label("projects")["name"]},
     "PUT /projects/{id}/labels": lambda place: {"name": place.world.label("projects")["name"], "color": "#00ff00"},
+    "POST /projects/{id}/pages/domains": {"domain": "www.write-matrix.example"},
     "POST /projects/{id}/freeze_periods": {"freeze_start": "0 23 * * 5", "freeze_end": "0 7 * * 1"},
     "PUT /projects/{id}/freeze_periods/{freeze_period_id}": {"freeze_end": "0 8 * * 1"},
     "PUT /projects/{id}/labels/{label_id}": {"color": "#00ff00"},
