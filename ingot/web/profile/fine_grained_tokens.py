@@ -26,7 +26,7 @@ _MAX_PATHS = 100
 
 
 @pages.get("/profile/personal_access_tokens/fine_grained")
-def show_fine_grained_form(_visit: Visit) -> PageResponse:
+def show_fine_grained_form(visit: Visit) -> PageResponse:  # noqa: ARG001 - The signature of a page.
     """Show the form for a token with fine-grained permissions."""
     return _form()
 
@@ -102,6 +102,7 @@ def _form(
 ) -> TemplateResponse:
     places = [(place, title, permissions_by_place()[place]) for place, title in _PLACES.items()]
     context = {
+        "tab": "tokens",
         "address": _ADDRESS,
         "boundaries": _BOUNDARIES,
         "places": places,
