@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from tests.second_instance import SecondInstance, serving
+from tests.server.conftest import data_folder, empty_database, stopped
 from tests.storage.s3_server import PROGRAM, S3Server, running_s3_server
 
+__all__ = ["data_folder", "empty_database", "stopped"]
 PLACES = ("disk", "bucket", "public bucket")
 
 

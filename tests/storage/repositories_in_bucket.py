@@ -15,6 +15,8 @@ _WRITES = "It writes to the directory of a repository without the server."
 DIRECTORY_TESTS = {
     "tests/api/merge_requests/test_limits.py": _WRITES,
     "tests/api/merging/test_merge.py::test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks": _WRITES,
+    "tests/api/repository/test_branch_changes.py::test_a_branch_and_a_tag_of_one_name_are_distinct": _WRITES,
+    "tests/api/repository/test_concurrent_commits.py::test_a_branch_that_": _WRITES,
     "tests/api/wikis/test_group_wikis.py::test_wiki_follows_its_group": _LOOKS,
     "tests/api/wikis/test_wikis.py::test_the_repository_is_deleted_with_the_project": _LOOKS,
     "tests/transport/test_damaged_repositories.py::test_a_damaged_repository": "A copy is made again.",

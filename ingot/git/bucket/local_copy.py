@@ -95,6 +95,10 @@ class LocalCopy:
         """Record the generation that the copy has now."""
         self._replace(GENERATION, b"%d\n" % generation)
 
+    def forget(self) -> None:
+        """Treat the copy as outdated, so that all its refs are written again."""
+        (self.path / GENERATION).unlink(missing_ok=True)
+
     def committed_tips(self) -> set[str]:
         """Return the objects of all refs that are in rows."""
         return {ref.oid for ref in read_packed_refs(self.path).refs}

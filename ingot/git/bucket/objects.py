@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ingot.core.errors import Unavailable
 from ingot.core.storage.s3 import BucketDriver
@@ -23,8 +23,19 @@ _BATCH_KEYS = 500
 _STORED_NAME = re.compile(r"([0-9a-f]{2}/[0-9a-f]{38})\.(?:pack|idx)")
 _THREADS = 8
 _CHUNK_BYTES = 4 * 2**20
-_PARALLEL_BYTES = 16 * 2**20
+_RANGE_BYTES = 8 * 2**20
 """Size of the ranges of a large object, which are downloaded at the same time."""
+
+
+class _IncomingFile(NamedTuple):
+    """An object that is being downloaded."""
+
+    key: str
+    size: int
+    digest: str
+    path: Path
+    name: str
+    """Its final name."""
 
 
 class PackObjects:
@@ -49,22 +60,21 @@ class PackObjects:
         return uploaded
 
     def download(self, packs: Sequence[StoredPack], folder: Path) -> None:
-        """Download packs into a folder; raise FileNotFoundError if one does not exist.
+        """Download packs into a folder, in ranges at the same time; raise FileNotFoundError if one does not exist.
 
         A pack gets its name only after its content was compared with the checksum, and its index last, because that
         makes it visible to git.
         """
-        parts = [
-            (pack, suffix, folder / f"tmp_{secrets.token_hex(8)}") for pack in packs for suffix in (".pack", ".idx")
-        ]
+        files = [file for pack in packs for file in _incoming_files(pack, folder)]
         try:
-            self._each(self._download, parts)
-            for pack, suffix, path in parts:
-                path.chmod(0o444)
-                path.rename(folder / f"{pack.name}{suffix}")
+            self._each(self._download_range, [part for file in files for part in _ranges(file)])
+            self._each(_verify, files)
+            for file in files:
+                file.path.chmod(0o444)
+                file.path.rename(folder / file.name)
         finally:
-            for _, _, path in parts:
-                path.unlink(missing_ok=True)
+            for file in files:
+                file.path.unlink(missing_ok=True)
 
     def delete(self, object_key: str) -> None:
         """Delete a pack and its index, if they exist."""
@@ -94,20 +104,16 @@ class PackObjects:
         self._driver.upload(key, path)
         return path.stat().st_size, _digest(path)
 
-    def _download(self, part: tuple[StoredPack, str, Path]) -> None:
-        pack, suffix, path = part
-        size, digest = (
-            (pack.pack_bytes, pack.pack_sha256) if suffix == ".pack" else (pack.index_bytes, pack.index_sha256)
-        )
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    def _download_range(self, part: tuple[_IncomingFile, int, int]) -> None:
+        file, start, stop = part
+        piece = self._driver.read(file.key, start, stop)
+        descriptor = os.open(file.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            for start in range(0, size, _PARALLEL_BYTES):
-                piece = self._driver.read(pack.object_key + suffix, start, min(start + _PARALLEL_BYTES, size))
-                os.pwrite(descriptor, piece, start)
+            while piece:
+                written = os.pwrite(descriptor, piece, start)
+                piece, start = piece[written:], start + written
         finally:
             os.close(descriptor)
-        if _digest(path) != digest:
-            raise DamagedRepository(f"The object {pack.object_key}{suffix} in the bucket is damaged")
 
     def _each(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
         """Call a function for all items at the same time; raise the first error after all have ended."""
@@ -127,6 +133,26 @@ def _new_object_key() -> str:
 
 def _files(pack: Path, key: str) -> list[tuple[Path, str]]:
     return [(pack, f"{key}.pack"), (pack.with_suffix(".idx"), f"{key}.idx")]
+
+
+def _incoming_files(pack: StoredPack, folder: Path) -> Iterator[_IncomingFile]:
+    """Yield a pack and its index, in this order."""
+    for suffix, size, digest in (
+        (".pack", pack.pack_bytes, pack.pack_sha256),
+        (".idx", pack.index_bytes, pack.index_sha256),
+    ):
+        path = folder / f"tmp_{secrets.token_hex(8)}"
+        yield _IncomingFile(pack.object_key + suffix, size, digest, path, pack.name + suffix)
+
+
+def _ranges(file: _IncomingFile) -> Iterator[tuple[_IncomingFile, int, int]]:
+    for start in range(0, file.size, _RANGE_BYTES):
+        yield file, start, min(start + _RANGE_BYTES, file.size)
+
+
+def _verify(file: _IncomingFile) -> None:
+    if _digest(file.path) != file.digest:
+        raise DamagedRepository(f"The object {file.key} in the bucket is damaged")
 
 
 def _digest(path: Path) -> str:

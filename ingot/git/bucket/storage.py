@@ -196,7 +196,10 @@ class BucketRepositories:
                 change = RefChangeSet(updates, peeled, self.objects.upload(packs), first_head)
                 self._database.write(lambda db: change_refs_in_bucket(db, key, change, check, record))
         except RefMoved:
-            # Another node was first; the caller looks at the refs again.
+            # Another node was first; the caller looks at the refs again. If the copy was current, it is not what the
+            # rows say, as after an import that was interrupted, and is written anew.
+            if copy.generation() >= (self._database.read(partial(generation_or_none, key=key)) or 0):
+                copy.forget()
             self._refresh_after(key, copy)
             raise
         self._refresh_after(key, copy)

@@ -75,6 +75,8 @@ def make_writable_repository(instance: Instance, make: Make, **attributes: Any) 
     ids = history.fill(instance, project)
     repository = repository_of(instance, project)
     run(repository.path, "update-ref", "refs/heads/dev", ids[first])
+    if repository.ref_store is not None:
+        repository.ref_store.publish()
     return WritableRepository(make.api, project, repository, ids[first], *people)
 
 
