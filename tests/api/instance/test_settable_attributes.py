@@ -25,8 +25,8 @@ CONTENT = {
     ),
     "keys, tokens and rights, which are what they state": (
         "AllowedGroupView AllowedProjectView ApplicationView DeployKeyView DeployTokenView EmailView GpgKeyView "
-        "InvitationView JobPayload KeyView MemberView PagesDomainView RegisteredRunnerView ResetTokenView ResourceTokenView ShareView "
-        "StateLockView TokenView"
+        "InvitationView JobPayload KeyView MemberView PagesDomainView RegisteredRunnerView ResetTokenView "
+        "ResourceTokenView ShareView StateLockView TokenView"
     ),
     "rules, schedules and variables, which are what they state": (
         "ApprovalRuleView ApprovalsView BranchView ContainerRuleView FeatureFlagView FreezePeriodView PackageRuleView "
