@@ -232,6 +232,7 @@ def instance(
         ssh_port=ssh_listener.getsockname()[1],
         **repository_settings,
         pages_url="http://pages.test",
+        pages_dns_server="127.0.0.1:9",  # Nothing answers there.
     )
     # The cost of password hashes would be paid hundreds of times; servers started as processes pay it.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -212,6 +212,7 @@ def test_every_type_is_covered() -> None:
         "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",
         "ProjectStatistics", "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
         "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus",
+        "TerraformState", "TerraformStateVersion",  # Compared in test_terraform.py.
         "TimeTrackingHumanReadableAttributes", "Timelog", "Tree", "TreeEntry", "UserCore",
         "UserMergeRequestInteraction", "UserStatus",
     }  # fmt: skip

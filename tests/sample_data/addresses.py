@@ -31,6 +31,7 @@ REDIRECTS = {
     "/:path/-/releases/permalink/latest": "the newest release",
     "/:path/-/releases/:tag/downloads/:rest": "a file that lies anywhere",
     "/:path/-/import": "the project, where nothing is imported; else a part of its page",
+    "/-/pages/authorize": "a static site",
     "/users/auth/openid_connect": "a provider, which tests of it bring along",
     "/users/auth/openid_connect/callback": "wherever somebody wanted to go",
 }

@@ -33,7 +33,7 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").glob("*.md")),
     ROOT / "deploy" / "testcontainers.md",
 ]
-SUBCOMMANDS = {"list", "move", "move-repository", "retry", "drop", "create", "password", "admin", "block"}
+SUBCOMMANDS = {"list", "move", "move-repository", "cache", "retry", "drop", "create", "password", "admin", "block"}
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 NOT_RUN = {
@@ -56,6 +56,7 @@ SUBSTITUTIONS = {
     "token.txt": "$FOLDER/token.txt",
     " export.tar.gz": " $FOLDER/export.tar.gz",
     "--work runner": "--work $FOLDER/runner --once",
+    '"repository_storages_weighted": {"cloud": 100, "default": 0}': '"repository_storages_weighted": {"default": 100}',
     "/run/ingot": "$FOLDER/run",
     "/srv/ingot": "$FOLDER/node",
     "/mnt/": "$FOLDER/",

@@ -55,7 +55,8 @@ def running_s3_server(folder: Path) -> Iterator[S3Server]:
         *("-master.port", master, "-volume.port", volume, "-filer", "-filer.port", filer, "-s3", "-s3.port", s3),
         # Both have a fixed port, which two servers cannot share.
         *("-s3.port.iceberg", 0, "-s3.port.lance", 0),
-        *("-s3.config", config, "-master.volumeSizeLimitMB", 64, "-volume.max", 50, "-master.telemetry=false"),
+        # Each bucket, of which tests create many, takes several volumes.
+        *("-s3.config", config, "-master.volumeSizeLimitMB", 64, "-volume.max", 1000, "-master.telemetry=false"),
     ]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen([PROGRAM, "-logtostderr=true", "server", *map(str, arguments)], stderr=log)

@@ -32,6 +32,7 @@ BY_LINK = [
     "/oauth/revoke",
     "/oauth/introspect",
     "/oauth/userinfo",
+    "/oauth/register",
 ]
 FORMS = [
     (place.method, place.path.replace(":id", "1"))

@@ -1,5 +1,6 @@
 """Endpoints of tokens, and of the current user."""
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from ingot.accounts.tokens import policy, queries, service
@@ -157,6 +158,8 @@ def create_own_token(call: Call, params: CreateOwnToken) -> TokenView:
 def create_personal_access_token(call: Call, user: User, params: CreateUserToken) -> TokenView:
     """Create a personal access token for a user."""
     require(not user.placeholder and not user.bot, "This user cannot have further tokens")
+    if params.scopes is UNSET and params.granular_scopes is None:
+        raise Invalid('400 (Bad request) "scopes" not given')
     token, secret = service.issue_token(
         call.db,
         call.actor,

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ingot.core.errors import Unavailable
 from ingot.core.settings import Settings
@@ -44,8 +45,8 @@ def txt_records(settings: Settings, name: str) -> list[str]:
 def _servers(settings: Settings) -> list[tuple[str, int]]:
     given = settings.pages_dns_server.strip()
     if given:
-        host, _, port = given.rpartition(":") if given.count(":") == 1 or "]" in given else (given, "", "")
-        return [(host.strip("[]"), int(port) if port.isdecimal() else _PORT)]
+        address = urlsplit(f"//[{given}]" if given.count(":") > 1 and "[" not in given else f"//{given}")
+        return [(address.hostname or given, address.port or _PORT)]
     try:
         lines = Path("/etc/resolv.conf").read_text().splitlines()
     except OSError:  # Without the file, the name server is on this machine.

@@ -124,5 +124,13 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "max_decompressed_archive_size": ("Maximum size of an unpacked import in MB", "number"),
         "max_export_size": ("Maximum size of an export in MB", "number"),
         "max_terraform_state_size_bytes": ("Maximum size of a Terraform state in bytes", "number"),
+        "max_pages_size": ("Maximum size of a static site in MB", "number"),
+    },
+    "Static sites": {
+        "pages_domain_verification_enabled": ("Custom domains must be verified", "switch"),
+        "pages_extra_deployments_default_expiry_seconds": (
+            "Seconds after which parallel deployments expire",
+            "number",
+        ),
     },
 }

@@ -98,6 +98,8 @@ def _checked(
     ref = draft.branch if draft.exists else None
     try:
         result = parent.ask(lint_api.lint_project, {"content": typed["content"], "ref": ref, "include_jobs": True})
+    except NotFound:  # The project or the branch was deleted meanwhile.
+        raise
     except REQUEST_ERRORS as error:
         return _page(parent, draft, typed, None, [*(errors or []), *error_messages(error)])
     return _page(parent, draft, typed, result, errors)

@@ -6,7 +6,7 @@ from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.factories import add_members, by_path, make_group, make_project, statements_of
 
-VIEW = {"id", "name", "path", "kind", "full_path", "parent_id", "web_url"}
+VIEW = {"id", "name", "path", "kind", "full_path", "parent_id", "web_url", "avatar_url"}
 COUNT = "members_count_with_descendants"
 
 

@@ -17,11 +17,11 @@ from ingot.server.registry import all_endpoints
 TESTS = Path(__file__).parents[2]
 CONTENT = {
     "texts, names, times and references that responses and pages show": (
-        "AttachmentView AwardView BadgeView BoardListView BoardView BroadcastMessageView CommentView CommitDetailView "
-        "CommitStatusView CommitView CustomAttributeView DeploymentView DraftNoteView EnvironmentView ImportView "
-        "IssueLinkView IssueView LabelView MergeRequestDetailView MilestoneView NoteView PipelineView ReleaseLinkView "
-        "ReleaseView SecureFileView SnippetView StatusView TagReleaseView TagView TopicView TriggerView WikiPageView "
-        "WrittenFileView StoredFileView AppearanceView"
+        "AppearanceView AttachmentView AwardView BadgeView BoardListView BoardView BroadcastMessageView CommentView "
+        "CommitDetailView CommitStatusView CommitView CustomAttributeView DeploymentView DraftNoteView "
+        "EnvironmentView ImportView IssueLinkView IssueView LabelView MergeRequestDetailView MergeRequestView "
+        "MilestoneView NoteView PipelineView ReleaseLinkView ReleaseView SecureFileView SnippetView StatusView "
+        "StoredFileView TagReleaseView TagView TopicView TriggerView WikiPageView WrittenFileView"
     ),
     "keys, tokens and rights, which are what they state": (
         "AllowedGroupView AllowedProjectView ApplicationView DeployKeyView DeployTokenView EmailView GpgKeyView "

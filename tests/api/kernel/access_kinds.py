@@ -10,5 +10,5 @@ RUNNERS = {"api", "manage_runner"}
 USERS = {"api", "read_api", "read_user"}
 ALL = {
     *("api", "read_api", "read_user", "read_repository", "write_repository", "sudo", "read_registry", "write_registry"),
-    *("create_runner", "manage_runner", "admin_mode", "k8s_proxy", "ai_features", "self_rotate"),
+    *("create_runner", "manage_runner", "admin_mode", "k8s_proxy", "ai_features", "self_rotate", "mcp"),
 }

@@ -1,4 +1,4 @@
-"""Access to the routes of access tokens, nodes, storages, statistics, snapshots and feature flags."""
+"""Access to the routes of access tokens, nodes, storages, statistics, snapshots, feature flags and sites."""
 
 from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, ROTATE, USER, USERS, WRITE
 
@@ -55,6 +55,20 @@ OPERATIONS |= {
     "DELETE /projects/:id/secure_files/:secure_file_id": (USER, WRITE),
 }
 OPERATIONS |= {
+    "GET /pages/domains": (ADMIN, READ),
+    "GET /projects/:id/pages": (USER, READ),
+    "PATCH /projects/:id/pages": (USER, WRITE),
+    "DELETE /projects/:id/pages": (USER, WRITE),
+    "GET /projects/:id/pages/deployments": (USER, READ),
+    "DELETE /projects/:id/pages/deployments/:deployment_id": (USER, WRITE),
+    "POST /projects/:id/pages/deployments/:deployment_id/restore": (USER, WRITE),
+    "GET /projects/:id/pages/domains": (USER, READ),
+    "POST /projects/:id/pages/domains": (USER, WRITE),
+    "GET /projects/:id/pages/domains/:domain": (USER, READ),
+    "PUT /projects/:id/pages/domains/:domain": (USER, WRITE),
+    "DELETE /projects/:id/pages/domains/:domain": (USER, WRITE),
+    "PUT /projects/:id/pages/domains/:domain/verify": (USER, WRITE),
+    "GET /projects/:id/pages_access": (ANYONE, READ),
     "GET /projects/:id/terraform/state": (USER, READ),
     "GET /projects/:id/terraform/state/:name": (USER, READ),
     "POST /projects/:id/terraform/state/:name": (USER, WRITE),

@@ -236,6 +236,8 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "GET /projects/:id/releases/:tag_name/assets/links/:link_id": (ANYONE, READ),
     "PUT /projects/:id/releases/:tag_name/assets/links/:link_id": (USER, WRITE),
     "GET /projects/:id/releases/permalink/latest": (ANYONE, READ),
+    "GET /projects/:id/releases/permalink/latest/downloads/:direct_asset_path": (ANYONE, READ),
+    "GET /projects/:id/releases/:tag_name/downloads/:direct_asset_path": (ANYONE, READ),
     "GET /projects/:id/repository/branches": (ANYONE, READ),
     "POST /projects/:id/repository/branches": (USER, WRITE),
     "DELETE /projects/:id/repository/branches/:branch": (USER, WRITE),

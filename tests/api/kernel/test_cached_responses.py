@@ -28,6 +28,7 @@ QUERIES = {
 }
 """Required parameters."""
 NOT_CACHED = {
+    "/merge_requests": "compares the branches of open ones",
     "/projects/:id/repository/commits/:sha/discussions": "looks the commit up",
     "/projects/:id/repository/commits/:sha/discussions/:discussion_id": "looks the commit up",
 }

@@ -11,7 +11,7 @@ from tests.client import Api, Make, User
 from tests.ssh_public_keys import ed25519_line
 
 BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
-PUBLIC = BRIEF | {"created_at", "bio", "location", "organization", "website_url", "public_email"}
+PUBLIC = BRIEF | {"created_at", "bio", "location", "organization", "website_url", "public_email", "work_information"}
 PUBLIC |= {"skype", "linkedin", "twitter", "bot"}
 OWN = PUBLIC | {"email", "commit_email", "last_sign_in_at", "current_sign_in_at", "confirmed_at", "last_activity_on"}
 OWN |= {"color_scheme_id", "projects_limit", "identities", "can_create_group", "can_create_project"}
@@ -30,7 +30,7 @@ FULL = OWN | {
 FULL |= {"bluesky", "mastodon", "view_diffs_file_by_file"}
 TOKEN = {"id", "name", "revoked", "created_at", "scopes", "active", "expires_at", "user_id", "last_used_at"}
 KEY = {"id", "title", "key", "created_at", "expires_at", "usage_type", "can_push"}
-NAMESPACE = {"id", "name", "path", "kind", "full_path", "parent_id", "web_url"}
+NAMESPACE = {"id", "name", "path", "kind", "full_path", "parent_id", "web_url", "avatar_url"}
 # Key names of stored secrets.
 SECRET_KEYS = re.compile(
     r"pass|secret|hash|digest|sealed|salt|private(?!_profile)|^token$|csrf|session|reset|confirmation_token"

@@ -19,10 +19,10 @@ def test_errors_name_job_and_key(api: Api) -> None:
 
 
 def test_keywords_without_effect_are_warnings(api: Api) -> None:
-    answer = api.post("/ci/lint", content="test:\n  script: make\n  secrets: {}\n").json()
+    answer = api.post("/ci/lint", content="test:\n  script: make\n  hooks: {pre_get_sources_script: x}\n").json()
 
     assert answer["status"] == "valid"
-    assert "secrets" in answer["warnings"][0]
+    assert "hooks" in answer["warnings"][0]
 
 
 def test_missing_and_hostile_content(api: Api, make: Make) -> None:

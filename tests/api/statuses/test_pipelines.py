@@ -95,7 +95,7 @@ def test_all_fields(api: Api, make: Make, roles: UsersByRole, project: Project) 
             "has_details": True,
             "details_path": f"/{project.path}/-/pipelines/{number}",
             "illustration": None,
-            "favicon": None,
+            "favicon": "/favicon.ico",
         },
     }
     assert got["user"]["username"] == roles.developer.username

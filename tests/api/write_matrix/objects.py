@@ -27,8 +27,8 @@ _OWN_PARENT = re.compile(
     r"|POST /groups/\{id\}/(transfer|projects/.*)|DELETE /groups/\{id\}/push_rule"
     r"|(POST|PUT) /\w+/\{id\}/push_rule|(POST|PUT) /projects/\{id\}/mirror/pull"
     r"|POST /projects/\{id\}/jobs/\{job_id\}/(retry|erase|artifacts/keep)|DELETE /projects/\{id\}/jobs/.*"
-    r"|(PUT|POST) /projects/\{id\}/merge_requests/\{merge_request_iid\}/(merge|rebase)"
-    r"|POST /projects/\{id\}/merge_trains/.*"
+    r"|(PUT|POST) /projects/\{id\}/merge_requests/\{merge_request_iid\}/(stack/)?(merge|rebase)"
+    r"|POST /projects/\{id\}/merge_trains/.*|\w+ /projects/\{id\}/pages/deployments/.*"
 )
 CONFIGURATION = "a: {script: [x], resource_group: one}\nb: {script: [x], when: manual}\n"
 

@@ -170,7 +170,6 @@ PROJECT_WRITERS: dict[str, str] = {
         POST /projects/{id}/pages/domains
         DELETE /projects/{id}/pages/domains/{domain}
         PUT /projects/{id}/pages/domains/{domain}
-        PUT /projects/{id}/pages/domains/{domain}/verify
         POST /projects/{id}/freeze_periods
         DELETE /projects/{id}/freeze_periods/{freeze_period_id}
         PUT /projects/{id}/freeze_periods/{freeze_period_id}
@@ -204,6 +203,7 @@ PROJECT_WRITERS: dict[str, str] = {
         DELETE /projects/{id}/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes/{note_id}
         PUT /projects/{id}/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes/{note_id}
         PUT /projects/{id}/merge_requests/{merge_request_iid}/merge
+        PUT /projects/{id}/merge_requests/{merge_request_iid}/stack/merge
         DELETE /projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}
         PUT /projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}
         PUT /projects/{id}/merge_requests/{merge_request_iid}/reset_approvals

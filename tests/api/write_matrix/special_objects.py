@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.api.write_matrix.bodies import new_name
 from tests.api.write_matrix.special_bodies import Place
+from tests.ci.artifacts.files import upload, zip_of
 from tests.ci.runner_client import project_runner
 from tests.packages.test_npm import document
 
@@ -107,6 +108,21 @@ def _upload(place: Place) -> dict[str, Any]:
     return {"id": made["id"], "secret": made["full_path"].split("/")[-2]}
 
 
+def _site(place: Place) -> str:
+    """Publish a site of the project, and return its deployment."""
+    world = place.world
+    project_id = int(place.path.split("/")[2])
+    actions = [{"action": "create", "file_path": ".gitlab-ci.yml", "content": "pages: {script: x}"}]
+    world.post(f"/projects/{project_id}/repository/commits", branch="master", commit_message="Add", actions=actions)
+    job = project_runner(world.make, project_id).must_take()
+    archive = zip_of({"public/index.html": b"x"})
+    sent = upload(world.make.api, job.id, job.token, archive, artifact_type="archive", artifact_format="zip")
+    assert sent.status_code == 201, sent.text
+    job.finish()
+    world.instance.work()
+    return str(world.get(place.path)[0]["id"])
+
+
 def _state(place: Place) -> str:
     name = new_name("state")
     sent = {"version": 4, "serial": 1}
@@ -180,6 +196,7 @@ CREATE: dict[str, Create] = {
     "DELETE /projects/{id}/jobs/{job_id}/artifacts": _finished_job,
     "POST /projects/{id}/repository/files/{file_path}": _named("file"),
     "/users/{id}/identities/{provider}": lambda _: "saml",
+    "/projects/{id}/pages/deployments/{deployment_id}": _site,
     "/projects/{id}/pipelines/{pipeline_id}": lambda place: str(place.world.pipeline()),
     "/projects/{id}/packages/npm/{package_name}": _npm_package,
     "/projects/{id}/packages/npm/-/package/{package_name}": _npm_package,

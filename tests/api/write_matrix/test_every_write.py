@@ -36,6 +36,8 @@ OTHER_RESPONSES: dict[str, tuple[str, int]] = {
     "POST /project_repository_storage_moves": ("administrator", 400),
     "POST /projects/{id}/repository_storage_moves": ("administrator", 400),
     "POST /projects/{id}/merge_requests/{merge_request_iid}/pipelines": ("developer", 400),
+    "PUT /projects/{id}/merge_requests/{merge_request_iid}/stack/rebase": ("developer", 409),
+    "PUT /projects/{id}/pages/domains/{domain}/verify": ("master", 503),
     "POST /projects/{id}/remote_mirrors/{mirror_id}/sync": ("master", 400),
     "PUT /projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds": ("master", 406),
     "POST /projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds": ("master", 406),

@@ -217,12 +217,12 @@ def test_buttons_are_hidden_on_protected_branches(scene: CiScene, make: Make) ->
 
 def test_pipeline_shows_the_warnings_of_its_configuration(scene: CiScene) -> None:
     number = scene.commit("""
-one: {script: [x], secrets: {TOKEN: {vault: a/b}}}
-two: {script: [x], needs: [{project: a/b, job: c, ref: main}]}
+one: {script: [x], hooks: {pre_get_sources_script: [y]}}
+two: {script: [x], artifacts: {reports: {sast: a.json}}}
 """)
     page = scene.browser().get(f"{scene.path}/-/pipelines/{number}").text
-    assert "jobs:one uses keywords that are not supported and have no effect: secrets" in page
-    assert "jobs:two:needs uses a pipeline or artifacts of another project, which is not supported" in page
+    assert "jobs:one uses keywords that are not supported and have no effect: hooks" in page
+    assert "jobs:two:artifacts:reports are not supported and not stored: sast" in page
     plain = scene.commit("one: {script: [x]}", action="update")
     assert "ci-warnings" not in scene.browser().get(f"{scene.path}/-/pipelines/{plain}").text
 

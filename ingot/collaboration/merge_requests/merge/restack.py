@@ -131,16 +131,21 @@ def _has_rewritten_commits(store: RepositoryStore, context: RestackContext) -> b
     return tip is not None and rewritten_base(target, head, tip, context.lower_heads) is not None
 
 
-def restack_now(database: Database, store: RepositoryStore, actor: Actor, merge_request_id: int) -> None:
+def restack_now(database: Database, store: RepositoryStore, actor: Actor, merge_request: MergeRequest) -> None:
     """Rebase for a user; the layers above follow by jobs. Raises ``Denied`` and ``Conflict``."""
-    context = database.read(partial(read_restack, merge_request_id=merge_request_id))
+
+    def permitted(db: Connection) -> RestackContext | None:
+        pushable_source(db, actor, merge_request, forced=True)
+        return read_restack(db, merge_request.id)
+
+    context = database.read(permitted)
     if context is None or context.in_train or not _has_rewritten_commits(store, context):
         raise Conflict(_NOTHING)
 
     def claim(db: Connection) -> None:
         pushable_source(db, actor, context.merge_request, forced=True)
         lower_id = context.lower.id
-        mark_restack(db, merge_request_id, lower_id, actor.user_id, "waiting")
+        mark_restack(db, merge_request.id, lower_id, actor.user_id, "waiting")
 
     database.write(claim)
     try:

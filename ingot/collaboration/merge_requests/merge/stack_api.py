@@ -88,9 +88,6 @@ def _refusal_view(blocked: stack_merge.StackBlocked) -> AlternateResponse:
     staged=True,
 )
 def rebase_layer(stage: StagedCall, lookup: MergeRequestLookup) -> RebaseView:
-    """Rebase a merge request without the commits of the layer below that its target has in another form.
-
-    Those above it follow.
-    """
-    restack.restack_now(stage.database, repository_store(stage.settings), stage.actor, lookup.merge_request.id)
+    """Rebase a merge request, and then those above it, without the commits of the layer below that were rewritten."""
+    restack.restack_now(stage.database, repository_store(stage.settings), stage.actor, lookup.merge_request)
     return RebaseView(rebase_in_progress=True)
