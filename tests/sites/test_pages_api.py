@@ -1,8 +1,10 @@
 """Settings and deployments of sites in the API."""
 
+from functools import partial
+
 from tests.client import Make
 from tests.conftest import Instance
-from tests.factories import add_members, changed_settings, later
+from tests.factories import add_members, changed_settings, later, statements_of
 from tests.sites.site import HOST, SiteProject, site_project
 
 PREVIEW = """
@@ -88,6 +90,19 @@ def test_sites_with_a_prefix_expire_by_default(make: Make, instance: Instance) -
         site.deploy({"public/index.html": b"preview"}, PREVIEW.replace("build", "make"))
     with later(instance, days=2):
         assert site.get("/preview/").content == b"preview"
+
+
+def test_longer_pages_need_no_more_statements(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    for number in range(3):
+        site.deploy()
+        sent = make.api.post(f"{site.project.url}/pages/domains", make.root, domain=f"{make.name('www')}.example")
+        assert sent.status_code == 201, (number, sent.text)
+    for path in (f"{site.project.url}/pages/deployments", f"{site.project.url}/pages/domains", "/pages/domains"):
+        assert len(make.api.get(path, make.root).json()) >= 3
+        read = partial(make.api.get, path, make.root)
+        short, long = (statements_of(make, partial(read, per_page=size)) for size in (1, 100))
+        assert long <= short, path
 
 
 def test_a_disabled_site_does_not_exist(make: Make, instance: Instance) -> None:
