@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-import ingot.web.all_pages  # noqa: F401 - With the endpoints, it imports every module that declares a cache.
+import ingot.sites.serving.content
+import ingot.web.all_pages  # noqa: F401 - With the endpoints and sites, it imports every module that declares a cache.
 from ingot.core.cache import DEFAULT_BUDGET_MB, REGISTRY, CacheRegistry
 from ingot.core.http.metrics import Metrics
 from ingot.core.settings import InvalidSetting, Settings, load_settings
