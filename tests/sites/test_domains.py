@@ -113,6 +113,18 @@ def test_without_a_domain_the_namespace_is_in_the_path(server: Server, ports: tu
         assert hidden.status_code == 404, path
 
 
+def test_only_domains_of_the_project_are_verified(server: Server) -> None:
+    project = _deployed(server)
+    assert server.call("PUT", f"/projects/{project}/pages/domains/unknown.example/verify").status_code == 404
+    other = server.call("POST", "/projects", json={"name": "without-site"}).json()["id"]
+    made = server.call("POST", f"/projects/{project}/pages/domains", json={"domain": "own.example"})
+    assert made.status_code == 201, made.text
+    assert server.call("PUT", f"/projects/{other}/pages/domains/own.example/verify").status_code == 404
+    anonymous = httpx.put(f"{server.url}/api/v4/projects/{project}/pages/domains/own.example/verify")
+    assert anonymous.status_code == 401
+    assert server.call("PUT", f"/projects/{project}/pages/domains/own.example/verify").status_code == 400
+
+
 def test_a_domain_is_served_once_its_record_was_found(
     server: Server, names: NameServer, ports: tuple[int, int]
 ) -> None:

@@ -71,6 +71,48 @@ def test_deployments_are_deleted_and_restored(make: Make, instance: Instance) ->
     assert make.api.delete(f"{path}/999999", make.root).status_code == 404
 
 
+def test_only_maintainers_delete_and_restore_deployments(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy()
+    project = site.project.url
+    (deployment,) = make.api.get(f"{project}/pages/deployments", make.root).json()
+    maintainer, developer = make.user(), make.user()
+    add_members(make, site.project, {maintainer: 40, developer: 30})
+    for user, status in ((developer, 403), (make.user(), 403), (None, 401)):
+        assert make.api.get(f"{project}/pages/deployments", user).status_code == status
+        assert make.api.delete(f"{project}/pages/deployments/{deployment['id']}", user).status_code == status
+        assert make.api.post(f"{project}/pages/deployments/{deployment['id']}/restore", user).status_code == status
+    assert make.api.delete(f"{project}/pages/deployments/{deployment['id']}", maintainer).status_code == 204
+    restored = make.api.post(f"{project}/pages/deployments/{deployment['id']}/restore", maintainer)
+    assert (restored.status_code, restored.json()["deleted_at"]) == (201, None)
+    assert site.get("/").status_code == 200
+    for wrong in ("0", "x", str(2**63)):
+        answers = (
+            make.api.delete(f"{project}/pages/deployments/{wrong}", maintainer),
+            make.api.post(f"{project}/pages/deployments/{wrong}/restore", maintainer),
+        )
+        assert {answer.status_code for answer in answers} <= {400, 404}, wrong
+
+
+def test_deployments_of_other_projects_are_not_found(make: Make, instance: Instance) -> None:
+    site, other = site_project(make, instance), site_project(make, instance)
+    site.deploy()
+    (deployment,) = make.api.get(f"{site.project.url}/pages/deployments", make.root).json()
+    path = f"{other.project.url}/pages/deployments/{deployment['id']}"
+    assert make.api.delete(path, make.root).status_code == 404
+    assert make.api.post(f"{path}/restore", make.root).status_code == 404
+    assert site.get("/").status_code == 200
+
+
+def test_expired_deployments_are_not_restored(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy({"public/index.html": b"preview"}, PREVIEW)
+    (deployment,) = make.api.get(f"{site.project.url}/pages/deployments", make.root).json()
+    with later(instance, days=2):
+        refused = make.api.post(f"{site.project.url}/pages/deployments/{deployment['id']}/restore", make.root)
+    assert (refused.status_code, refused.json()["message"]) == (400, "The deployment has expired")
+
+
 def test_parallel_deployments_are_beside_the_site(make: Make, instance: Instance) -> None:
     site = site_project(make, instance)
     site.deploy()

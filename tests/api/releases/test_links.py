@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx
 import pytest
 
 from ingot.collaboration.releases import service
@@ -151,3 +152,25 @@ def test_links_as_form_fields(api: Api, make: Make, project: Project) -> None:
     )
     assert made.status_code == 201, made.text
     assert [link["name"] for link in made.json()["assets"]["links"]] == ["b", "a"]
+
+
+def test_downloads_redirect_to_the_url_of_the_link(api: Api, make: Make, instance: Instance, project: Project) -> None:
+    releases = f"/projects/{project.id}/releases"
+    link = {"name": "tool", "url": "https://example.org/tool.tgz?a=1", "filepath": "/bin/tool"}
+    assert api.post(f"{releases}/v2/assets/links", make.root, **link).status_code == 201
+    paths = (
+        f"/projects/{project.id}/releases/v2/downloads/bin%2Ftool",
+        f"/projects/{project.id}/releases/permalink/latest/downloads/bin%2Ftool",
+    )
+    for path in paths:
+        answer = api.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (302, link["url"])
+        unescaped = httpx.get(f"{instance.url}/api/v4{path.replace('bin%2F', 'bin/')}")
+        assert unescaped.headers["location"] == link["url"]
+        assert api.get(f"{path}2").status_code == 404
+    assert api.get(f"{releases}/v%2F1/downloads/bin%2Ftool").status_code == 404
+    assert api.put(project.url, make.root, visibility="private").status_code == 200
+    for path in paths:
+        assert api.get(path).status_code == 404
+        assert api.get(path, make.user()).status_code == 404
+        assert api.get(path, make.root).status_code == 302
