@@ -31,6 +31,7 @@ EXCEPTIONS = {
     "POST /groups/:path/-/settings/access_tokens": SECRET,
     "POST /groups/:path/-/settings/access_tokens/:token/rotate": SECRET,
     "POST /profile/personal_access_tokens": SECRET,
+    "POST /profile/personal_access_tokens/fine_grained": SECRET,
     "POST /profile/two_factor_auth": SECRET,
     "POST /profile/two_factor_auth/codes": SECRET,
     "POST /profile/two_factor_auth/passkeys/new": MESSAGE,
@@ -48,6 +49,7 @@ EXCEPTIONS = {
     "POST /oauth/token": CLIENT,
     "POST /oauth/revoke": CLIENT,
     "POST /oauth/introspect": CLIENT,
+    "POST /oauth/register": CLIENT,
     "POST /oauth/userinfo": CLIENT,
 }
 _FORMS = {
