@@ -21,6 +21,7 @@ EXPRESSIONS = {
     "CommitView.short_id": {"oid[:_SHORT_OID_LENGTH]"},
     "ContainerTagDetails.path": {"f'{path}:{tag.name}'"},
     "ContainerTagView.path": {"f'{path}:{tag.name}'"},
+    "DetailedStatusView.tooltip": {"label"},
     "ExportLinks.web_url": {"f'{base}/{project.full_path}/-/settings/export/download'"},
     "FailureView.exception_message": {"reason"},
     "FoundFileView.filename": {"path"},

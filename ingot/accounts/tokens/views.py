@@ -50,9 +50,9 @@ def _granular_scopes_of(token: AccessToken) -> list[GranularScopeView] | UnsetTy
     if scopes is None:
         return UNSET
     return [
-        GranularScopeView(scope.access, list(scope.permissions), *target)
+        GranularScopeView(scope.access, list(scope.permissions), project_id, group_id)
         for scope in scopes
-        for target in _targets(scope)
+        for project_id, group_id in _targets(scope)
     ]
 
 
