@@ -21,7 +21,7 @@ def test_a_user_creates_a_token(make: Make, browser: Browser, person: User) -> N
     group = make_group(make, person)
     assert ADDRESS in signed_in.get("/profile/personal_access_tokens").text
     fields = {"name": "fine", "access": "selected_memberships", "mcp_tools": "get_issue, list_issues"}
-    permissions = {"permissions][": ["project:read_project", "group:read_group", "user:read_user"]}
+    permissions = {"permissions][": ["members:read_project", "members:read_group", "user:read_user"]}
     page = _submit(signed_in, **fields, paths=f"{project.path}\n/{group.path}", **permissions)
     assert page.status_code == 200, page.text
     found = re.search(r'id="created-personal-access-token"[^>]*?(?:value="|>)([^"<]+)', page.text)
@@ -37,7 +37,7 @@ def test_a_user_creates_a_token(make: Make, browser: Browser, person: User) -> N
 def test_invalid_forms_show_the_errors(make: Make, browser: Browser, person: User) -> None:
     signed_in = browser.signed_in_as(person)
     hidden = make_project(make)
-    permissions = {"permissions][": ["project:read_project"]}
+    permissions = {"permissions][": ["members:read_project"]}
     for fields, error in (
         ({"name": "a", "access": "selected_memberships", "paths": hidden.path, **permissions}, "no project or group"),
         ({"name": "a", "access": "selected_memberships", "paths": "", **permissions}, "selected_memberships only"),

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from ingot.accounts.tokens.granular_scopes import granular_scopes
+from ingot.accounts.tokens.granular_scopes import MAX_TARGETS, granular_scopes
 from ingot.accounts.tokens.service import create_token
 from ingot.core.access.restrictions import TokenRestrictions
-from ingot.core.api.granular_permissions import Place, permissions_by_place
-from ingot.core.db.connection import Connection
+from ingot.core.api.granular_permissions import permissions_by_place
 from ingot.core.db.times import Timestamp, parse_date
 from ingot.core.errors import Invalid, NotFound
-from ingot.projects.groups.queries import find_group
-from ingot.projects.projects.queries import find_project
+from ingot.projects.group_projects import api as group_projects_api
+from ingot.projects.projects import api as projects_api
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -21,8 +20,8 @@ _BOUNDARIES = {
     "all_memberships": "All projects and groups of which I am a member",
     "personal_projects": "Projects in my own namespace",
 }
-_PLACES: dict[Place, str] = {"project": "Projects", "group": "Groups", "user": "Own account", "instance": "Instance"}
-_MAX_PATHS = 100
+_MEMBERS = "members"
+"""Part of the form with permissions in projects and groups, which have the same names."""
 
 
 @pages.get("/profile/personal_access_tokens/fine_grained")
@@ -41,7 +40,7 @@ def create_fine_grained_token(visit: Visit) -> PageResponse:
     typed["mcp_tools"] = " ".join(tools)
     try:
         expires_at = Timestamp(f"{parse_date(typed['expires_at'])}T00:00:00.000Z") if typed["expires_at"] else None
-        scopes = granular_scopes(visit.database.read(lambda db: _scopes(visit, db, typed, chosen)))
+        scopes = granular_scopes(_scopes(visit, typed, chosen))
         restrictions = TokenRestrictions(tuple(tools) if tools else None, scopes)
         _, secret = visit.database.write(
             lambda db: create_token(
@@ -57,19 +56,19 @@ def create_fine_grained_token(visit: Visit) -> PageResponse:
 
 
 def _chosen(form: dict[str, Any]) -> set[str]:
-    """Return the chosen permissions, each with its place: ``project:read_issue``."""
+    """Return the chosen permissions, each with its part of the form: ``members:read_issue``."""
     fields = form.get(_GROUP)
     values = fields.get("permissions") if isinstance(fields, dict) else None
     return {value for value in values if isinstance(value, str)} if isinstance(values, list) else set()
 
 
-def _scopes(visit: Visit, db: Connection, typed: dict[str, str], chosen: set[str]) -> list[dict[str, Any]]:
+def _scopes(visit: Visit, typed: dict[str, str], chosen: set[str]) -> list[dict[str, Any]]:
     """Return the scopes that the form describes: one for projects and groups, and one for each other place."""
-    members = sorted({each.partition(":")[2] for each in chosen if each.startswith(("project:", "group:"))})
+    members = sorted({each.partition(":")[2] for each in chosen if each.startswith(f"{_MEMBERS}:")})
     scopes: list[dict[str, Any]] = []
     if members:
         access = typed["access"]
-        targets = _targets(visit, db, typed["paths"].split()) if access == "selected_memberships" else {}
+        targets = _targets(visit, typed["paths"].split()) if access == "selected_memberships" else {}
         scopes.append({"access": access, "permissions": members, **targets})
     for place in ("user", "instance"):
         permissions = sorted(each.partition(":")[2] for each in chosen if each.startswith(f"{place}:"))
@@ -80,18 +79,36 @@ def _scopes(visit: Visit, db: Connection, typed: dict[str, str], chosen: set[str
     return scopes
 
 
-def _targets(visit: Visit, db: Connection, paths: list[str]) -> dict[str, list[int]]:
+def _targets(visit: Visit, paths: list[str]) -> dict[str, list[int]]:
     """Return the projects and groups with these paths; raise Invalid for one that the user does not see."""
     targets: dict[str, list[int]] = {"project_ids": [], "group_ids": []}
-    for path in paths[: _MAX_PATHS + 1]:
+    for path in paths[: MAX_TARGETS + 1]:
         try:
-            targets["project_ids"].append(find_project(db, visit.viewer.actor, path.strip("/"))[1].id)
+            targets["project_ids"].append(visit.find(projects_api.get_project, id=path.strip("/")).project.id)
         except NotFound:
-            try:
-                targets["group_ids"].append(find_group(db, visit.viewer.actor, path.strip("/"))[1].id)
-            except NotFound:
-                raise Invalid(paths=[f"contain no project or group: {path[:200]}"]) from None
+            targets["group_ids"].append(_group_id(visit, path))
     return targets
+
+
+def _group_id(visit: Visit, path: str) -> int:
+    try:
+        return visit.find(group_projects_api.get_group, id=path.strip("/")).id
+    except NotFound:
+        raise Invalid(paths=[f"contain no project or group: {path[:200]}"]) from None
+
+
+def _permissions() -> list[tuple[str, str, dict[str, list[str]]]]:
+    """Return the parts of the form, each with its title and the actions of each resource."""
+    by_place = permissions_by_place()
+    members = {
+        resource: sorted({*by_place["project"].get(resource, ()), *by_place["group"].get(resource, ())})
+        for resource in sorted(by_place["project"].keys() | by_place["group"].keys())
+    }
+    return [
+        (_MEMBERS, "Projects and groups", members),
+        ("user", "Own account", by_place["user"]),
+        ("instance", "Instance", by_place["instance"]),
+    ]
 
 
 def _form(
@@ -100,12 +117,11 @@ def _form(
     errors: list[str] | None = None,
     secret: str = "",
 ) -> TemplateResponse:
-    places = [(place, title, permissions_by_place()[place]) for place, title in _PLACES.items()]
     context = {
         "tab": "tokens",
         "address": _ADDRESS,
         "boundaries": _BOUNDARIES,
-        "places": places,
+        "places": _permissions(),
         "typed": typed
         or {"name": "", "expires_at": "", "access": "selected_memberships", "paths": "", "mcp_tools": ""},
         "chosen": chosen or set(),
