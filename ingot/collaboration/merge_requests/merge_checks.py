@@ -2,9 +2,11 @@
 
 from typing import Literal, Protocol
 
+import msgspec
+
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.mergeability import Mergeability
-from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.merge_requests.tables import MergeRequest, Strategy
 from ingot.pipelines.tables import Status
 from ingot.repositories.push_rules.patterns import matches
 
@@ -22,6 +24,12 @@ MergeObstacle = Literal[
     "need_rebase",
 ]
 """Reason why a merge request cannot be merged; a value of ``detailed_merge_status``."""
+
+
+class _ScheduledMerge(msgspec.Struct):
+    """The strategy of a scheduled merge, of its stored options."""
+
+    strategy: Strategy = "merge_when_checks_pass"
 
 
 class MergeRequirements(Protocol):
@@ -91,3 +99,10 @@ def obstacle_from_mergeability(project: MergeRequirements, mergeability: Mergeab
     if mergeability == "conflict":
         return "conflict"
     return "need_rebase" if mergeability == "apart" and project.merge_method != "merge" else None
+
+
+def scheduled_strategy(merge_request: MergeRequest) -> Strategy | None:
+    """Return how a scheduled merge is to happen; None if none is scheduled."""
+    if merge_request.state != "opened" or not merge_request.merge_when_pipeline_succeeds:
+        return None
+    return msgspec.json.decode(merge_request.merge_params or "{}", type=_ScheduledMerge).strategy

@@ -12,7 +12,11 @@ from ingot.collaboration.labels.views import LabelBrief, label_brief
 from ingot.collaboration.merge_requests.approval_rules.state import without_required_approvals
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.filters import KIND
-from ingot.collaboration.merge_requests.merge_checks import obstacle_before_git, obstacle_from_mergeability
+from ingot.collaboration.merge_requests.merge_checks import (
+    obstacle_before_git,
+    obstacle_from_mergeability,
+    scheduled_strategy,
+)
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
 from ingot.collaboration.merge_requests.pipelines import head_statuses
 from ingot.collaboration.merge_requests.queries import (
@@ -132,12 +136,6 @@ class DiffRefsView(View):
     start_sha: str | None
 
 
-class _Scheduled(msgspec.Struct):
-    """The part of the options of a scheduled merge that views show."""
-
-    strategy: Strategy = "merge_when_checks_pass"
-
-
 class CallerPermissionsView(View):
     """Permissions of the caller."""
 
@@ -218,8 +216,7 @@ def merge_request_detail_view(
     data = _gather(db, [merge_request], base, targets, mergeabilities, users_by_id=users_by_id)
     view = MergeRequestDetailView(*_fields(merge_request, data))
     view.merge_error = merge_request.merge_error
-    if merge_request.merge_when_pipeline_succeeds:
-        view.auto_merge_strategy = msgspec.json.decode(merge_request.merge_params or "{}", type=_Scheduled).strategy
+    view.auto_merge_strategy = scheduled_strategy(merge_request)
     if version is not None:
         view.changes_count = version.files_count
         view.diff_refs = DiffRefsView(version.base_oid, version.head_oid, version.start_oid)
@@ -392,7 +389,13 @@ def _detailed_status(
     obstacle = obstacle_before_git(target, merge_request, pipeline, unresolved=not resolved, unapproved=unapproved)
     if obstacle is not None:
         return obstacle
-    return "unchecked" if mergeability is None else obstacle_from_mergeability(target, mergeability) or "mergeable"
+    if mergeability is None:
+        return "unchecked"
+    obstacle = obstacle_from_mergeability(target, mergeability)
+    # A merge train rebases before it tests.
+    if obstacle == "need_rebase" and scheduled_strategy(merge_request) == "merge_train":
+        return "mergeable"
+    return obstacle or "mergeable"
 
 
 def _should_remove_source_branch(merge_request: MergeRequest) -> bool | None:

@@ -40,7 +40,7 @@ _People = tuple[list[Payload], list[Payload]]
 
 
 def has_payload(action: str, changes: Changes) -> bool:
-    """Return whether an event has a payload; waiting for a pipeline has none."""
+    """Return whether an event has a payload; waiting for a pipeline has none, joining or leaving a merge train has."""
     return action in MERGE_REQUEST_ACTIONS and (action != "updated" or set(changes) != {"merge_when_pipeline_succeeds"})
 
 

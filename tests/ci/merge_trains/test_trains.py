@@ -128,6 +128,20 @@ def test_linear_histories(make: Make, instance: Instance, method: str, squash: b
         assert squash is (child["parent_ids"] == [commit["parent_ids"][0]])
 
 
+def test_the_train_rebases(make: Make, instance: Instance) -> None:
+    """A merge request behind its target joins, and its status does not ask for a rebase, which would remove it."""
+    trains = TrainProject(make, instance, merge_method="ff")
+    only = trains.offer("a")
+    commit_files(make, trains.project, {"outside": "1"})
+    trains.work()
+    assert trains.shown(only)["detailed_merge_status"] == "need_rebase"
+    assert trains.add(only).status_code == 201
+    assert trains.shown(only)["detailed_merge_status"] == "mergeable"
+    listed = make.api.get(f"{trains.project.url}/merge_requests", make.root).json()
+    assert [each["detailed_merge_status"] for each in listed] == ["mergeable"]
+    assert trains.end(only) == trains.tip()["id"]
+
+
 def test_pipelines_in_parallel_are_limited(make: Make, instance: Instance) -> None:
     trains = TrainProject(make, instance, merge_trains_parallel_pipelines=2)
     first, _, third = trains.offer_and_add("a", "b", "c")

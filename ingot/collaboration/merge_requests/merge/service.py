@@ -17,6 +17,7 @@ from ingot.collaboration.merge_requests.merge.merge_options import (
     encode_merge_options,
 )
 from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
+from ingot.collaboration.merge_requests.merge_checks import scheduled_strategy
 from ingot.collaboration.merge_requests.service import (
     emit_merge_request_changed,
     lock_merge_request_row,
@@ -217,11 +218,22 @@ def schedule_auto_merge(
         "merge_params": encode_merge_options(options),
     }
     written = write_merge_request(db, locked, {**columns, "merge_error": None})
-    if not locked.merge_when_pipeline_succeeds:
-        emit_merge_request_changed(
-            db, actor.user_id, written, "updated", {"merge_when_pipeline_succeeds": (False, True)}
-        )
+    _emit_schedule_changed(db, actor.user_id, locked, written)
     return written
+
+
+def _emit_schedule_changed(db: Connection, actor_id: int, before: MergeRequest, after: MergeRequest) -> None:
+    """Emit that a merge was scheduled or canceled, or that a merge request has joined or left a train."""
+    values = {
+        "merge_when_pipeline_succeeds": (before.merge_when_pipeline_succeeds, after.merge_when_pipeline_succeeds),
+        "merge_train": (
+            scheduled_strategy(before) == "merge_train",
+            scheduled_strategy(after) == "merge_train",
+        ),
+    }
+    changes: dict[str, tuple[object, object]] = {name: pair for name, pair in values.items() if pair[0] != pair[1]}
+    if changes:
+        emit_merge_request_changed(db, actor_id, after, "updated", changes)
 
 
 def cancel_merge(db: Connection, actor_id: int, merge_request: MergeRequest) -> None:
@@ -229,7 +241,7 @@ def cancel_merge(db: Connection, actor_id: int, merge_request: MergeRequest) -> 
     locked = _locked_row_or_none(db, merge_request)
     if locked is not None and locked.state == "opened" and locked.merge_when_pipeline_succeeds:
         written = write_merge_request(db, locked, dict(_NOT_LATER))
-        emit_merge_request_changed(db, actor_id, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
+        _emit_schedule_changed(db, actor_id, locked, written)
 
 
 def abort_auto_merge(db: Connection, merge_request: MergeRequest, reason: str, *, from_train: bool = False) -> None:
@@ -239,7 +251,7 @@ def abort_auto_merge(db: Connection, merge_request: MergeRequest, reason: str, *
         return
     user_id = locked.merge_user_id or locked.author_id
     written = write_merge_request(db, locked, {**_NOT_LATER, "merge_error": reason})
-    emit_merge_request_changed(db, user_id, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
+    _emit_schedule_changed(db, user_id, locked, written)
     emit(db, MergeFailed(locked.id, locked.target_project_id, locked.merge_user_id, from_train))
 
 
