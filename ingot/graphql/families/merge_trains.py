@@ -1,23 +1,19 @@
 """Merge trains."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from ingot.collaboration.merge_requests.merge.train_queries import indexes_of_cars, list_trains, merge_requests_by_ids
-from ingot.collaboration.merge_requests.policy import MergeCandidate, MergeRequestLookup, may_cancel_merge
-from ingot.core.access.actor import Actor
-from ingot.core.db.connection import Connection
+from ingot.collaboration.merge_requests.merge.train_queries import indexes_of_cars, list_trains
+from ingot.collaboration.merge_requests.merge.train_removal import removable_merge_requests
 from ingot.core.errors import NotFound
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
 from ingot.graphql.global_ids import to_global_id
 from ingot.graphql.loaders import load_projects, load_users
 from ingot.graphql.resolvers import Arguments, Resolvers
-from ingot.projects.projects.queries import find_project
-from ingot.repositories.protection.queries import branch_rules
 
 resolvers = Resolvers()
 CAR_MODEL = "MergeTrains::Car"
@@ -125,19 +121,5 @@ def users_of_cars(context: QueryContext, cars: Sequence[Any], _: Arguments) -> l
 def find_permissions(context: QueryContext, cars: Sequence[Any], _: Arguments) -> list[dict[str, bool]]:
     """Return whether the caller may remove cars from their trains."""
     ids = {car.merge_request.id for car in cars if car.merged_at is None}
-    removable = context.read(lambda db: _removable(db, context.actor, ids))
+    removable = context.read(lambda db: removable_merge_requests(db, context.actor, ids))
     return [{"delete_merge_train_car": car.merge_request.id in removable} for car in cars]
-
-
-def _removable(db: Connection, actor: Actor, merge_request_ids: Collection[int]) -> set[int]:
-    """Return the merge requests whose scheduled merge the caller may cancel."""
-    records = merge_requests_by_ids(db, merge_request_ids)
-    removable = set()
-    for project_id in {record.target_project_id for record in records}:
-        access, project = find_project(db, actor, project_id)
-        rules = branch_rules(db, project_id)
-        for record in records:
-            candidate = MergeCandidate(MergeRequestLookup(access, project, record, ()), rules)
-            if record.target_project_id == project_id and may_cancel_merge(actor, access, candidate):
-                removable.add(record.id)
-    return removable

@@ -170,6 +170,8 @@ def _merge_params(visit: Visit, merge_request: MergeRequestContext) -> dict[str,
         params["squash_commit_message"] = message if message != merge_request.view.title else ""
     if form.get("later"):
         params["merge_when_pipeline_succeeds"] = "true"
+    elif form.get("skip"):
+        params["skip_merge_train"] = "true"
     return params
 
 

@@ -8,13 +8,16 @@ from ingot.ci.artifacts.exposure import ExposedArtifact, exposed_artifacts
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
 from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
 from ingot.collaboration.merge_requests.merge import api as merge_api
-from ingot.collaboration.merge_requests.merge.train_queries import car_or_none, train_position
+from ingot.collaboration.merge_requests.merge import train_api
+from ingot.collaboration.merge_requests.merge.train_queries import branches_with_trains, car_or_none, train_position
 from ingot.collaboration.merge_requests.merge.views import merge_rules, proposed_messages
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
 from ingot.collaboration.merge_requests.mergeability_check import check_mergeability_at
 from ingot.collaboration.merge_requests.source_branch import may_push_to_source
 from ingot.core.db.connection import Connection
+from ingot.pipelines.queries import pipelines_by_ids
+from ingot.pipelines.views import PipelineBrief, pipeline_brief
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commit_statuses import api as statuses_api
@@ -23,6 +26,15 @@ from ingot.web.merge_requests.context import MergeRequestContext
 
 _DETACHED = "The pipeline tests the source branch only, because it could not be merged when the pipeline started."
 _PASSING_STATUSES = ("success", "skipped")
+
+
+class TrainState(msgspec.Struct, frozen=True):
+    """Place of a merge request in a merge train."""
+
+    position: int
+    length: int
+    pipeline: PipelineBrief | None
+    """The pipeline that tests it with those before it, if there is one and the viewer may see it."""
 
 
 class MergeBox(msgspec.Struct, frozen=True):
@@ -53,10 +65,13 @@ class MergeBox(msgspec.Struct, frozen=True):
     """True if the viewer may delete the source branch, which has not changed since the merge."""
     may_resolve: bool = False
     """True if the viewer may commit a merge to the source branch, to resolve conflicts."""
-    train_position: tuple[int, int] | None = None
-    """Position in the merge train and its length."""
+    train: TrainState | None = None
+    """The place in a merge train."""
     takes_train: bool = False
     """True if an automatic merge takes a merge train, and another one passes it."""
+    may_skip_train: bool = False
+    """True if there is a merge train, and an immediate merge may leave its pipelines running."""
+    may_see_trains: bool = False
     commit: str = ""
     """Commit to revert or cherry-pick, if a single commit contains the whole merge."""
 
@@ -99,20 +114,21 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
     others = [reason for reason in reasons if reason != _RUNNING]
     is_scheduled = view.merge_when_pipeline_succeeds
     takes_train = merge_request.lookup.project.options.has_merge_trains
-    rebase = _REBASE.format(view.target_branch)
+    rebase, hints = _REBASE.format(view.target_branch), _hints(merge_request, unchecked)
+    must_rebase = rebase in reasons
+    if takes_train and must_rebase:
+        reasons, others = ([each for each in some if each != rebase] for some in (reasons, others))
+        hints = [*hints, _REBASED_BY_TRAIN]
     box = MergeBox(
-        reasons=reasons if allowed else [*reasons, _permission_reason(merge_request)],
-        hints=_hints(merge_request, unchecked),
+        reasons=reasons if allowed or is_scheduled else [*reasons, _permission_reason(merge_request)],
+        hints=hints,
         conflicts=mergeability == "conflict",
         may_resolve=mergeability == "conflict" and _may_push(merge_request),
-        may_merge=allowed and not reasons and not unchecked and not is_scheduled,
-        may_schedule=allowed
-        and (pipeline_active or takes_train)
-        and not (set(others) - {rebase} if takes_train else others)
-        and not unchecked
-        and not is_scheduled,
+        may_merge=allowed and not reasons and not must_rebase and not unchecked and not is_scheduled,
+        may_schedule=allowed and (pipeline_active or takes_train) and not others and not unchecked and not is_scheduled,
         takes_train=takes_train,
-        train_position=_train_position(merge_request) if is_scheduled and takes_train else None,
+        train=_train_state(merge_request) if is_scheduled and takes_train else None,
+        may_see_trains=takes_train and merge_request.parent.may(train_api.list_merge_trains),
         merges_when_pipeline_succeeds=is_scheduled,
         may_cancel=is_scheduled and merge_request.discussable.may(merge_api.cancel_merge),
         # A rebase would take the merge request off its train, which rebases where that is required.
@@ -122,10 +138,13 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
         is_unchecked=unchecked,
         pipeline=view.head_pipeline,
     )
+    if box.may_merge and takes_train:
+        box = msgspec.structs.replace(box, may_skip_train=_may_skip_train(merge_request))
     return _with_messages(merge_request, box) if box.may_merge or box.may_schedule else box
 
 
 _REBASE = "The source branch must be rebased onto {}: fast-forward is not possible."
+_REBASED_BY_TRAIN = "The merge train rebases the commits before it tests and merges them."
 _RUNNING = "The pipeline is still running and must succeed before merging."
 _TITLE = "The title does not have the form that the project requires."
 _FAILED = "The pipeline must succeed before merging."
@@ -159,14 +178,32 @@ def _is_source_gone(merge_request: MergeRequestContext, mergeability: Mergeabili
     )
 
 
-def _train_position(merge_request: MergeRequestContext) -> tuple[int, int] | None:
-    """Return the position in the merge train and its length; None outside of trains."""
+def _train_state(merge_request: MergeRequestContext) -> TrainState | None:
+    """Return the place in the merge train; None outside of trains."""
+    visit = merge_request.visit
+    base = f"{visit.request.origin.base}/{merge_request.lookup.project.full_path}"
 
-    def read(db: Connection) -> tuple[int, int] | None:
+    def read(db: Connection) -> TrainState | None:
         car = car_or_none(db, merge_request.lookup.merge_request.id)
-        return None if car is None or car.status == "merged" else train_position(db, car)
+        if car is None or car.has_ended:
+            return None
+        pipeline = pipelines_by_ids(db, [car.pipeline_id]).get(car.pipeline_id) if car.pipeline_id else None
+        shown = None if pipeline is None else pipeline_brief(pipeline, base)
+        return TrainState(*train_position(db, car), shown)
 
-    return merge_request.visit.database.read(read)
+    state = visit.database.read(read)
+    if state is None or state.pipeline is None:
+        return state
+    path = {"id": state.pipeline.project_id, "pipeline_id": state.pipeline.id}
+    return state if visit.may(statuses_api.get_pipeline, **path) else msgspec.structs.replace(state, pipeline=None)
+
+
+def _may_skip_train(merge_request: MergeRequestContext) -> bool:
+    """Return whether an immediate merge may leave the pipelines of a merge train running."""
+    project, branch = merge_request.lookup.project, merge_request.view.target_branch
+    if not project.options.may_skip_merge_trains or project.merge_method != "merge":
+        return False
+    return bool(merge_request.visit.database.read(lambda db: branches_with_trains(db, project.id, [branch])))
 
 
 def _rule_reasons(merge_request: MergeRequestContext) -> list[str]:

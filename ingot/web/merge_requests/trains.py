@@ -1,10 +1,11 @@
 """Page of the merge trains of a project."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ingot.collaboration.merge_requests.merge import train_api
+from ingot.collaboration.merge_requests.merge.train_removal import removable_merge_requests
 from ingot.collaboration.merge_requests.merge.train_views import MergeTrainCarView
 from ingot.core.db.times import Timestamp, to_datetime
 from ingot.core.errors import NotFound
@@ -14,14 +15,20 @@ from ingot.web.projects.context import project_context
 pages = PageRoutes()
 
 
+_MAX_CARS = 100
+
+
 class TrainPlace(NamedTuple):
     """A car on the page of its train."""
 
     car: MergeTrainCarView
-    batch: int
-    """Number of cars that the pipeline tests together."""
+    partners: list[int]
+    """Numbers of the merge requests that the same pipeline tests."""
     expected: int | None
-    """Seconds until the merge if all pipelines succeed, by the mean of the last ones; None before the first merge."""
+    """Seconds until the merge if all pipelines succeed, by the mean of the last ones; None if nothing can be said."""
+    is_late: bool
+    """Whether a pipeline that has to succeed before the merge takes longer than usual."""
+    may_remove: bool
 
 
 @pages.get("/:path/-/merge_trains")
@@ -30,31 +37,47 @@ def show_merge_trains(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     if not parent.may(train_api.list_merge_trains):
         raise NotFound("Page")
-    active = parent.ask(train_api.list_merge_trains, {"scope": "active", "sort": "asc", "per_page": 100}).items
+    filters = {"scope": "active", "sort": "asc", "per_page": _MAX_CARS}
+    active = parent.ask(train_api.list_merge_trains, filters)
     merged = parent.ask(train_api.list_merge_trains, {"scope": "complete", "per_page": 20}).items
     trains: dict[str, list[MergeTrainCarView]] = {}
-    for car in active:
+    for car in active.items:
         trains.setdefault(car.target_branch, []).append(car)
+    ids = {car.merge_request.id for car in active.items}
+    removable = visit.database.read(lambda db: removable_merge_requests(db, visit.viewer.actor, ids))
     typical, now = _mean_seconds(merged), visit.database.clock()
-    places = {branch: _places(cars, typical, now) for branch, cars in trains.items()}
-    return parent.page("merge_requests/trains.html", "merge_requests", {"trains": places, "merged": merged})
+    places = {branch: _places(cars, typical, now, removable) for branch, cars in trains.items()}
+    more = (active.total or 0) - len(active.items)
+    return parent.page(
+        "merge_requests/trains.html", "merge_requests", {"trains": places, "merged": merged, "more": max(0, more)}
+    )
 
 
-def _places(cars: Sequence[MergeTrainCarView], typical: int | None, now: Timestamp) -> list[TrainPlace]:
+def _places(
+    cars: Sequence[MergeTrainCarView], typical: int | None, now: Timestamp, removable: Collection[int]
+) -> list[TrainPlace]:
     """Return the cars of a train with the seconds until each is probably merged."""
-    sizes = Counter(car.pipeline.id for car in cars if car.pipeline is not None)
-    places: list[TrainPlace] = []
-    left = 0
+    partners = defaultdict(list)
     for car in cars:
-        if typical is None or car.pipeline is None:
-            # It is tested after those before it.
-            expected = None if typical is None else left + typical
-        else:
-            has_passed = car.pipeline.status == "success"
-            own = 0 if has_passed else max(0, typical - _seconds_between(car.pipeline.created_at, now))
+        if car.pipeline is not None:
+            partners[car.pipeline.id].append(car.merge_request.iid)
+    places: list[TrainPlace] = []
+    left, is_late = 0, False
+    for car in cars:
+        expected: int | None = None
+        status = None if car.pipeline is None else car.pipeline.status
+        if typical is not None and status == "failed":
+            left += typical  # It leaves after those before it are merged, and those behind it are tested again.
+        elif typical is not None and car.pipeline is None:
+            expected = left + typical
+        elif typical is not None and car.pipeline is not None:
+            own = 0 if status == "success" else typical - _seconds_between(car.pipeline.created_at, now)
+            is_late = is_late or own < 0
             expected = left = max(left, own)
-        size = sizes[car.pipeline.id] if car.pipeline is not None else 1
-        places.append(TrainPlace(car, size, expected))
+        tested = [] if car.pipeline is None else partners[car.pipeline.id]
+        others = [iid for iid in tested if iid != car.merge_request.iid]
+        may_remove = car.merge_request.id in removable
+        places.append(TrainPlace(car, others, expected, is_late and not expected, may_remove))
     return places
 
 

@@ -2,9 +2,12 @@
 
 import re
 
+from ingot.core.access.levels import Level
 from tests.ci.merge_trains.train_project import TrainProject
+from tests.ci.pipelines.files import commit_files
 from tests.client import Make
 from tests.conftest import Instance
+from tests.factories import add_members
 from tests.web.conftest import PASSWORD
 from tests.web.merge_requests.scene import Open
 
@@ -22,7 +25,9 @@ def test_join_see_and_leave_the_train(make: Make, instance: Instance, open_brows
     assert trains.add(second).status_code == 201
     trains.work()
     other = f"{base}/merge_requests/{second['iid']}"
-    assert "2 of 2 in the train." in browser.get(other).text
+    shown = browser.get(other).text
+    assert "2 of 2 in the train." in shown
+    assert f"Pipeline #{trains.train()[1]['pipeline']['id']} tests it with those before it" in shown
     listed = browser.get(f"{base}/merge_trains").text
     assert listed.index("Merge first") < listed.index("Merge second")
     assert f"{base}/merge_trains" in browser.get(f"{base}/merge_requests").text
@@ -59,12 +64,13 @@ def test_batches_and_expected_times(make: Make, instance: Instance, open_browser
     offered = trains.offer_and_add(*"abcd")
     browser, page = open_browser().signed_in_as(make.root), f"/{trains.project.path}/-/merge_trains"
     shown = browser.get(page).text
-    assert shown.count("in a batch of 2") == 2
+    second, third = (f"tested with !{offered[number]['iid']}" for number in (2, 1))
+    assert (shown.count("tested with"), shown.count(second), shown.count(third)) == (2, 1, 1)
     assert shown.count("waiting for a pipeline") == 1
     assert "left" not in shown
     assert "due now" not in shown
     trains.end(offered[0])
-    assert len(re.findall(r"about .* left|due now", browser.get(page).text)) == 3
+    assert len(re.findall(r"about .* left|due now|longer than usual", browser.get(page).text)) == 3
 
 
 def test_merges_that_skip_the_train(make: Make, instance: Instance, open_browser: Open) -> None:
@@ -74,4 +80,71 @@ def test_merges_that_skip_the_train(make: Make, instance: Instance, open_browser
     path = f"{trains.project.url}/merge_requests/{urgent['iid']}/merge"
     assert make.api.put(path, make.root, skip_merge_train=True).status_code == 200
     page = open_browser().signed_in_as(make.root).get(f"/{trains.project.path}/-/merge_trains").text
-    assert "skipped the train" in page.split("Merged by trains")[1]
+    assert "Skipped train" in page.split("Merged by trains")[1]
+
+
+def test_a_merge_without_a_restart_is_offered_while_there_is_a_train(
+    make: Make, instance: Instance, open_browser: Open
+) -> None:
+    trains = TrainProject(make, instance, merge_trains_skip_train_allowed=True)
+    urgent = trains.offer("urgent")
+    browser, page = open_browser().signed_in_as(make.root), f"/{trains.project.path}/-/merge_requests/{urgent['iid']}"
+    offer = "Merge without restarting the train"
+    assert offer not in browser.get(page).text
+    trains.offer_and_add("first")
+    pipeline = trains.train()[0]["pipeline"]["id"]
+    assert offer in browser.get(page).text
+    assert browser.submit(page, f"{page}/merge", skip="1").status_code == 302
+    trains.work()
+    assert [car["pipeline"]["id"] for car in trains.train()] == [pipeline]
+    assert [car["status"] for car in trains.train(scope="complete")] == ["skip_merged"]
+
+
+def test_trains_rebase_where_the_history_is_linear(make: Make, instance: Instance, open_browser: Open) -> None:
+    """A source behind its target is no reason against the train, which rebases it."""
+    trains = TrainProject(make, instance, merge_method="ff")
+    only = trains.offer("a")
+    commit_files(make, trains.project, {"outside": "1"})
+    trains.work()
+    browser, page = open_browser().signed_in_as(make.root), f"/{trains.project.path}/-/merge_requests/{only['iid']}"
+    rebased, refused = "The merge train rebases the commits", "must be rebased"
+    shown = browser.get(page).text
+    assert [text in shown for text in ("Ready to merge", "Add to merge train", rebased)] == [True] * 3
+    assert [text in shown for text in ("Merge immediately", refused)] == [False] * 2
+    assert trains.add(only).status_code == 201
+    shown = browser.get(page).text
+    assert [text in shown for text in ("1 of 1 in the train", "Remove from merge train", rebased)] == [True] * 3
+    assert refused not in shown
+
+
+def test_only_those_who_may_merge_are_offered_to_remove(make: Make, instance: Instance, open_browser: Open) -> None:
+    trains = TrainProject(make, instance)
+    developer, guest = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    add_members(make, trains.project, {developer: Level.DEVELOPER, guest: Level.GUEST})
+    make.api.put(trains.project.url, make.root, visibility="public")
+    (only,) = trains.offer_and_add("a")
+    base = f"/{trains.project.path}/-"
+    removal = f"Remove !{only['iid']} from the merge train"
+    shown = [
+        removal in open_browser().signed_in_as(person).get(f"{base}/merge_trains").text
+        for person in (make.root, developer)
+    ]
+    assert shown == [True, False]
+    links = [
+        "View merge trains" in open_browser().signed_in_as(person).get(f"{base}/merge_requests/{only['iid']}").text
+        for person in (developer, guest)
+    ]
+    assert links == [True, False]
+
+
+def test_expected_times_after_a_failure(make: Make, instance: Instance, open_browser: Open) -> None:
+    """Nothing is expected of a merge request whose pipeline has failed behind others."""
+    trains = TrainProject(make, instance)
+    offered = trains.offer_and_add(*"abcd")
+    trains.end(offered[0])
+    trains.end(offered[2], "failed")
+    page = open_browser().signed_in_as(make.root).get(f"/{trains.project.path}/-/merge_trains").text
+    active = page.split("Merged by trains")[0]
+    failed = active[active.index("Merge c") : active.index("Merge d")]
+    assert "waits for those before it, which may be the reason" in failed
+    assert not re.search(r"about .* left|due now|longer than usual", failed)
