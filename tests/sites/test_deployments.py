@@ -13,7 +13,7 @@ from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.conftest import Instance
 from tests.factories import changed_settings
-from tests.sites.site import CONFIG, FILES, site_project
+from tests.sites.site import CONFIG, FILES, HOST, site_project
 
 
 def test_the_artifacts_of_the_job_pages_become_a_site(make: Make, instance: Instance) -> None:
@@ -68,6 +68,24 @@ build:
     assert site.get("/mr-main/").content == b"preview"
     assert site.get("/mr-main").headers["location"] == f"/{site.name}/mr-main/"
     assert site.get("/").status_code == 404
+
+
+def test_jobs_know_the_address_of_the_site(make: Make, instance: Instance) -> None:
+    config = """
+preview:
+  script: build
+  pages: {path_prefix: "$PREFIX"}
+  variables: {PREFIX: "MR/$CI_COMMIT_REF_NAME", BASE: "$CI_PAGES_URL/"}
+"""
+    site = site_project(make, instance)
+    job = site.deploy()
+    names = ("CI_PAGES_DOMAIN", "CI_PAGES_HOSTNAME", "CI_PAGES_URL")
+    assert [job.variables.get(name) for name in names] == [HOST, site.host, f"http://{site.host}/{site.name}"]
+    preview = site.deploy({"public/index.html": b"preview"}, config)
+    assert preview.variables["CI_PAGES_URL"] == f"http://{site.host}/{site.name}/mr-main"
+    assert site.get("/mr-main/").content == b"preview"
+    assert make.api.put(site.project.url, make.root, pages_access_level="disabled").status_code == 200
+    assert not set(names) & site.run_job().variables.keys()
 
 
 def test_a_job_with_pages_false_publishes_nothing(make: Make, instance: Instance) -> None:

@@ -1,9 +1,12 @@
 """Facts about the instance that pipelines need and that ``server/ports/ci.py`` provides."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingot.core.db.connection import Connection
 from ingot.core.outgoing.guard import SsrfGuard
+from ingot.projects.projects.tables import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +18,11 @@ class CiEnvironment:
     guard: SsrfGuard
     data: Path
     max_needs: int
+
+
+@dataclass(frozen=True, slots=True)
+class SiteVariables:
+    """Variables with the address at which the static site of a project is or will be."""
+
+    list_variables: Callable[[Connection, Project, str], list[tuple[str, str]]]
+    """Takes the path prefix of the site that a job publishes, with the values of its variables."""

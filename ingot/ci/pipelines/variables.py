@@ -17,7 +17,7 @@ from ingot.ci.pipelines import predefined_variables as predefined
 from ingot.ci.pipelines.deployments import environment_of
 from ingot.ci.pipelines.id_tokens import id_tokens
 from ingot.ci.pipelines.insertion import GivenVariable
-from ingot.ci.pipelines.ports import CiEnvironment
+from ingot.ci.pipelines.ports import CiEnvironment, SiteVariables
 from ingot.ci.pipelines.processing import effective_timeout
 from ingot.ci.pipelines.queries import variables_of_pipeline
 from ingot.ci.pipelines.tables import pipeline_contexts
@@ -170,10 +170,20 @@ def job_variables(
         *(RunnerVariable(key, value, public=False) for key, value in manual_variables(db, job.id)),
         *_environment_variables(db, job),
     ]
-    variables = _with_nested_values(variables)
+    variables = _with_nested_values([*_site_variables(db, project, job, variables), *variables])
     scope = {each.key: each.value for each in variables if not each.file}
     tokens = id_tokens(db, project, pipeline, job, runner, user, timeout, scope)
     return [*(RunnerVariable(key, value, public=False, masked=True, raw=True) for key, value in tokens), *variables]
+
+
+def _site_variables(
+    db: Connection, project: Project, job: CiJob, variables: Iterable[RunnerVariable]
+) -> list[RunnerVariable]:
+    """Return the variables with the address of the site, of which the job may publish a part below a path prefix."""
+    site = options_of(job).site
+    scope = ExpandedVariables({each.key: each.value for each in variables if not each.file})
+    prefix = "" if site is None else expand_text(site.path_prefix, scope)
+    return _public(db.ports[SiteVariables].list_variables(db, project, prefix), raw=True)
 
 
 def _registry_credentials(project: Project, token: str) -> list[RunnerVariable]:

@@ -8,7 +8,7 @@ from ingot.core.settings import Settings
 
 if TYPE_CHECKING:
     from ingot.ci.job_records.ports import JobArtifacts
-    from ingot.ci.pipelines.ports import CiEnvironment
+    from ingot.ci.pipelines.ports import CiEnvironment, SiteVariables
 
 ports = PortFillers()
 
@@ -33,3 +33,16 @@ def job_artifacts(_: Settings) -> "JobArtifacts":
     from ingot.ci.jobs.service import delete_job_files
 
     return JobArtifacts(artifact_summaries, delete_job_files)
+
+
+@ports.fill
+def site_variables(settings: Settings) -> "SiteVariables":
+    from functools import partial
+
+    from ingot.ci.pipelines.ports import SiteVariables
+
+    if not settings.serves_sites:
+        return SiteVariables(lambda *_: [])
+    from ingot.sites.project_pages.variables import list_site_variables
+
+    return SiteVariables(partial(list_site_variables, settings))

@@ -11,6 +11,7 @@ from ingot.ci.artifacts.jobs import SWEEP_AFTER_SECONDS
 from ingot.ci.artifacts.queries import artifact_or_none
 from ingot.ci.artifacts.store import ArtifactStore, ArtifactTooLarge
 from ingot.ci.config.plan import SiteSpec
+from ingot.ci.config.variables import ExpandedVariables
 from ingot.ci.job_records.dependencies import inherited_variables
 from ingot.ci.job_records.queries import job_by_id, manual_variables, options_of, reported_variables, variables_of
 from ingot.ci.job_records.tables import CiJob
@@ -138,9 +139,9 @@ def _source_of(db: Connection, job: CiJob) -> _Source:
     return _Source(job, artifact.storage_key, options, max_bytes)
 
 
-def _variables(db: Connection, job: CiJob) -> dict[str, str]:
+def _variables(db: Connection, job: CiJob) -> ExpandedVariables:
     """Return the variables that options of sites may contain."""
-    return {
+    values = {
         "CI_JOB_ID": str(job.id),
         "CI_JOB_NAME": job.name,
         "CI_PIPELINE_ID": str(job.pipeline_id),
@@ -151,6 +152,7 @@ def _variables(db: Connection, job: CiJob) -> dict[str, str]:
         **{each.key: each.value for each in given_variables(db, job.pipeline_id)},
         **dict(manual_variables(db, job.id)),
     }
+    return ExpandedVariables(values)
 
 
 def _record(db: Connection, source: _Source, key: str, built: BuiltSite) -> None:
