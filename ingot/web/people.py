@@ -22,7 +22,11 @@ def person_element(person: ProfileOwner | None) -> Markup:
     if not person:
         return Markup(f'<span class="hint">{escape(translate_label("Deleted user"))}</span>')  # noqa: S704 - The text is escaped.
     avatar, name = avatar_element(person, 20), escape(person.name)
-    return Markup(f'<a class="person" href="/{escape(person.username)}">{avatar} {name}</a>')  # noqa: S704 - All values are escaped.
+    # Only users who are a bot have the attribute in references.
+    badge = (
+        f' <span class="badge">{escape(translate_label("bot"))}</span>' if getattr(person, "bot", None) is True else ""
+    )
+    return Markup(f'<a class="person" href="/{escape(person.username)}">{avatar} {name}</a>{badge}')  # noqa: S704 - All values are escaped.
 
 
 def own_avatar(visit: Visit) -> Markup:

@@ -5,7 +5,7 @@ import re
 from ingot.core.access.scopes import SCOPES_WITHOUT_EFFECT
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make, User
-from tests.factories import make_group, make_project
+from tests.factories import add_members, make_group, make_project
 from tests.web.browser import Browser
 
 
@@ -40,6 +40,23 @@ def test_access_tokens_are_created_rotated_and_revoked(api: Api, make: Make, bro
         assert "has no active access tokens" in browser.get(page).text
         refused = browser.submit(page, page, fields={**fields, "access_token[scopes][]": []})
         assert refused.status_code == 422 and 'role="alert"' in refused.text
+
+
+def test_pages_mark_what_bots_wrote(api: Api, make: Make, browser: Browser, person: User) -> None:
+    project = filled_project(make)
+    add_members(make, project, {person: 30})
+    made = api.post(f"{project.url}/access_tokens", make.root, name="Robot <i>", scopes=["api"], access_level=30).json()
+    robot = User(made["user_id"], "bot", "", made["token"])
+    issue = api.post(f"{project.url}/issues", make.root, title="From a person").json()
+    page = f"/{project.path}/-/issues/{issue['iid']}"
+    browser.signed_in_as(person)
+    mark = '<span class="badge">bot</span>'
+    assert mark not in browser.get(page).text
+    assert api.post(f"{project.url}/issues/{issue['iid']}/notes", robot, body="Done").status_code == 201
+    shown = browser.get(page).text
+    assert re.search(rf"Robot &lt;i&gt;</a> {mark}", shown) and shown.count(mark) == 1
+    request = make_merge_request(make, project, robot)
+    assert mark in browser.get(f"/{project.path}/-/merge_requests/{request['iid']}").text
 
 
 def test_forms_offer_only_scopes_with_an_effect(make: Make, browser: Browser, person: User) -> None:

@@ -29,6 +29,7 @@ from ingot.accounts.users.views import (
     CustomAttributeView,
     StatusView,
     UserBrief,
+    UserReference,
     UserView,
     admin_user_view,
     avatar_url,
@@ -98,7 +99,7 @@ def _hash_password(_context: PrepareContext, params: CreateUser | ModifyUser) ->
 
 
 @routes.get("/users", may=signed_in, returns=list[AdminUserView | UserBrief], scopes=READ_USER_SCOPES, cached=True)
-def list_users(call: Call, params: ListUsers, page: Page) -> Listing[UserBrief]:
+def list_users(call: Call, params: ListUsers, page: Page) -> Listing[UserReference]:
     """List users; administrators see all fields."""
     if (params.extern_uid is None) != (params.provider is None):
         raise MissingParameter("extern_uid" if params.extern_uid is None else "provider")
@@ -128,7 +129,7 @@ def get_avatar_by_email(call: Call, params: GetAvatar) -> AvatarView:
     scopes=READ_USER_SCOPES,
     cached=True,
 )
-def get_user(call: Call, user: User, params: GetUser) -> UserBrief:
+def get_user(call: Call, user: User, params: GetUser) -> UserReference:
     """Get one user; a private profile shows only the name and the picture."""
     with_attributes = params.with_custom_attributes
     return single_user_view(call.db, call.actor, user, call.origin.base, with_attributes=with_attributes)

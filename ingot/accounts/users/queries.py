@@ -34,7 +34,7 @@ from ingot.core.errors import Invalid, NotFound, too_long_message
 _BY_ID = select(users).where(users.c.id == bindparam("user"))
 _BY_IDS = select(users).where(in_list(users.c.id, "users"))
 _PERSONS = select(
-    users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file
+    users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file, users.c.bot
 ).where(in_list(users.c.id, "users"))
 _BY_USERNAME = select(users).where(users.c.username_key == bindparam("username"))
 _BY_USERNAMES = select(users).where(in_list(users.c.username_key, "usernames"), ~users.c.placeholder)

@@ -136,6 +136,7 @@ class Person(Record, frozen=True):
     state: str
     avatar_id: int | None
     avatar_file: str | None
+    bot: bool
 
 
 class User(Record, frozen=True):

@@ -27,8 +27,8 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import Date, Timestamp
 
 
-class UserBrief(View):
-    """Reference to a user."""
+class UserReference(View):
+    """Attributes that every reference to a user has."""
 
     id: int
     username: str
@@ -38,7 +38,13 @@ class UserBrief(View):
     web_url: str
 
 
-class UserView(UserBrief):
+class UserBrief(UserReference):
+    """Reference to a user, which marks bots."""
+
+    bot: bool | UnsetType = UNSET
+
+
+class UserView(UserReference):
     """A user, for any caller."""
 
     created_at: Timestamp
@@ -148,6 +154,8 @@ class UserFields(Protocol):
     def avatar_id(self) -> int | None: ...
     @property
     def avatar_file(self) -> str | None: ...
+    @property
+    def bot(self) -> bool: ...
 
 
 def web_url(user: UserFields, base: str) -> str:
@@ -164,7 +172,15 @@ def avatar_url(user: UserFields, base: str) -> str | None:
 
 def user_brief(user: UserFields, base: str) -> UserBrief:
     """Return a reference to a user."""
-    return UserBrief(user.id, user.username, user.name, user.state, avatar_url(user, base), web_url(user, base))
+    return UserBrief(
+        user.id,
+        user.username,
+        user.name,
+        user.state,
+        avatar_url(user, base),
+        web_url(user, base),
+        True if user.bot else UNSET,
+    )
 
 
 def user_brief_from_columns(
@@ -174,12 +190,13 @@ def user_brief_from_columns(
     state: str | None,
     avatar_id: int | None,
     avatar_file: str | None,
+    bot: bool | None,
     base: str,
 ) -> UserBrief | None:
     """Return a reference to a user from the columns of an outer join; None if the join matched no user."""
     if user_id is None:
         return None
-    return user_brief(Person(user_id, username or "", name or "", state or "", avatar_id, avatar_file), base)
+    return user_brief(Person(user_id, username or "", name or "", state or "", avatar_id, avatar_file, bool(bot)), base)
 
 
 def user_briefs_by_ids(db: Connection, user_ids: Iterable[int | None], base: str) -> dict[int, UserBrief]:
@@ -251,7 +268,7 @@ def admin_user_view(db: Connection, user: User, base: str) -> AdminUserView:
 
 def user_list_views(
     db: Connection, actor: Actor, users: list[User], base: str, *, with_attributes: bool = False
-) -> Sequence[UserBrief]:
+) -> Sequence[UserReference]:
     """Return users with the fields that the caller may see."""
     if not actor.admin:
         return [user_brief(user, base) for user in users]
@@ -263,7 +280,7 @@ def user_list_views(
 
 def single_user_view(
     db: Connection, actor: Actor, user: User, base: str, *, with_attributes: bool = False
-) -> UserBrief:
+) -> UserReference:
     """Return a user with the fields that the caller may see."""
     if not actor.admin:
         return user_view(user, base) if may_see_profile(actor, user) else user_brief(user, base)

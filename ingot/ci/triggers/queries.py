@@ -10,13 +10,13 @@ from ingot.core.errors import NotFound
 from ingot.projects.projects.tables import Project
 
 _IN_PROJECT = (
-    select(triggers, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file)
+    select(triggers, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file, users.c.bot)
     .outerjoin(users, users.c.id == triggers.c.owner_id)
     .where(triggers.c.project_id == bindparam("project"))
 )
 _LIST = list_query(_IN_PROJECT, triggers.c.id, triggers.c.id.asc())
 _BY_DIGEST = (
-    select(triggers, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file)
+    select(triggers, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file, users.c.bot)
     .outerjoin(users, users.c.id == triggers.c.owner_id)
     .where(triggers.c.digest == bindparam("digest"))
 )

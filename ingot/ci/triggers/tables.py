@@ -40,3 +40,4 @@ class Trigger(Record, frozen=True):
     state: str | None
     avatar_id: int | None
     avatar_file: str | None
+    bot: bool | None

@@ -46,5 +46,6 @@ def _owner(trigger: Trigger, base: str) -> UserBrief | None:
         trigger.state,
         trigger.avatar_id,
         trigger.avatar_file,
+        trigger.bot,
         base,
     )

@@ -45,7 +45,7 @@ _OWN_MILESTONES = select(milestones.c.id, milestones.c.title).where(
     or_(in_list(milestones.c.title, "titles"), in_list(milestones.c.id, "ids")),
 )
 _AUTHORS = select(
-    users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file
+    users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file, users.c.bot
 ).where(in_list(users.c.id, "authors"))
 
 
@@ -58,6 +58,7 @@ class ReleaseAuthor(Record, frozen=True):
     state: str
     avatar_id: int | None
     avatar_file: str | None
+    bot: bool
 
 
 def _ordered(matching: Select[Any], order_by: str, sort: str) -> ListQuery:

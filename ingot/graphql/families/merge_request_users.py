@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from ingot.accounts.users.queries import users_by_ids
 from ingot.accounts.users.tables import User
-from ingot.accounts.users.views import UserBrief
+from ingot.accounts.users.views import UserReference
 from ingot.collaboration.merge_requests.approvals import approvers_by_merge_request
 from ingot.collaboration.merge_requests.policy import (
     MergeCandidate,
@@ -35,10 +35,11 @@ _BY_IDS = select(*MERGE_REQUEST_COLUMNS).where(in_list(merge_requests.c.id, "ids
 _KINDS = ("MergeRequestAuthor", "MergeRequestAssignee", "MergeRequestReviewer", "MergeRequestParticipant")
 
 
-class InvolvedUser(UserBrief):
+class InvolvedUser(UserReference):
     """User with the merge request that the user belongs to."""
 
     merge_request: Any
+    bot: bool
 
     @property
     def key(self) -> tuple[int, int]:
@@ -54,8 +55,8 @@ class Rights(msgspec.Struct):
 
 
 def _involved(subject: Any, user: Any) -> InvolvedUser:
-    brief = {name: getattr(user, name) for name in UserBrief.__struct_fields__}
-    return InvolvedUser(**brief, merge_request=subject)
+    brief = {name: getattr(user, name) for name in UserReference.__struct_fields__}
+    return InvolvedUser(**brief, merge_request=subject, bot=getattr(user, "bot", None) is True)
 
 
 def _page(subject: Any, users: Sequence[Any], arguments: Arguments) -> ConnectionPage:

@@ -41,6 +41,7 @@ _DEPLOYMENTS = (
         users.c.state,
         users.c.avatar_id,
         users.c.avatar_file,
+        users.c.bot,
     )
     .join(environments, environments.c.id == deployments.c.environment_id)
     .outerjoin(users, users.c.id == deployments.c.user_id)

@@ -97,3 +97,4 @@ class Deployment(Record, frozen=True):
     user_state: str | None
     user_avatar_id: int | None
     user_avatar_file: str | None
+    user_bot: bool | None

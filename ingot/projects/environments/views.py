@@ -117,5 +117,6 @@ def _user(deployment: Deployment, base: str) -> UserBrief | None:
         deployment.user_state,
         deployment.user_avatar_id,
         deployment.user_avatar_file,
+        deployment.user_bot,
         base,
     )

@@ -59,7 +59,15 @@ class InvitedMemberQueries(NamedTuple):
     seen: Sequence[int] = ()
 
 
-_BRIEF = (users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file)
+_BRIEF = (
+    users.c.id,
+    users.c.username,
+    users.c.name,
+    users.c.state,
+    users.c.avatar_id,
+    users.c.avatar_file,
+    users.c.bot,
+)
 _OF_SOURCE = and_(memberships.c.source_kind == bindparam("kind"), memberships.c.source_id == bindparam("source"))
 _HIGHEST = select(func.max(memberships.c.access_level)).where(
     memberships.c.user_id == bindparam("member"), is_unexpired(memberships.c.expires_at)

@@ -13,6 +13,7 @@ class Member(Record, frozen=True):
     state: str
     avatar_id: int | None
     avatar_file: str | None
+    bot: bool
     access_level: int
     expires_at: Date | None
     created_at: Timestamp
@@ -27,4 +28,5 @@ class Requester(Record, frozen=True):
     state: str
     avatar_id: int | None
     avatar_file: str | None
+    bot: bool
     requested_at: Timestamp

@@ -35,6 +35,7 @@ class Starrer(Record, frozen=True):
     state: str
     avatar_id: int | None
     avatar_file: str | None
+    bot: bool
     starred_since: Timestamp
 
 
@@ -73,6 +74,7 @@ def _starrers(search: bool) -> ListQuery:
             users.c.state,
             users.c.avatar_id,
             users.c.avatar_file,
+            users.c.bot,
             stars.c.created_at,
         )
         .join(stars, stars.c.user_id == users.c.id)

@@ -396,3 +396,24 @@ def test_removing_the_bot_from_the_members_revokes_its_token(api: Api, make: Mak
         assert api.get("/user", bot(made)).status_code == 401
         (shown,) = api.get(f"{parent.url}/access_tokens", roles.owner, revoked=True).json()
         assert (shown["id"], shown["revoked"], shown["active"]) == (made["id"], True, False)
+
+
+def test_references_to_bots_are_marked(api: Api, make: Make) -> None:
+    """As authors of issues, notes and merge requests, and in deployments and triggers; people have no mark."""
+    project = make_project(make, initialize_with_readme=True)
+    robot = bot(create(api, make.root, project, access_level=40))
+    issue = api.post(f"{project.url}/issues", robot, title="From a bot").json()
+    note = api.post(f"{project.url}/issues/{issue['iid']}/notes", robot, body="Hello").json()
+    by_person = api.post(f"{project.url}/issues/{issue['iid']}/notes", make.root, body="Hello").json()
+    api.post(f"{project.url}/repository/branches", robot, branch="work", ref="master")
+    sent = {"source_branch": "work", "target_branch": "master", "title": "From a bot"}
+    request = api.post(f"{project.url}/merge_requests", robot, **sent).json()
+    assert [each["author"].get("bot") for each in (issue, note, request, by_person)] == [True, True, True, None]
+    assert api.get(f"/users/{robot.id}", make.user()).json()["bot"] is True
+    head = api.get(f"{project.url}/repository/commits/master", make.root).json()["id"]
+    deployment = {"environment": "production", "sha": head, "ref": "master", "tag": False, "status": "success"}
+    made = api.post(f"{project.url}/deployments", robot, **deployment)
+    assert made.status_code == 201, made.text
+    assert made.json()["user"]["bot"] is True
+    trigger = api.post(f"{project.url}/triggers", robot, description="x").json()
+    assert trigger["owner"]["bot"] is True
