@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.core.errors import Invalid
+from ingot.core.markup.lexers import LEXERS, language_of
 from ingot.git.core.errors import GitLimitReached, is_unreadable_error
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Commit, commit_id_or_none, commit_or_none, decode_text, read_commits
@@ -13,7 +14,7 @@ from ingot.git.trees.blobs import read_blob, read_start
 from ingot.git.trees.entries import entry_or_none
 from ingot.git.trees.search import CodeMatch, SearchTimeout, search_files
 
-_FILTER = re.compile(r"(?<!\S)(-?)(filename|path|extension):(\S+)", re.IGNORECASE)
+_FILTER = re.compile(r"(?<!\S)(-?)(filename|path|extension|language):(\S+)", re.IGNORECASE)
 _MAX_FILTERS = 20
 _OID = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
 _PREVIEW_LINES = 3
@@ -33,6 +34,9 @@ class PathFilter(NamedTuple):
         return self._matches(path) is not self.excludes
 
     def _matches(self, path: str) -> bool:
+        if self.kind == "language":
+            language = language_of(path)
+            return LEXERS.get(language, language) == LEXERS.get(self.value, self.value)
         value = f".{self.value}" if self.kind == "extension" else self.value
         *parts, last = value.split("*")
         position = 0

@@ -18,6 +18,7 @@ PAGE_MODULES = (
     "ingot.web.explore.help",
     "ingot.web.explore.dashboard",
     "ingot.web.explore.search",
+    "ingot.web.explore.suggestions",
     "ingot.web.explore.previews",
     "ingot.web.projects.home",
     "ingot.web.projects.new",

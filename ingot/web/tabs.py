@@ -25,6 +25,23 @@ TAB_ICONS = {
     "runners": "runner",
 }
 """Icons by the keys of the tabs."""
+TAB_LETTERS = {
+    "home": "o",
+    "code": "f",
+    "commits": "c",
+    "issues": "i",
+    "merge_requests": "m",
+    "pipelines": "p",
+    "packages": "k",
+    "wiki": "w",
+    "snippets": "s",
+    "members": "u",
+    "boards": "b",
+    "labels": "l",
+    "milestones": "t",
+    "settings": ",",
+}
+"""Keys that open the tabs after ``g``, those of GitLab where it has them."""
 
 
 def tab_elements(tabs: Iterable[tuple[str, str, str] | tuple[str, str, str, int | None]], current: str) -> Markup:
@@ -34,5 +51,7 @@ def tab_elements(tabs: Iterable[tuple[str, str, str] | tuple[str, str, str, int 
 
 def _tab(key: str, url: str, label: str, count: int | None = None, *, selected: bool) -> str:
     attributes = f'href="{escape(url)}"' + (' aria-current="page"' if selected else "")
+    if letter := TAB_LETTERS.get(key):
+        attributes += f' data-key="g {letter}"'
     number = f' <span class="number">{count}</span>' if count else ""
     return f"<a {attributes}>{icon_element(TAB_ICONS[key])} {escape(translate_label(label))}{number}</a>\n"

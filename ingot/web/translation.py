@@ -18,7 +18,7 @@ Translate = Callable[[str], str | None]
 _JINJA = r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}"
 _PART = re.compile(rf"({_JINJA}|<[a-zA-Z/!](?:{_JINJA}|[^<>{{]|\{{)*>)", re.DOTALL)
 _ATTRIBUTE = re.compile(
-    r"(?<=\s)(aria-label|placeholder|title|alt|hx-confirm|data-(?:confirm|busy|download|fold-all|copied))=\"((?:\{\{.*?\}\}|\{%.*?%\}|[^\"{])*)\"",
+    r"(?<=\s)(aria-label|placeholder|title|alt|hx-confirm|data-(?:confirm|label|busy|download|fold-all|copied))=\"((?:\{\{.*?\}\}|\{%.*?%\}|[^\"{])*)\"",
     re.DOTALL,
 )
 _LITERAL = re.compile(r"(?<![=!]= )\"([A-Z][^\"{}<>]*)\"(?! (?:[=!]=|in |not in ))")

@@ -44,6 +44,7 @@ OFF = {
 FILES = {
     "/-/diagram_frame",
     "/-/completions",
+    "/-/suggestions",
     "/:path/-/activity.atom",
     "/:path/-/issues.atom",
     "/groups/:path/-/issues.atom",

@@ -31,7 +31,7 @@ def find_file(visit: Visit) -> PageResponse:
     if "list" in visit.request.query:
         return _paths_as_json(names.paths[:_MAX_IN_BROWSER], zipped=visit.headers.takes_gzip)
     search = str(visit.request.query.get("search", "")).strip()[:_MAX_QUERY_LENGTH]
-    matches = _matching_paths(names.paths, search)
+    matches = matching_paths(names.paths, search)
     context: dict[str, Any] = {
         "location": location,
         "search": search,
@@ -54,7 +54,7 @@ def _paths_as_json(paths: list[str], *, zipped: bool) -> BytesResponse:
     return BytesResponse(body, "application/json", headers)
 
 
-def _matching_paths(paths: Sequence[str], search: str) -> list[str]:
+def matching_paths(paths: Sequence[str], search: str) -> list[str]:
     """Return the matching paths: matches in the file name first, then shorter paths before longer ones."""
     if not search:
         return list(paths)

@@ -19,7 +19,9 @@ from ingot.web.page_routes import Visit
 MAX_PROJECTS = 50
 MAX_MATCHES_PER_PROJECT = 50
 MAX_SECONDS = 5.0
-_FILTER = re.compile(r"(?<!\S)-?(?:filename|path|extension):\S+", re.IGNORECASE)
+_SHOWN_MATCHES = 3
+"""Matches of a file that are shown at once."""
+_FILTER = re.compile(r"(?<!\S)-?(?:filename|path|extension|language):\S+", re.IGNORECASE)
 
 
 class MatchedLine(msgspec.Struct):
@@ -31,12 +33,27 @@ class MatchedLine(msgspec.Struct):
 
 
 class MatchedFile(msgspec.Struct):
-    """File with the lines around its matches."""
+    """File with its matches, each with the lines around it."""
 
     project_id: int
     path: str
     ref: str
-    lines: list[MatchedLine]
+    matches: list[list[MatchedLine]]
+
+    @property
+    def first_lines(self) -> list[MatchedLine]:
+        """Return the lines of the first matches."""
+        return [line for match in self.matches[:_SHOWN_MATCHES] for line in match]
+
+    @property
+    def other_lines(self) -> list[MatchedLine]:
+        """Return the lines of the matches that are shown on request."""
+        return [line for match in self.matches[_SHOWN_MATCHES:] for line in match]
+
+    @property
+    def more(self) -> int:
+        """Return the number of matches that are shown on request."""
+        return max(len(self.matches) - _SHOWN_MATCHES, 0)
 
 
 class CodeSearch(msgspec.Struct):
@@ -47,7 +64,7 @@ class CodeSearch(msgspec.Struct):
     is_cut: bool
 
 
-def search_code_of_projects(visit: Visit, term: str, page: int) -> CodeSearch:
+def search_code_of_projects(visit: Visit, term: str, page: Page) -> CodeSearch:
     """Search the default branches of the most recently active projects that the user may see.
 
     The endpoint of each project checks the permission; projects whose code is hidden or damaged or takes too long are
@@ -72,7 +89,7 @@ def search_code_of_projects(visit: Visit, term: str, page: int) -> CodeSearch:
                 raise
             log_failure("repository unreadable", error, project_id=project.id)
     is_cut = searched < len(projects.items) or (projects.total or 0) > len(projects.items)
-    return CodeSearch(slice_page(matches, Page(page)), searched, is_cut)
+    return CodeSearch(slice_page(matches, page), searched, is_cut)
 
 
 def group_by_file(results: list[Any], term: str) -> list[MatchedFile]:
@@ -83,9 +100,14 @@ def group_by_file(results: list[Any], term: str) -> list[MatchedFile]:
     for match in results:
         key = match.project_id, match.ref, match.path
         file = files.setdefault(key, MatchedFile(match.project_id, match.path, match.ref, []))
-        for offset, line in enumerate(match.data.removesuffix("\n").split("\n")):
-            follows_gap = offset == 0 and bool(file.lines)
-            file.lines.append(MatchedLine(match.startline + offset, _marked(line, pattern), follows_gap))
+        lines = match.data.removesuffix("\n").split("\n")
+        follows = bool(file.matches)
+        file.matches.append(
+            [
+                MatchedLine(match.startline + offset, _marked(line, pattern), follows and offset == 0)
+                for offset, line in enumerate(lines)
+            ]
+        )
     return list(files.values())
 
 

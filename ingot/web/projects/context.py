@@ -69,8 +69,8 @@ class ProjectContext(msgspec.Struct, frozen=True):
             "project": self.project,
             "parent": self,
             "tab": tab,
-            "tabs": _tabs(self),
-            "new_pages": _new_pages(self),
+            "tabs": tabs_of(self),
+            "new_pages": new_pages_of(self),
         }
         return TemplateResponse(template, {**shared, **(context or {})}, status)
 
@@ -83,7 +83,7 @@ def project_context(visit: Visit) -> ProjectContext:
     return ProjectContext(visit, project)
 
 
-def _tabs(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
+def tabs_of(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
     """Return the tabs that the user has permission to see: key, URL, label and count."""
     url = parent.url
     tabs: list[tuple[str, str, str, int | None]] = [("home", url, "Project", None)]
@@ -120,7 +120,7 @@ def _open_merge_requests(parent: ProjectContext) -> int:
     return parent.visit.database.read(lambda db: open_merge_requests_total(db, parent.project.id))
 
 
-def _new_pages(parent: ProjectContext) -> list[tuple[str, str]]:
+def new_pages_of(parent: ProjectContext) -> list[tuple[str, str]]:
     """Return the forms for new objects of the project that the user has permission to submit: URL and label."""
     pages = []
     if parent.may(issues_api.create_issue):

@@ -128,6 +128,9 @@
     box.addEventListener("change", () => storage.setItem("keys", box.checked ? "on" : "off"));
   }));
 
+  /* When "g" was pressed, which begins a shortcut of two keys. */
+  let jumpedAt = 0;
+
   /* Activates the element whose data-key matches the pressed key, except while the user is typing. */
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") each(document, "details.menu[open]", closeMenu);
@@ -137,9 +140,11 @@
       return;
     }
     if (event.target.matches("input, textarea, select, [contenteditable]") || storage.getItem("keys") === "off") return;
-    const marked = `[data-key="${CSS.escape(event.key)}"]`;
-    /* The page's own action takes precedence over the one of the header. */
-    const target = document.querySelector(`main ${marked}`) || document.querySelector(marked);
+    const jump = Date.now() - jumpedAt < 1500 ? `g ${event.key}` : event.key;
+    jumpedAt = event.key === "g" && jump === "g" ? Date.now() : 0;
+    const marked = `[data-key="${CSS.escape(jump)}"]`;
+    /* The page's own action takes precedence over the one of the header, and so do the tabs of a project. */
+    const target = document.querySelector(`main ${marked}`) || document.querySelector(`.page-header ${marked}`) || document.querySelector(marked);
     if (!target) return;
     event.preventDefault();
     if (target.matches("input, textarea")) target.focus(); else target.click();
