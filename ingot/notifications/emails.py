@@ -106,6 +106,7 @@ def _sentence(context: MailContext) -> str:
         "merged": f"{actor} merged {reference}.",
         "reassigned": f"{actor} assigned {reference} to {assigned}.",
         "review_requested": f"{actor} requested your review of {reference}.",
+        "changes_requested": f"{actor} requested changes to {reference}.",
         "relabelled": f"{actor} added a label to {reference} that you are subscribed to.",
         "noted": f"{actor} commented on {reference}:",
         "mentioned": f"{actor} mentioned you in {reference}:",

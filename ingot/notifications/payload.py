@@ -7,7 +7,16 @@ import msgspec
 NOTIFY = "notify"
 
 NotificationType = Literal[
-    "opened", "closed", "reopened", "merged", "reassigned", "review_requested", "relabelled", "noted", "mentioned"
+    "opened",
+    "closed",
+    "reopened",
+    "merged",
+    "reassigned",
+    "review_requested",
+    "changes_requested",
+    "relabelled",
+    "noted",
+    "mentioned",
 ]
 _FLAGS = {
     "opened": "new",

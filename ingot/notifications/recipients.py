@@ -154,7 +154,7 @@ def _interested_users(
     label_subscribers = {user_id for (user_id,) in db.rows(_LABEL_SUBSCRIBERS, labels=list(notification.labels))}
     if notification.what == "mentioned":
         return InterestedUsers((), notification.people, (), (), unsubscribed)
-    if notification.what == "review_requested":
+    if notification.what in ("review_requested", "changes_requested"):
         return InterestedUsers(notification.people, (), (), (), unsubscribed)
     if notification.what == "relabelled":
         return InterestedUsers((), (), label_subscribers, (), unsubscribed)

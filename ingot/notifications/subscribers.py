@@ -51,6 +51,8 @@ def notify_of_subject(db: Connection, event: SubjectChanged) -> None:
         _enqueue_notification(db, "reassigned", subject, event.actor_id, people=people)
     if event.review_requested:
         _enqueue_notification(db, "review_requested", subject, event.actor_id, people=event.review_requested)
+    if event.changes_requested:
+        _enqueue_notification(db, "changes_requested", subject, event.actor_id, people=event.changes_requested)
     if event.labelled:
         _enqueue_notification(db, "relabelled", subject, event.actor_id, labels=event.labelled)
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project
 from tests.client import Api, Make, User
-from tests.factories import Project
+from tests.factories import Project, add_members
 from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
 
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 CHANGED = TEN.replace("line 3\n", "line three\nline three and a half\n")
@@ -163,3 +165,27 @@ def test_white_space_can_be_left_out(browser: Browser, opened: ReviewedRequest) 
     assert "No changes other than white space." in hidden
     assert "line three and a half" in hidden
     assert "White space hidden" in hidden
+
+
+def test_a_review_requests_changes_until_they_are_withdrawn_or_approved(
+    browser: Browser, api: Api, make: Make, project: Project, opened: ReviewedRequest
+) -> None:
+    reviewer = make.user(password=PASSWORD)
+    add_members(make, project, {reviewer: Level.DEVELOPER})
+    browser.signed_in_as(reviewer)
+    review = f"{opened.page}/review"
+    assert 'value="request_changes"' in browser.get(f"{opened.page}/diffs").text
+    fields = {"note[body]": "Not yet", "event": "request_changes"}
+    assert browser.submit(opened.page, review, does="post", fields=fields).status_code == 302
+    page = browser.get(opened.page).text
+    assert f"Changes were requested by @{reviewer.username}." in page
+    assert "Not ready to merge" in page and 'value="request_changes"' not in page
+    assert browser.submit(opened.page, review, does="post", fields={"event": "withdraw"}).status_code == 302
+    assert "Changes were requested" not in browser.get(opened.page).text
+    assert browser.submit(opened.page, review, does="post", fields={"event": "request_changes"}).status_code == 302
+    assert browser.submit(opened.page, review, does="post", fields={"event": "approve"}).status_code == 302
+    assert "Changes were requested" not in browser.get(opened.page).text
+
+
+def test_authors_are_not_offered_to_request_changes(browser: Browser, person: User, opened: ReviewedRequest) -> None:
+    assert 'value="request_changes"' not in browser.signed_in_as(person).get(opened.page).text

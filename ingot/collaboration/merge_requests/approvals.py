@@ -9,6 +9,7 @@ from ingot.accounts.users.commit_addresses import commit_user_ids
 from ingot.collaboration.merge_requests.approval_rules.state import approval_state
 from ingot.collaboration.merge_requests.approval_rules.views import ApprovalsView, approvals_view
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
+from ingot.collaboration.merge_requests.review_states import settle_change_request
 from ingot.collaboration.merge_requests.service import emit_merge_request_changed, lock_merge_request_row
 from ingot.collaboration.merge_requests.tables import MergeRequest, merge_request_approvals
 from ingot.core.access.actor import Actor
@@ -85,6 +86,8 @@ def approve(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
         raise Unauthenticated  # The specification demands 401 here.
     if db.run_counted(_APPROVE, merge_request=locked.id, user=actor.user_id, now=db.now) == 0:
         raise Unauthenticated
+    if locked.change_requests:
+        settle_change_request(db, locked, actor.user_id)
     emit_merge_request_changed(db, actor.user_id, locked, "approved")
 
 

@@ -6,7 +6,9 @@ import msgspec
 
 from ingot.core.events.bus import Event
 
-Action = Literal["opened", "updated", "closed", "reopened", "merged", "deleted", "approved", "unapproved"]
+Action = Literal[
+    "opened", "updated", "closed", "reopened", "merged", "deleted", "approved", "unapproved", "changes_requested"
+]
 
 
 class MergeRequestChanged(Event, frozen=True):

@@ -19,6 +19,7 @@ MergeObstacle = Literal[
     "ci_still_running",
     "discussions_not_resolved",
     "not_approved",
+    "requested_changes",
     "commits_status",
     "conflict",
     "need_rebase",
@@ -84,6 +85,8 @@ def obstacle_before_git(
         return "discussions_not_resolved"
     if unapproved:
         return "not_approved"
+    if merge_request.change_requests:
+        return "requested_changes"
     return None
 
 

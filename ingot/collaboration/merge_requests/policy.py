@@ -96,6 +96,12 @@ def may_approve(actor: Actor, access: Access, lookup: MergeRequestLookup) -> boo
     return actor.known and may_triage(actor, access, lookup.project)
 
 
+def may_request_changes(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
+    """Developers and reviewers, unless the project is archived."""
+    is_reviewer = actor.known and actor.user_id in lookup.reviewers and not lookup.project.archived
+    return is_reviewer or (actor.known and may_triage(actor, access, lookup.project))
+
+
 def may_change_approval_rules(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
     """Developers, unless the project is archived or does not allow approval rules of single merge requests."""
     if lookup.approval_options.disable_overriding_approvers_per_merge_request:

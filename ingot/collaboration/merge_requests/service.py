@@ -47,6 +47,10 @@ _COUNT = text(
     "INSERT INTO merge_request_counts (project_id, state, count) VALUES (:project, :state, :by) "
     "ON CONFLICT (project_id, state) DO UPDATE SET count = merge_request_counts.count + excluded.count"
 )
+_COUNT_CHANGE_REQUESTS = text(
+    "UPDATE merge_requests SET change_requests = (SELECT count(*) FROM merge_request_reviewers "
+    "WHERE merge_request_id = :merge_request AND state = 'requested_changes') WHERE id = :merge_request"
+)
 _REMOVE_USER = {
     table.name: delete(table).where(
         table.c.merge_request_id == bindparam("merge_request"), table.c.user_id == bindparam("user")
@@ -190,7 +194,15 @@ def set_assignees(db: Connection, project: Project, merge_request: MergeRequest,
 def set_reviewers(db: Connection, project: Project, merge_request: MergeRequest, requested: Sequence[int]) -> list[int]:
     """Set the reviewers among the users who may see the project; other users are ignored."""
     before = reviewers_of(db, [merge_request.id]).get(merge_request.id, [])
-    return _set_users(db, project, merge_request, merge_request_reviewers, before, requested)
+    after = _set_users(db, project, merge_request, merge_request_reviewers, before, requested)
+    if merge_request.change_requests and set(before) - set(after):
+        count_change_requests(db, merge_request.id)
+    return after
+
+
+def count_change_requests(db: Connection, merge_request_id: int) -> None:
+    """Store the number of reviewers who have requested changes."""
+    db.run(_COUNT_CHANGE_REQUESTS, merge_request=merge_request_id)
 
 
 def _set_users(

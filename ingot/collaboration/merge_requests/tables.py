@@ -59,6 +59,8 @@ merge_requests = Table(
     # Numbers of tasks in the description; null in rows that a previous version has written.
     number("task_count", nullable=True),
     number("completed_task_count", nullable=True),
+    # Number of reviewers who have requested changes, which block the merge; null counts as none.
+    number("change_requests", nullable=True),
     # Case-folded copies for searches.
     text("title_key"),
     text("description_key"),
@@ -114,6 +116,8 @@ merge_request_reviewers = Table(
     row_id(),
     reference("merge_request_id", "merge_requests.id"),
     reference("user_id", "users.id"),
+    # Result of the review besides an approval: "reviewed" or "requested_changes"; null before the first.
+    text("state", nullable=True),
     UniqueConstraint("merge_request_id", "user_id"),
     Index("ix_merge_request_reviewers_user_id", "user_id", "merge_request_id"),
     sqlite_autoincrement=True,
@@ -346,6 +350,7 @@ class MergeRequest(Record, frozen=True):
     deleted_at: Timestamp | None
     task_count: int | None
     completed_task_count: int | None
+    change_requests: int | None
 
 
 class DiffVersion(Record, frozen=True):

@@ -23,6 +23,8 @@ class SubjectChanged(Event, frozen=True):
     """The ids of users who are no longer assigned."""
     review_requested: tuple[int, ...] = ()
     """The ids of users who were newly asked for a review."""
+    changes_requested: tuple[int, ...] = ()
+    """The ids of users of whom a reviewer has requested changes."""
     labelled: tuple[int, ...] = ()
     """The ids of newly added labels."""
     newly_visible: bool = False

@@ -13,6 +13,7 @@ Action = Literal[
     "unmergeable",
     "directly_addressed",
     "review_requested",
+    "review_submitted",
     "merge_train_removed",
     "member_access_requested",
 ]

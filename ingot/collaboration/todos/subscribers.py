@@ -28,6 +28,7 @@ def update_todos_on_change(db: Connection, event: SubjectChanged) -> None:
         mark_todos_done(db, event.actor_id, subject.kind, subject.id)
     add_todos(db, event.assigned, event.actor_id, subject, "assigned")
     add_todos(db, event.review_requested, event.actor_id, subject, "review_requested")
+    add_todos(db, event.changes_requested, event.actor_id, subject, "review_submitted")
 
 
 @subscriptions.on(NoteAdded)

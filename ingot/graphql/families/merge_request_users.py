@@ -10,6 +10,7 @@ from sqlalchemy import select
 from ingot.accounts.users.queries import users_by_ids
 from ingot.accounts.users.tables import User
 from ingot.accounts.users.views import UserReference
+from ingot.collaboration.merge_requests import review_states as reviews
 from ingot.collaboration.merge_requests.approvals import approvers_by_merge_request
 from ingot.collaboration.merge_requests.policy import (
     MergeCandidate,
@@ -115,6 +116,19 @@ def has_approved(context: QueryContext, users: Sequence[InvolvedUser], _: Argume
     return _approvals(context, users)
 
 
+def _review_states(context: QueryContext, users: Sequence[InvolvedUser]) -> list[str | None]:
+    """Return for each user the result of the review besides an approval."""
+
+    def fetch(missing: Collection[int]) -> dict[int, dict[int, str]]:
+        states: defaultdict[int, dict[int, str]] = defaultdict(dict)
+        for (merge_request_id, user_id), state in context.read(lambda db: reviews.review_states(db, missing)).items():
+            states[merge_request_id][user_id] = state
+        return states
+
+    found = context.load("review states", {user.merge_request.id for user in users}, fetch)
+    return [(found[user.merge_request.id] or {}).get(user.id) for user in users]
+
+
 def _is_reviewer(user: InvolvedUser) -> bool:
     return any(reviewer.id == user.id for reviewer in user.merge_request.reviewers)
 
@@ -122,18 +136,21 @@ def _is_reviewer(user: InvolvedUser) -> bool:
 @resolvers.batch("UserMergeRequestInteraction.reviewState")
 def review_states(context: QueryContext, users: Sequence[InvolvedUser], _: Arguments) -> list[str | None]:
     """Return the states that REST returns with reviewers; null for users who are no reviewers."""
-    approved = _approvals(context, users)
+    approved, states = _approvals(context, users), _review_states(context, users)
     return [
-        ("APPROVED" if has_approved else "UNREVIEWED") if _is_reviewer(user) else None
-        for user, has_approved in zip(users, approved, strict=True)
+        ("APPROVED" if has_approved else (state or "unreviewed").upper()) if _is_reviewer(user) else None
+        for user, has_approved, state in zip(users, approved, states, strict=True)
     ]
 
 
 @resolvers.batch("UserMergeRequestInteraction.reviewed")
 def have_reviewed(context: QueryContext, users: Sequence[InvolvedUser], _: Arguments) -> list[bool]:
-    """Return whether users are reviewers who have finished their review, which is their approval."""
-    approved = _approvals(context, users)
-    return [has_approved and _is_reviewer(user) for user, has_approved in zip(users, approved, strict=True)]
+    """Return whether users are reviewers who have finished their review."""
+    approved, states = _approvals(context, users), _review_states(context, users)
+    return [
+        (has_approved or state is not None) and _is_reviewer(user)
+        for user, has_approved, state in zip(users, approved, states, strict=True)
+    ]
 
 
 @resolvers.batch("UserMergeRequestInteraction.canMerge")

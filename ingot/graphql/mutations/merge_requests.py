@@ -176,6 +176,17 @@ def unapprove_merge_request(context: QueryContext, sent: Input) -> dict[str, Any
     return {"merge_request": _find(context, sent)}
 
 
+@resolvers.mutation("mergeRequestRequestChanges")
+def request_changes(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Request changes, which blocks the merge until the caller approves."""
+    context.call(f"POST {_ROUTE}/notes", {"body": "/request_changes"}, **_path(sent))
+    subject, reviewers = _find(context, sent), context.call(f"GET {_ROUTE}/reviewers", **_path(sent))
+    states = {reviewer.user.id: reviewer.state for reviewer in reviewers}
+    if states.get(context.actor.user_id) != "requested_changes":
+        raise Denied
+    return {"merge_request": subject}
+
+
 @resolvers.mutation("mergeRequestRebase")
 def rebase_merge_request(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Rebase the source branch."""

@@ -48,6 +48,7 @@ _MERGE_REQUEST: dict[str, QuickAction] = {
     "merge": QuickAction("Merge when the pipeline succeeds"),
     "approve": QuickAction("Approve"),
     "unapprove": QuickAction("Revoke the approval"),
+    "request_changes": QuickAction("Request changes, which blocks the merge"),
 }
 QUICK_ACTIONS: Mapping[str, Mapping[str, QuickAction]] = {
     "issue": dict(sorted((_SHARED | _ISSUE).items())),

@@ -17,6 +17,7 @@ ACTIONS = {
     "unmergeable": "cannot merge",
     "merge_train_removed": "was removed from the merge train:",
     "review_requested": "asks you to review",
+    "review_submitted": "requested changes on",
 }
 TYPES = {"Issue": "Issues", "MergeRequest": "Merge requests", "Commit": "Commits"}
 

@@ -2,11 +2,12 @@
 
 import shlex
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.merge import stack_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, newest_version
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView, MergeRequestView
@@ -24,6 +25,15 @@ from ingot.web.projects.clone_urls import clone_urls
 from ingot.web.projects.context import ProjectContext, project_context
 
 
+class OwnReview(NamedTuple):
+    """Results that the viewer may give to a review besides a comment and an approval."""
+
+    may_request: bool
+    """Whether the viewer may request changes."""
+    has_requested: bool
+    """Whether the viewer has requested changes, and may withdraw this."""
+
+
 class MergeRequestContext:
     """Merge request as seen by one viewer."""
 
@@ -38,6 +48,26 @@ class MergeRequestContext:
         """Return the view of the API."""
         view: MergeRequestDetailView = self.discussable.ask(merge_requests_api.get_merge_request)
         return view
+
+    @cached_property
+    def change_requests(self) -> list[str]:
+        """Return the usernames of the reviewers who have requested changes."""
+        if not self.lookup.merge_request.change_requests:
+            return []
+        reviewers = self.discussable.ask(merge_request_discussions_api.list_reviewers)
+        return [each.user.username for each in reviewers if each.state == "requested_changes"]
+
+    @property
+    def own_review(self) -> OwnReview:
+        """Return the results that the viewer may give."""
+        viewer, lookup = self.visit.viewer, self.lookup
+        if viewer.user is None or lookup.merge_request.state != "opened":
+            return OwnReview(may_request=False, has_requested=False)
+        is_author = lookup.merge_request.author_id == viewer.user.id and viewer.user.id not in lookup.reviewers
+        return OwnReview(
+            may_request=not is_author and policy.may_request_changes(viewer.actor, lookup.access, lookup),
+            has_requested=viewer.user.username in self.change_requests,
+        )
 
     @cached_property
     def stack(self) -> list[MergeRequestView]:

@@ -221,6 +221,9 @@ def _rule_reasons(merge_request: MergeRequestContext) -> list[str]:
     merge_request_row = merge_request.lookup.merge_request
     if merge_request.visit.database.read(lambda db: lacks_approvals(db, merge_request_row, project.options)):
         reasons.append("Required approvals are missing.")
+    if merge_request.change_requests:
+        names = ", ".join(f"@{name}" for name in merge_request.change_requests)
+        reasons.append(f"Changes were requested by {names}.")
     pipeline = view.head_pipeline
     if (
         required.only_allow_merge_if_pipeline_succeeds

@@ -27,6 +27,10 @@ from ingot.web.page_routes import (
 pages = PageRoutes()
 _MAX_PATH_LENGTH = 4_096
 _MAX_DIGEST_LENGTH = 64
+_REVIEW_PARAMS: dict[str, dict[str, Any]] = {
+    "request_changes": {"reviewer_state": "requested_changes"},
+    "withdraw": {"reviewer_state": "reviewed"},
+}
 
 
 @pages.post(
@@ -100,14 +104,14 @@ def delete_draft(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/review", notice="Review submitted.")
 def submit_review(visit: Visit) -> PageResponse:
-    """Publish the draft notes and the summary, and approve the version that the viewer has seen if requested."""
+    """Publish the draft notes and the summary, and record the result: an approval, or a request for changes."""
     merge_request = merge_request_context(visit)
     discussable, form = merge_request.discussable, visit.request.form
     summary = form_field(form, "note", "body")
     try:
         if summary.strip():
             discussable.ask(reviews_api.create_draft_note, {"note": summary})
-        discussable.ask(reviews_api.publish_draft_notes)
+        discussable.ask(reviews_api.publish_draft_notes, _REVIEW_PARAMS.get(str(form.get("event")), {}))
         if form.get("event") == "approve":
             discussable.ask(merge_request_discussions_api.approve_merge_request, approval_params(form))
     except ACTION_ERRORS as error:

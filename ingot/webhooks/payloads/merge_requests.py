@@ -2,9 +2,11 @@
 
 from ingot.accounts.users.queries import users_by_ids
 from ingot.collaboration.labels.queries import labels_of
+from ingot.collaboration.merge_requests.approvals import approvers_of
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.mergeability import cached_mergeability
 from ingot.collaboration.merge_requests.queries import assignees_and_reviewers_of
+from ingot.collaboration.merge_requests.review_states import review_states
 from ingot.collaboration.merge_requests.stacks.tree import stack_positions
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.views import merge_status, stack_view
@@ -33,6 +35,7 @@ MERGE_REQUEST_ACTIONS = {
     "merged": "merge",
     "approved": "approved",
     "unapproved": "unapproved",
+    "changes_requested": "update",
 }
 # Changes that the payload omits or represents by another attribute.
 _SILENT_ACTIONS = ("head_oid", "merge_when_pipeline_succeeds")
@@ -70,8 +73,18 @@ def merge_request_payload(
     if assignees:
         payload |= {"assignee": assignees[0], "assignees": assignees}
     if reviewers:
-        payload["reviewers"] = reviewers
+        payload["reviewers"] = _with_states(db, merge_request, reviewers)
     return payload
+
+
+def _with_states(db: Connection, merge_request: MergeRequest, reviewers: list[Payload]) -> list[Payload]:
+    """Add the results of their reviews to the reviewers."""
+    approvers, states = approvers_of(db, merge_request.id), review_states(db, [merge_request.id])
+
+    def state(user_id: int) -> str:
+        return "approved" if user_id in approvers else states.get((merge_request.id, user_id), "unreviewed")
+
+    return [{**reviewer, "state": state(reviewer["id"])} for reviewer in reviewers]
 
 
 def merge_request_subject(db: Connection, context: EventContext, merge_request: MergeRequest) -> Payload:

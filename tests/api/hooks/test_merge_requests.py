@@ -111,6 +111,13 @@ def test_events_from_opening_to_merging(
     assert api.post(f"{project.url}/merge_requests/1/approve", other).status_code == 201
     approved = hooked.next()
     assert (approved["object_attributes"]["action"], approved["user"]["id"]) == ("approved", other.id)
+    assert api.post(f"{project.url}/merge_requests/1/notes", other, body="/request_changes").status_code == 202
+    requested = hooked.next()
+    assert (requested["object_attributes"]["action"], requested["user"]["id"]) == ("update", other.id)
+    assert [(each["id"], each["state"]) for each in requested["reviewers"]] == [(other.id, "requested_changes")]
+    assert [each["id"] for each in requested["changes"]["reviewers"]["current"]] == [other.id]
+    assert api.post(f"{project.url}/merge_requests/1/approve", other).status_code == 201
+    assert hooked.next()["reviewers"][0]["state"] == "approved"
     assert api.post(f"{project.url}/merge_requests/1/notes", make.root, body="/label ~a\n/title Two").status_code == 202
     assert hooked.next()["changes"].keys() == {"title", "labels"}
 

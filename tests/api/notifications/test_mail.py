@@ -224,6 +224,18 @@ def test_reviewers_who_are_added_later(api: Api, make: Make, box: Mailbox) -> No
     assert _recipients(box) == set()
 
 
+def test_authors_hear_of_requests_for_changes(api: Api, make: Make, box: Mailbox) -> None:
+    author, reviewer = make.user(), make.user()
+    project = filled_project(make, author, members={reviewer: Level.DEVELOPER})
+    url = f"{project.url}/merge_requests/{make_merge_request(make, project, author)['iid']}"
+    box.receive()
+    sent = {"reviewer_state": "requested_changes"}
+    assert api.post(f"{url}/draft_notes/bulk_publish", reviewer, **sent).status_code == 204
+    ((to, mail),) = box.receive()
+    assert to == author.email
+    assert "requested changes to merge request" in text_of(mail)
+
+
 def test_label_subscribers(api: Api, make: Make, box: Mailbox) -> None:
     author, follower = make.user(), make.user()
     project = make_project(make, author, visibility="public")

@@ -204,9 +204,9 @@ DISCUSSIONS = _DISCUSSIONS._replace(begin=create_discussion, edit_note=edit_disc
     returns=list[ReviewerView],
 )
 def list_reviewers(call: Call, lookup: MergeRequestLookup) -> list[ReviewerView]:
-    """List the reviewers of a merge request, and whether they have approved it."""
+    """List the reviewers of a merge request, and the results of their reviews."""
     approvers = approvals.approvers_of(call.db, lookup.merge_request.id)
-    return reviewer_views(call.db, lookup.reviewers, approvers, call.origin.base)
+    return reviewer_views(call.db, lookup.merge_request.id, lookup.reviewers, approvers, call.origin.base)
 
 
 @routes.post(

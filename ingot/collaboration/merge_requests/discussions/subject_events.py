@@ -7,6 +7,7 @@ from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.queries import assignees_and_reviewers_of, merge_request_by_id
 from ingot.collaboration.merge_requests.service import subject_of
+from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.participants.events import Action, SubjectChanged
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions, emit
@@ -29,6 +30,7 @@ def emit_subject_changed(db: Connection, event: MergeRequestChanged) -> None:
             users.get(merge_request.id, []) for users in assignees_and_reviewers_of(db, [merge_request.id])
         )
         labels = [label.id for label in labels_of(db, KIND, [merge_request.id]).get(merge_request.id, [])]
+    requests_changes = event.action == "changes_requested"
     text_changed = opened or event.changes.keys() & {"title", "description"}
     emit(
         db,
@@ -40,10 +42,20 @@ def emit_subject_changed(db: Connection, event: MergeRequestChanged) -> None:
             new_text=f"{merge_request.description or ''}\n\n{merge_request.title}" if text_changed else None,
             assigned=tuple(changed_id for changed_id in after if changed_id not in before),
             unassigned=tuple(changed_id for changed_id in before if changed_id not in after),
-            review_requested=tuple(changed_id for changed_id in reviewers if changed_id not in reviewers_before),
+            review_requested=tuple(
+                changed_id
+                for changed_id in reviewers
+                if changed_id not in reviewers_before and (changed_id != event.actor_id or not requests_changes)
+            ),
+            changes_requested=_people_to_change(merge_request, event) if requests_changes else (),
             labelled=tuple(changed_id for changed_id in labels if changed_id not in labels_before),
         ),
     )
+
+
+def _people_to_change(merge_request: MergeRequest, event: MergeRequestChanged) -> tuple[int, ...]:
+    """Return the author, who should change the merge request, unless the author requested it."""
+    return (merge_request.author_id,) if merge_request.author_id != event.actor_id else ()
 
 
 def _action(event: MergeRequestChanged) -> Action:

@@ -27,7 +27,13 @@ from ingot.collaboration.subjects import Subject
 from ingot.core.db.connection import Connection
 
 ChangeRecorder = Callable[[Connection, Any, Subject, Change], None]
-_APPROVAL_TEXTS = {"approved": "approved this merge request", "unapproved": "unapproved this merge request"}
+_APPROVAL_TEXTS = {
+    "approved": "approved this merge request",
+    "unapproved": "unapproved this merge request",
+    "changes_requested": "requested changes",
+}
+_NOTE_ACTIONS = {"changes_requested": "requested_changes"}
+"""Names of system notes by event, where they differ."""
 
 
 def record_opening(db: Connection, event: MergeRequestChanged, merge_request: MergeRequest) -> None:
@@ -46,7 +52,9 @@ def record_changes(db: Connection, event: MergeRequestChanged, merge_request: Me
         if name in changes:
             record(db, event, subject, changes[name])
     if event.action in _APPROVAL_TEXTS:
-        add_system_note(db, event.actor_id, subject, _APPROVAL_TEXTS[event.action], event.action)
+        add_system_note(
+            db, event.actor_id, subject, _APPROVAL_TEXTS[event.action], _NOTE_ACTIONS.get(event.action, event.action)
+        )
 
 
 def _record_title(db: Connection, event: MergeRequestChanged, subject: Subject, change: Change) -> None:

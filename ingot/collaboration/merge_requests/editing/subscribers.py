@@ -4,6 +4,7 @@ from sqlalchemy import bindparam, select, update
 
 from ingot.accounts.users.events import UserDeleting
 from ingot.collaboration.merge_requests.editing.service import remove_merge_request_relations
+from ingot.collaboration.merge_requests.review_states import settle_change_requests_of
 from ingot.collaboration.merge_requests.tables import MERGE_REQUEST_COLUMNS, MergeRequest, merge_requests
 from ingot.collaboration.milestones.events import MilestonesMerging
 from ingot.collaboration.planning.milestones import MilestoneReferences
@@ -44,6 +45,7 @@ def replace_milestones_of_namespace(db: Connection, event: NamespaceMoved) -> No
 @subscriptions.on(UserDeleting)
 def reassign_merge_requests(db: Connection, event: UserDeleting) -> None:
     """Reassign the user's merge requests to the placeholder user, or remove their relations for a hard deletion."""
+    settle_change_requests_of(db, event.user_id)
     if not event.hard:
         db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)
         return

@@ -43,6 +43,7 @@ _REASONS: dict[MergeObstacle, str] = {
     "ci_still_running": "The pipeline is still running.",
     "discussions_not_resolved": "All discussions must be resolved first.",
     "not_approved": "The merge request must be approved first.",
+    "requested_changes": "A reviewer has requested changes.",
     "commits_status": "Branch cannot be merged: it has no new commits, or one of its branches does not exist.",
     "conflict": "Branch cannot be merged",
     "need_rebase": "Branch cannot be merged: it must be rebased first.",

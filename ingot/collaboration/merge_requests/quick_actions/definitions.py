@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from ingot.collaboration.merge_requests.approvals import approve, approvers_of, is_excluded_committer, unapprove
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, is_draft, remove_draft_prefix
 from ingot.collaboration.merge_requests.editing import service
-from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve, may_request_changes
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_duplicate_or_none
 from ingot.collaboration.merge_requests.quick_actions.merge import can_be_merged, schedule_merge
+from ingot.collaboration.merge_requests.review_states import record_review
 from ingot.collaboration.merge_requests.service import lock_merge_request_row
 from ingot.collaboration.planning.quick_actions import add_time_tracking
 from ingot.collaboration.quick_actions.command_context import CommandContext, CommandRegistry
@@ -158,6 +159,27 @@ def _unapprove(db: Connection, actor: Actor, lookup: MergeRequestLookup) -> None
     locked = lock_merge_request_row(db, lookup.merge_request)
     if actor.user_id in approvers_of(db, locked.id):
         unapprove(db, actor, locked)
+
+
+@MERGE_REQUEST_COMMANDS.on("request_changes")
+def request_changes(context: MergeRequestCommandContext, _: str) -> str | None:
+    """Request changes as the result of the caller's review, which blocks the merge."""
+    lookup = context.lookup
+    if lookup is None or lookup.merge_request.state != "opened":
+        return None
+    is_author = lookup.merge_request.author_id == context.actor.user_id
+    if not may_request_changes(context.actor, lookup.access, lookup) or (
+        is_author and context.actor.user_id not in lookup.reviewers
+    ):
+        return None
+
+    def request(db: Connection, _: Subject) -> None:
+        # Another quick action or a concurrent request may have closed it.
+        if lock_merge_request_row(db, lookup.merge_request).state == "opened":
+            record_review(db, context.actor, lookup, "requested_changes")
+
+    context.effects.append(request)
+    return "Requested changes to this merge request."
 
 
 def _tip(store: RepositoryStore, key: str, branch: str) -> str | None:

@@ -3,22 +3,26 @@
 from collections.abc import Sequence
 
 from ingot.collaboration.merge_requests.discussions.api import merge_request_subject_in_path
+from ingot.collaboration.merge_requests.policy import may_request_changes
 from ingot.collaboration.merge_requests.queries import find_merge_request
+from ingot.collaboration.merge_requests.review_states import record_review
 from ingot.collaboration.merge_requests.reviews import policy, queries, service, write_draft
 from ingot.collaboration.merge_requests.reviews.params import (
     ApplySuggestion,
     ApplySuggestions,
     CreateDraftNote,
     EditDraftNote,
+    PublishDraftNotes,
 )
 from ingot.collaboration.merge_requests.reviews.queries import SuggestionSet
 from ingot.collaboration.merge_requests.reviews.suggested_commits import apply_suggestions
 from ingot.collaboration.merge_requests.reviews.views import DraftNoteView, draft_note_view
 from ingot.collaboration.merge_requests.tables import DraftNote
+from ingot.collaboration.notes.params import WriteNote
 from ingot.collaboration.notes.policy import may_write_notes
 from ingot.collaboration.notes.views import SuggestionView, suggestion_view
 from ingot.collaboration.subjects import SubjectAccess
-from ingot.core.access.rules import signed_in
+from ingot.core.access.rules import require, signed_in
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
@@ -110,9 +114,18 @@ def publish_draft_note(call: Call, subject_access: SubjectAccess) -> None:
     returns=None,
     status=204,
 )
-def publish_draft_notes(call: Call, subject_access: SubjectAccess) -> None:
-    """Publish all draft notes of the caller on a merge request."""
+def publish_draft_notes(call: Call, subject_access: SubjectAccess, params: PublishDraftNotes) -> None:
+    """Publish all draft notes of the caller on a merge request, with a summary and the result of the review."""
+    lookup = find_merge_request(call.db, call.actor, call.path["id"], call.path["merge_request_iid"])
+    if params.reviewer_state is not None:
+        require(may_request_changes(call.actor, lookup.access, lookup))
     _publish(call, subject_access, queries.own_drafts(call.db, call.actor, subject_access.subject.id or 0))
+    if params.note.strip():
+        summary = WriteNote(body=params.note, internal=params.internal)
+        store = repository_store(call.settings)
+        service.publish_summary(call.db, store, call.actor, lookup, subject_access, summary)
+    if params.reviewer_state is not None:
+        record_review(call.db, call.actor, lookup, params.reviewer_state)
 
 
 @routes.put("/suggestions/:id/apply", may=signed_in, returns=SuggestionView, staged=True)

@@ -1,6 +1,6 @@
 """Request parameters of draft notes and suggestions."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -23,6 +23,14 @@ class EditDraftNote(Params):
 
     note: str = ""
     position: PositionParams | None = None
+
+
+class PublishDraftNotes(Params):
+    """A summary and the result of a review."""
+
+    note: str = ""
+    internal: bool = False
+    reviewer_state: Literal["reviewed", "requested_changes"] | None = None
 
 
 class ApplySuggestion(Params):

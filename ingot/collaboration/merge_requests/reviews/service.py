@@ -104,6 +104,22 @@ def publish_drafts(
             execute_commands(db, store, actor, lookup, commands, None)
 
 
+def publish_summary(
+    db: Connection,
+    store: RepositoryStore,
+    actor: Actor,
+    lookup: MergeRequestLookup,
+    subject_access: SubjectAccess,
+    params: WriteNote,
+) -> None:
+    """Write the summary of a review as a note, and execute its quick actions."""
+    body, commands = extract_commands(params.body, MERGE_REQUEST_COMMANDS.names)
+    if body:
+        write_note(db, actor, subject_access, msgspec.structs.replace(params, body=body))
+    if commands:
+        execute_commands(db, store, actor, lookup, commands, None)
+
+
 def _publish(
     db: Connection,
     actor: Actor,
