@@ -1,9 +1,11 @@
 """Endpoints of invitations, declared for groups and for projects."""
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from ingot.core.access.actor import Actor
 from ingot.core.api.routes import Call, Routes
+from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.projects.invitations import queries, service
 from ingot.projects.invitations.params import EditInvitation, Invite, ListInvitations
@@ -20,6 +22,8 @@ class InvitationHandlers(NamedTuple):
     invite: Callable[..., InviteResultView]
     edit_invitation: Callable[..., InvitationView]
     revoke_invitation: Callable[..., None]
+    resend_invitation: Callable[[Connection, Actor, Any, str], None]
+    """Sends the mail of a pending invitation again; not an endpoint, since GitLab has none for it."""
 
 
 def invitation_routes(
@@ -55,4 +59,9 @@ def invitation_routes(
         pending = queries.find_invitation(call.db, source, call.path["email"])
         service.revoke_invitation(call.db, call.actor, access, pending)
 
-    return InvitationHandlers(list_invitations, invite, edit_invitation, revoke_invitation)
+    def resend_invitation(db: Connection, actor: Actor, found: P, email: str) -> None:
+        access, source = endpoints.access(db, actor, found), endpoints.source(found)
+        pending = queries.find_invitation(db, source, email)
+        service.resend_invitation(db, actor, access, source, name(found), pending)
+
+    return InvitationHandlers(list_invitations, invite, edit_invitation, revoke_invitation, resend_invitation)

@@ -160,6 +160,24 @@ def revoke_invitation(db: Connection, actor: Actor, access: Access, invitation: 
     db.delete(invitations, invitation.id)
 
 
+def resend_invitation(
+    db: Connection, actor: Actor, access: Access, source: MemberSource, source_name: str, invitation: Invitation
+) -> None:
+    """Send the mail of a pending invitation again, with a new link that is valid as long as that of a new one.
+
+    Raises Denied if the level is higher than the caller's own, and Throttled after too many mails.
+    """
+    check_level(actor, access, source, invitation.access_level)
+    if source.kind == "project":
+        require_unlocked_members(db, source.namespace_id)
+    inviter = find_user(db, actor.user_id)
+    count_within_limit(db, f"invitation mail of {inviter.id}", MAX_MAILS, _HOUR_SECONDS)
+    count_within_limit(db, f"invitation mail to {invitation.email}", MAX_MAILS_TO_ADDRESS, _HOUR_SECONDS)
+    token = secrets.token_urlsafe(24)
+    db.update(invitations, invitation.id, digest=db.vault.digest(token), created_at=db.now)
+    _send_invitation(db, inviter, source, source_name, invitation.email, invitation.access_level, token)
+
+
 def decline_invitation(db: Connection, invitation: Invitation) -> None:
     """Delete an invitation that its recipient does not want."""
     db.delete(invitations, invitation.id)

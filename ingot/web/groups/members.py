@@ -54,6 +54,7 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
     pages.delete(f"{prefix}/groups/:group", notice="Sharing with the group ended.")(acting(_unshare))
     pages.post(f"{prefix}/invitations", notice="Invited.")(acting(_invite))
     pages.delete(f"{prefix}/invitations/:email", notice="Invitation revoked.")(acting(_revoke_invitation))
+    pages.post(f"{prefix}/invitations/:email/resend", notice="Invitation sent again.")(acting(_resend_invitation))
     pages.put(f"{prefix}/:user", notice="Member saved.")(acting(_change))
     pages.delete(f"{prefix}/:user", notice="Member removed.")(acting(_remove))
     pages.post(f"{prefix}/:user/approve", notice="Access request approved.")(acting(_approve))
@@ -129,6 +130,20 @@ def _revoke_invitation(parent: ProjectOrGroupContext) -> PageResponse:
     email = parent.visit.request.path["email"]
     revoke_invitation = invitation_endpoints(parent).revoke_invitation
     return _submit(parent, "invitations", {}, lambda: parent.ask(revoke_invitation, email=email))
+
+
+def _resend_invitation(parent: ProjectOrGroupContext) -> PageResponse:
+    email, actor, invitations = (
+        parent.visit.request.path["email"],
+        parent.visit.viewer.actor,
+        invitation_endpoints(parent),
+    )
+
+    def act() -> None:
+        invited_into = parent.find(invitations.edit_invitation, email=email)
+        parent.visit.database.write(lambda db: invitations.resend_invitation(db, actor, invited_into, email))
+
+    return _submit(parent, "invitations", {}, act)
 
 
 def _share(parent: ProjectOrGroupContext) -> PageResponse:

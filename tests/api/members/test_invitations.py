@@ -294,7 +294,7 @@ def test_the_members_page_shows_and_revokes_invitations(api: Api, make: Make, br
     assert again.status_code == 422 and "already been taken" in again.text
     shown = browser.get(page).text
     assert address in shown and "Pending invitations" in shown
-    action = re.search(rf'action="({re.escape(page)}/invitations/[^"]+)"', shown)
+    action = re.search(rf'action="({re.escape(page)}/invitations/[^"]+(?<!/resend))"', shown)
     assert action
     assert browser.submit(page, action[1]).status_code == 302
     assert address not in browser.get(page).text
@@ -302,6 +302,38 @@ def test_the_members_page_shows_and_revokes_invitations(api: Api, make: Make, br
     browser.submit("/", "/users/sign_out")
     browser.sign_in(developer.username, PASSWORD)
     assert address not in browser.get(page).text
+
+
+@KINDS
+def test_an_invitation_is_sent_again_with_a_new_link(
+    api: Api, make: Make, instance: Instance, browser: Browser, kind: str
+) -> None:
+    owner, developer = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    source = _source(make, kind, owner, {developer: 30})
+    page = f"/{source.path}/-/project_members" if kind == "project" else f"/groups/{source.path}/-/group_members"
+    address = _address(make)
+    first = _invite_by_mail(api, instance, source, owner, address)
+    action = f"{page}/invitations/{address.replace('@', '%40')}/resend"
+    browser.sign_in(owner.username, PASSWORD)
+    with mailbox(instance) as box:
+        assert browser.submit(page, action).status_code == 302
+        (mail,) = box.to(address)
+    assert "Invitation sent again." in browser.get(page).text
+    second = _link(text_of(mail))
+    assert second != first and browser.get(first).status_code == 404
+    assert "Developer" in browser.get(second).text
+    for _ in range(3):
+        assert browser.submit(page, action).status_code == 302
+    assert browser.submit(page, action).status_code == 422, "Five mails to an address in an hour."
+    token = browser.token()
+    unknown = f"{page}/invitations/nobody%40example.org/resend"
+    assert browser.post(unknown, data={"authenticity_token": token}).status_code == 422
+    browser.submit("/", "/users/sign_out")
+    browser.sign_in(developer.username, PASSWORD)
+    refused = browser.post(action, data={"authenticity_token": browser.token()})
+    assert refused.status_code in (403, 404, 422)
+    with mailbox(instance) as box:
+        assert list(box.to(address)) == []
 
 
 def test_invitations_end_with_their_source_and_a_list_has_a_fixed_cost(api: Api, make: Make) -> None:
