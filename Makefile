@@ -28,11 +28,11 @@ replace-venv:
 
 setup: .venv/.dev ## Install all dependencies, including those of tests and checks
 
-.venv/.run: requirements.lock pyproject.toml scripts/setup
+.venv/.run: requirements.lock pyproject.toml pytest-ingot/pyproject.toml scripts/setup
 	PYTHON=$(PYTHON) sh scripts/setup requirements.lock
 	@touch $@
 
-.venv/.dev: requirements-dev.lock pyproject.toml scripts/setup
+.venv/.dev: requirements-dev.lock pyproject.toml pytest-ingot/pyproject.toml scripts/setup
 	PYTHON=$(PYTHON) sh scripts/setup requirements-dev.lock
 	@touch .venv/.run $@
 

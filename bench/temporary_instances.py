@@ -9,7 +9,7 @@ import urllib.request
 from typing import NamedTuple
 
 from bench.process import cpu_seconds, proportional_memory
-from ingot.testing import Server
+from pytest_ingot import Server
 
 _ROUNDS = 3
 _SMALL = {"projects": [{"path": f"project-{number}", "issues": [{"title": "One"}]} for number in range(5)]}

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from ingot.core.settings import Settings, url_host
+from ingot.core.settings import Settings, local_host, url_host
 
 
 class ReadyReport(NamedTuple):
@@ -34,7 +34,7 @@ def add_ready_options(parser: argparse.ArgumentParser) -> None:
 
 def ready_report(settings: Settings, url: str, *, serves_ssh: bool, testing_secret: str | None = None) -> ReadyReport:
     """Return the report of a server with these settings."""
-    ssh = f"ssh://git@{url_host(settings.host)}:{settings.ssh_port}" if serves_ssh else None
+    ssh = f"ssh://git@{url_host(local_host(settings.host))}:{settings.ssh_port}" if serves_ssh else None
     return ReadyReport(url, settings.root_token or None, ssh, testing_secret, os.getpid())
 
 

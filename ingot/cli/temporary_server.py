@@ -12,7 +12,7 @@ from ingot.cli.listeners import listen, listen_for_sites
 from ingot.cli.options import prepare_instance
 from ingot.cli.ready_report import ready_report, write_report
 from ingot.core.log import Log, route_logging
-from ingot.core.settings import InvalidSetting, Settings, is_loopback, url_host
+from ingot.core.settings import InvalidSetting, Settings, is_loopback, local_host, url_host
 from ingot.core.version import product_version
 from ingot.server.sockets import SiteSockets
 
@@ -27,7 +27,7 @@ def add_testing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--testing",
         action="store_true",
-        help="implies --ephemeral; serve the control endpoints below /-/testing/, on a loopback address only",
+        help="implies --ephemeral; serve the control endpoints below /-/testing/; without a secret, on loopback only",
     )
     parser.add_argument(
         "--profile", choices=("9.4", "current"), help="with --testing: behaviour where versions of GitLab differ"
@@ -45,8 +45,10 @@ def require_valid_options(settings: Settings, arguments: argparse.Namespace) -> 
         if arguments.deterministic or settings.profile != "9.4":
             raise InvalidSetting("--deterministic and --profile need --testing")
         return
-    if not is_loopback(settings.host):
-        raise InvalidSetting("--testing needs a loopback address as its host, such as 127.0.0.1")
+    if not is_loopback(settings.host) and not settings.testing_secret:
+        raise InvalidSetting(
+            "--testing needs a loopback address as its host, such as 127.0.0.1, or a secret in INGOT_TESTING_SECRET"
+        )
     if settings.database_url or settings.runner:
         raise InvalidSetting("--testing uses its own SQLite database and no runner of its own")
     if settings.repository_storages or settings.s3_bucket:
@@ -91,7 +93,7 @@ def _serve(
     settings.run.mkdir(mode=0o700, exist_ok=True)
     secret, front, process = _application(settings, arguments, log, ssh_listener)
     gc.enable()
-    url = f"http://{url_host(settings.host)}:{settings.port}"
+    url = f"http://{url_host(local_host(settings.host))}:{settings.port}"
     (settings.run / "address").write_text(f"{url}\n")
     if sites.http is not None:
         (settings.run / "pages_port").write_text(f"{settings.pages_port}\n")
@@ -124,7 +126,7 @@ def _application(
     from ingot.server.test_control.frontend import TestFrontend
     from ingot.server.test_control.randomness import StableSecrets
 
-    secret = secrets.token_urlsafe(24)
+    secret = settings.testing_secret or secrets.token_urlsafe(24)
     stable_secrets = StableSecrets() if arguments.deterministic else None
     if stable_secrets is not None:
         stable_secrets.install()

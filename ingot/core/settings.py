@@ -131,6 +131,11 @@ class Settings:
     profile: str = _setting(
         "Behaviour where versions of GitLab differ: 9.4 or current; only with ingot serve --testing.", "9.4"
     )
+    testing_secret: str = _setting(
+        "Secret of the control endpoints of ingot serve --testing, by default a random one; with it, --testing also"
+        " serves other addresses than loopback.",
+        "",
+    )
     default_branch: str = _setting("Default branch of new repositories.", "master")
     cache_mb: int = _setting("Memory budget of all caches of the server in megabytes.", 64)
     min_free_mb: int = _setting(
@@ -293,6 +298,17 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
+def local_host(host: str) -> str:
+    """Return the host by which this machine reaches a server of its own: one that serves all addresses on loopback."""
+    try:
+        address = ip_address(host)
+    except ValueError:  # A name.
+        return host
+    if not address.is_unspecified:
+        return host
+    return "127.0.0.1" if address.version == 4 else "::1"
+
+
 def url_host(host: str) -> str:
     """Return a host as it is written in URLs: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
@@ -413,6 +429,8 @@ def _validated(settings: Settings) -> Settings:
         raise InvalidSetting("root_password must have at least 8 characters")
     if settings.root_token and len(settings.root_token) < 8:
         raise InvalidSetting("root_token must have at least 8 characters")
+    if settings.testing_secret and len(settings.testing_secret) < 16:
+        raise InvalidSetting("testing_secret must have at least 16 characters")
     return settings
 
 

@@ -1,6 +1,5 @@
-"""Test server for programs that use GitLab's API; imports nothing of the server itself."""
+"""The class ``Server`` of the distribution pytest-ingot, which the extra ``testing`` installs, under its first name."""
 
-from ingot.testing.control import ControlError, FaultInjection, HookDelivery, ReceivedRequest
-from ingot.testing.server import Server, ServerFailed
+from pytest_ingot import ControlError, FaultInjection, HookDelivery, ReceivedRequest, Server, ServerFailed
 
 __all__ = ["ControlError", "FaultInjection", "HookDelivery", "ReceivedRequest", "Server", "ServerFailed"]

@@ -55,7 +55,7 @@ def _docstrings(*folders: str) -> Iterator[tuple[str, str]]:
 def test_a_public_class_name_is_defined_once() -> None:
     """A search for a class name finds one definition."""
     defined = defaultdict(list)
-    for file in _files("ingot"):
+    for file in _files("ingot", "pytest-ingot/src"):
         for definition in file.definitions:
             if isinstance(definition.node, ast.ClassDef) and not definition.name.startswith("_"):
                 defined[definition.name].append(file.name)
@@ -70,7 +70,7 @@ def test_module_names_are_nouns() -> None:
 
 
 def test_docstrings_open_with_a_noun_phrase_or_a_verb() -> None:
-    docstrings = _docstrings("ingot", *TESTS)
+    docstrings = _docstrings("ingot", "pytest-ingot/src", *TESTS)
     assert [(place, text[:60]) for place, text in docstrings if _BAD_OPENING.match(text)] == []
 
 

@@ -17,8 +17,11 @@ from tests.conventions.source_files import source_files
 ROOT = Path(__file__).parents[2]
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "lib", "misc"}
 MAX_LINES = 500
-PUBLIC_API = ROOT / "ingot" / "testing" / "__init__.py"
-"""The only package that other programs import."""
+PUBLIC_API = {
+    ROOT / "ingot" / "testing" / "__init__.py",
+    ROOT / "pytest-ingot" / "src" / "pytest_ingot" / "__init__.py",
+}
+"""The only packages that other programs import."""
 
 
 def _sources(folder: str) -> list[Path]:
@@ -35,10 +38,17 @@ def _named(paths: Iterable[Path]) -> list[str]:
 
 def test_modules_have_docstrings_and_specific_names() -> None:
     """Every module has a docstring, packages run no code at import, and no module has a generic name."""
-    modules = {file.path: file.definitions[0] for file in source_files("ingot") if "versions" not in file.path.parts}
+    modules = {
+        file.path: file.definitions[0]
+        for folder in ("ingot", "pytest-ingot/src")
+        for file in source_files(folder)
+        if "versions" not in file.path.parts
+    }
     assert _named(path for path, module in modules.items() if not module.docstring) == []
     assert _named(path for path in modules if FORBIDDEN_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)) == []
-    packages = {path: module for path, module in modules.items() if path.name == "__init__.py" and path != PUBLIC_API}
+    packages = {
+        path: module for path, module in modules.items() if path.name == "__init__.py" and path not in PUBLIC_API
+    }
     assert _named(path for path, module in packages.items() if module.statements != 1) == [], (
         "only a docstring belongs there"
     )
@@ -46,14 +56,14 @@ def test_modules_have_docstrings_and_specific_names() -> None:
 
 def test_files_are_small() -> None:
     """Test modules are limited too."""
-    sources = _sources("ingot") + _sources("tests")
+    sources = _sources("ingot") + _sources("tests") + _sources("pytest-ingot/src")
     assert _named(path for path in sources if _code_lines(path) > MAX_LINES) == []
 
 
 def test_suppressed_checks_have_a_reason() -> None:
     """A reason is required, so that a suppression can be removed later."""
     silent = []
-    for path in _sources("ingot"):
+    for path in _sources("ingot") + _sources("pytest-ingot/src"):
         for line in path.read_text().splitlines():
             silenced = re.search(r"# (noqa: [A-Z0-9, ]+|type: ignore\[[a-z, -]+\])(.*)", line)
             if ("# noqa" in line or "# type: ignore" in line) and not (silenced and len(silenced[2].strip(" -#")) > 10):

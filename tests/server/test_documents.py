@@ -219,7 +219,7 @@ def test_the_plugin_runs_the_test_of_the_readme(tmp_path: Path) -> None:
     ]
     (tmp_path / "test_bot.py").write_text(example)
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    plugin = ["-p", "ingot.testing.plugin"]
+    plugin = ["-p", "pytest_ingot.plugin"]
     done = subprocess.run(
         words if _plugin_is_installed() else words + plugin,
         cwd=tmp_path,
@@ -234,7 +234,7 @@ def test_the_plugin_runs_the_test_of_the_readme(tmp_path: Path) -> None:
 def _plugin_is_installed() -> bool:
     from importlib.metadata import entry_points
 
-    return any(entry.value == "ingot.testing.plugin" for entry in entry_points(group="pytest11"))
+    return any(entry.value == "pytest_ingot.plugin" for entry in entry_points(group="pytest11"))
 
 
 @cache

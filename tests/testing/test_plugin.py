@@ -14,7 +14,7 @@ import urllib.request
 
 import pytest
 
-from ingot.testing import FaultInjection
+from pytest_ingot import FaultInjection
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -52,7 +52,7 @@ def test_faults_hooks_and_requests(ingot, ingot_project):
 def test_a_suite_with_the_plugin_passes(tmp_path: Path, isolation: str, processes: int) -> None:
     (tmp_path / "test_client.py").write_text(f"EMPTY = {isolation == 'reset'}\n{SUITE}")
     (tmp_path / "pytest.ini").write_text(f"[pytest]\ningot_isolation = {isolation}\n")
-    plugin = [] if _is_installed() else ["-p", "ingot.testing.plugin"]
+    plugin = [] if _is_installed() else ["-p", "pytest_ingot.plugin"]
     workers = ["-n", str(processes)] if processes else ["-p", "no:xdist"]
     words = [sys.executable, "-m", "pytest", "-q", *plugin, *workers, "-p", "no:cacheprovider"]
     done = subprocess.run(
@@ -66,13 +66,13 @@ def _is_installed() -> bool:
     """Return whether pytest finds the plugin by its entry point."""
     from importlib.metadata import entry_points
 
-    return any(entry.value == "ingot.testing.plugin" for entry in entry_points(group="pytest11"))
+    return any(entry.value == "pytest_ingot.plugin" for entry in entry_points(group="pytest11"))
 
 
 def test_the_plugin_loads_nothing_of_the_server() -> None:
     """Every run of pytest imports it, in projects that do not use it too."""
     script = (
-        "import sys, ingot.testing.plugin, ingot.testing.server;"
+        "import sys, pytest_ingot.plugin, pytest_ingot.server;"
         "print([name for name in sys.modules if name in ('sqlalchemy', 'msgspec', 'uvicorn', 'ingot.core.settings')])"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)

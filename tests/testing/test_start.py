@@ -101,3 +101,8 @@ def test_a_start_copies_the_database_that_an_earlier_one_has_stored(tmp_path: Pa
         assert server.api("GET", "/user").json()["username"] == "root"
     with temporary_server(tmp_path / "without", XDG_CACHE_HOME="/proc/none") as server:
         assert server.api("GET", "/user").json()["username"] == "root"
+
+
+def test_a_short_secret_is_refused() -> None:
+    done = ingot("serve", "--testing", "--port", 0, INGOT_TESTING_SECRET="short")
+    assert done.returncode == 1 and "testing_secret must have at least 16 characters" in done.stderr

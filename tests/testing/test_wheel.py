@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+import tomllib
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
@@ -51,3 +52,12 @@ def test_the_version_is_printed() -> None:
     done = ingot("--version")
     assert (done.returncode, done.stdout) == (0, f"ingot {product_version()}\n")
     assert done.stdout.startswith(f"ingot {version(DISTRIBUTION)}")
+
+
+def test_the_two_distributions_have_one_version() -> None:
+    """The extra of one installs the other, and a release publishes both."""
+    versions = [
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]["version"]
+        for folder in ("", "pytest-ingot")
+    ]
+    assert versions[0] == versions[1]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ingot.core.cache import REGISTRY
 from ingot.core.errors import Invalid
-from ingot.core.settings import url_host
+from ingot.core.settings import local_host, url_host
 from ingot.server.single_process import SingleProcess
 from ingot.server.test_control.clock import ControlledClock
 from ingot.server.test_control.faults import FaultPlan
@@ -39,7 +39,7 @@ class TestControl:
         self._snapshots.take(EMPTY)
         # A part of the URL is secret, because deliveries cannot carry the header of the other calls.
         self._receivers = f"{_RECEIVERS}{secrets.token_hex(8)}"
-        host = f"{url_host(settings.host)}:{settings.port}"
+        host = f"{url_host(local_host(settings.host))}:{settings.port}"
         self.receiver_url = f"http://{host}{self._receivers}"
         """Beginning of the URLs of the built-in receiver of webhooks; a name follows."""
         self._api = InProcessApi(process, host, settings.root_token)

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import ProxyHandler, Request, build_opener
+
+from pytest_ingot.records import FaultInjection
 
 _TIMEOUT_SECONDS = 60.0
 
@@ -15,58 +17,14 @@ class ControlError(Exception):
     """The server refused a control call; the text says why."""
 
 
-@dataclass(frozen=True)
-class FaultInjection:
-    """A fault of the responses to matching requests; docs/testing.md describes the fields."""
-
-    method: str = ""
-    path: str = ""
-    times: int | None = None
-    rate: float = 1.0
-    delay: float = 0.0
-    status: int | None = None
-    body: Any = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    retry_after: int | None = None
-    reset: str = ""
-    truncate: int | None = None
-    slow: int | None = None
-
-
-@dataclass(frozen=True)
-class ReceivedRequest:
-    """A request that the server has received, with its response; secrets are redacted."""
-
-    id: int
-    method: str
-    path: str
-    query: dict[str, Any]
-    headers: dict[str, str]
-    body: Any
-    status: int
-    response_headers: dict[str, str]
-    response_body: Any
-
-
-@dataclass(frozen=True)
-class HookDelivery:
-    """A delivery that the built-in receiver of webhooks got."""
-
-    id: int
-    receiver: str
-    event: str
-    headers: dict[str, str]
-    body: Any
-
-
 class ControlClient:
     """Calls of the control endpoints, by the standard library only."""
 
-    def __init__(self, url: str, secret: str) -> None:
+    def __init__(self, url: str, secret: str, *, is_remote: bool = False) -> None:
         self._base = f"{url}/-/testing/"
         self._secret = secret
-        # The server is on this machine, so that a proxy of the environment does not apply.
-        self._opener = build_opener(ProxyHandler({}))
+        # A server on this machine is not reached through a proxy of the environment.
+        self._opener = build_opener(*([] if is_remote else [ProxyHandler({})]))
 
     def call(
         self, method: str, path: str, document: Any = None, query: Mapping[str, Any] | None = None, wait: float = 0.0
@@ -76,7 +34,7 @@ class ControlClient:
         url = self._base + path + (f"?{urlencode(given)}" if given else "")
         body = document.encode() if isinstance(document, str) else json.dumps(document or {}).encode()
         headers = {"X-Ingot-Testing": self._secret, "Content-Type": "application/json"}
-        request = Request(url, body if method == "POST" else None, headers, method=method)  # noqa: S310 - Always http.
+        request = Request(url, body if method == "POST" else None, headers, method=method)  # noqa: S310 - http or https.
         try:
             with self._opener.open(request, timeout=_TIMEOUT_SECONDS + wait) as response:
                 text = response.read()

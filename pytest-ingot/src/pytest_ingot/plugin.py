@@ -14,9 +14,11 @@ import pytest
 if TYPE_CHECKING:
     from gitlab import Gitlab
 
-    from ingot.testing.server import Server
+    from pytest_ingot.records import SeededUser
+    from pytest_ingot.server import Server
 
 _ISOLATION = "ingot_isolation"
+_LOCATION = "ingot_server"
 _numbers = count(1)
 
 
@@ -24,15 +26,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the configuration file."""
     parser.addini(_ISOLATION, "isolation of tests that use the Ingot server: reset or namespace", default="reset")
     parser.addini("ingot_arguments", "further arguments of ingot serve", type="args", default=[])
-
-
-@dataclass(frozen=True)
-class IngotUser:
-    """A user that exists for one test."""
-
-    id: int
-    username: str
-    token: str
+    where = "where the Ingot server is: here, the path of a program or environment, image:NAME, or a URL"
+    parser.addini(_LOCATION, where, default="")
+    parser.getgroup("ingot").addoption("--ingot-server", metavar="WHERE", default=None, help=where)
 
 
 @dataclass(frozen=True)
@@ -62,11 +58,11 @@ class IngotInstance:
         """A client of python-gitlab for root."""
         return self.server.gitlab()
 
-    def create_user(self, username: str = "", **attributes: Any) -> IngotUser:
+    def create_user(self, username: str = "", **attributes: Any) -> "SeededUser":
         """Create a user with a token."""
         username = username or f"user-{next(_numbers)}"
-        (user,) = self.server.seed({"users": [{"username": username, **attributes}]})["users"]
-        return IngotUser(**user)
+        (user,) = self.server.seed({"users": [{"username": username, **attributes}]}).users
+        return user
 
     def create_project(self, path: str = "", **description: Any) -> IngotProject:
         """Create a project from a description of the seed, by default with a README and of a new group."""
@@ -75,27 +71,29 @@ class IngotInstance:
             self.server.seed({"groups": [{"path": group}]})
             path = f"{group}/project"
         description.setdefault("files", {"README.md": f"# {path}\n"})
-        (project,) = self.server.seed({"projects": [{"path": path, **description}]})["projects"]
-        full_path: str = project["path_with_namespace"]
-        address = self.url.removeprefix("http://")
+        (project,) = self.server.seed({"projects": [{"path": path, **description}]}).projects
+        scheme, _, address = self.url.partition("://")
+        full_path = project.path_with_namespace
         return IngotProject(
-            project["id"],
+            project.id,
             full_path,
-            project["default_branch"],
+            project.default_branch,
             f"{self.url}/{full_path}",
-            f"http://root:{self.token}@{address}/{full_path}.git",
+            f"{scheme}://root:{self.token}@{address}/{full_path}.git",
         )
 
 
 @pytest.fixture(scope="session")
 def ingot_server(pytestconfig: pytest.Config) -> Iterator["Server"]:
     """Run one server for all tests of this process."""
-    from ingot.testing.server import Server
+    from pytest_ingot.server import Server
 
     isolation = pytestconfig.getini(_ISOLATION)
     if isolation not in ("reset", "namespace"):
         raise pytest.UsageError(f"{_ISOLATION} must be reset or namespace, not {isolation}")
-    with Server(arguments=pytestconfig.getini("ingot_arguments")) as server:
+    chosen = pytestconfig.getoption(_LOCATION)
+    location = pytestconfig.getini(_LOCATION) if chosen is None else chosen
+    with Server(location, arguments=pytestconfig.getini("ingot_arguments")) as server:
         yield server
 
 
@@ -108,7 +106,7 @@ def ingot(ingot_server: "Server", pytestconfig: pytest.Config) -> IngotInstance:
 
 
 @pytest.fixture
-def ingot_user(ingot: IngotInstance) -> IngotUser:
+def ingot_user(ingot: IngotInstance) -> "SeededUser":
     """Return a new user."""
     return ingot.create_user()
 
