@@ -29,6 +29,7 @@ from ingot.cli.temporary_server import (
     is_single_process,
     require_valid_options,
     serve_temporary,
+    temporary_settings,
 )
 from ingot.core.log import Log
 from ingot.core.migrations.run import is_ready
@@ -81,6 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         settings = settings_from_arguments(arguments, data=folder)
         require_valid_options(settings, arguments)
+        settings = temporary_settings(settings, arguments)
         if is_single_process(settings, arguments):
             serve_temporary(settings, arguments)
         else:

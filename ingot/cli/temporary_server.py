@@ -19,6 +19,7 @@ from ingot.server.sockets import SiteSockets
 if TYPE_CHECKING:
     from ingot.server.single_process import SingleProcess
 
+_REPORTED_VERSIONS = {"9.4": "9.4.0", "current": "17.11.0"}
 _STABLE_TOKEN = "ingot-testing-root-token"  # noqa: S105 - Of an instance for tests, on request.
 
 
@@ -30,7 +31,9 @@ def add_testing_options(parser: argparse.ArgumentParser) -> None:
         help="implies --ephemeral; serve the control endpoints below /-/testing/; without a secret, on loopback only",
     )
     parser.add_argument(
-        "--profile", choices=("9.4", "current"), help="with --testing: behaviour where versions of GitLab differ"
+        "--profile",
+        choices=("9.4", "current"),
+        help="with --ephemeral or --testing: behaviour where versions of GitLab differ (default: current)",
     )
     parser.add_argument(
         "--deterministic",
@@ -42,8 +45,10 @@ def add_testing_options(parser: argparse.ArgumentParser) -> None:
 def require_valid_options(settings: Settings, arguments: argparse.Namespace) -> None:
     """Raise ``InvalidSetting`` for options that need ``--testing``, and for a test server that others could reach."""
     if not arguments.testing:
-        if arguments.deterministic or settings.profile != "9.4":
-            raise InvalidSetting("--deterministic and --profile need --testing")
+        if arguments.deterministic:
+            raise InvalidSetting("--deterministic needs --testing")
+        if settings.profile != "9.4" and not arguments.ephemeral:
+            raise InvalidSetting("--profile needs --ephemeral or --testing")
         return
     if not is_loopback(settings.host) and not settings.testing_secret:
         raise InvalidSetting(
@@ -53,6 +58,22 @@ def require_valid_options(settings: Settings, arguments: argparse.Namespace) -> 
         raise InvalidSetting("--testing uses its own SQLite database and no runner of its own")
     if settings.repository_storages or settings.s3_bucket:
         raise InvalidSetting("--testing stores everything in its own directory, without a bucket or further storages")
+
+
+def temporary_settings(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    """Return the settings of a temporary instance: as today's GitLab, unless the options choose something else."""
+    if _is_default(arguments.profile, "PROFILE"):
+        settings = replace(settings, profile="current")
+    if _is_default(arguments.reported_version, "REPORTED_VERSION"):
+        settings = replace(settings, reported_version=_REPORTED_VERSIONS[settings.profile])
+    if settings.profile == "current" and _is_default(arguments.default_branch, "DEFAULT_BRANCH"):
+        settings = replace(settings, default_branch="main")
+    return settings
+
+
+def _is_default(flag: str | None, variable: str) -> bool:
+    """Return whether neither a flag nor a variable gives a value; a temporary instance has no file of settings."""
+    return flag is None and not os.environ.get(f"INGOT_{variable}")
 
 
 def is_single_process(settings: Settings, arguments: argparse.Namespace) -> bool:
@@ -114,13 +135,14 @@ def _application(
     """Initialize the instance and build its application; return the secret of the control endpoints with it."""
     from ingot.core.migrations.prebuilt import create_database
     from ingot.server.single_process import SingleProcess
+    from ingot.server.test_control.current_profile import with_profile
 
     if settings.embedded:
         create_database(settings)
     if not arguments.testing:
         prepare_instance(settings)
         process = SingleProcess(settings, log, ssh_listener)
-        return None, process, process
+        return None, with_profile(process, settings), process
     from ingot.server.test_control.clock import DETERMINISTIC_START, ControlledClock
     from ingot.server.test_control.control import TestControl
     from ingot.server.test_control.frontend import TestFrontend
@@ -139,12 +161,6 @@ def _application(
 def _test_settings(settings: Settings, arguments: argparse.Namespace) -> Settings:
     # Receivers of webhooks and repositories to import are on this machine.
     settings = replace(settings, allow_local_requests=True)
-    if (
-        settings.profile == "current"
-        and arguments.default_branch is None
-        and not os.environ.get("INGOT_DEFAULT_BRANCH")
-    ):
-        settings = replace(settings, default_branch="main")
     if arguments.deterministic and not settings.root_token:
         settings = replace(settings, root_token=_STABLE_TOKEN)
     return settings

@@ -47,10 +47,19 @@ def serve(
         app.reconcile()
         if reports:
             stack.enter_context(app.heartbeat())
-        front = front_with_sites(app, app.front, sites)
+        front = front_with_sites(app, _front_with_profile(app), sites)
         server = http_server(front, app.settings, app.drain, app.expects_requests)
         server.secured = secured_sockets(app, sites)
         run_server(server, [*listeners, *sites.opened], lifeline)
+
+
+def _front_with_profile(app: App) -> Application:
+    """Return the application with the behaviour of the profile, which only temporary instances choose."""
+    if app.settings.profile != "current":
+        return app.front
+    from ingot.server.test_control.current_profile import with_profile
+
+    return with_profile(app.front, app.settings)
 
 
 def front_with_sites(app: App, front: Application, sites: SiteSockets) -> Application:

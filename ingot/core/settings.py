@@ -129,7 +129,8 @@ class Settings:
     )
     reported_version: str = _setting("Version in the response of GET /version; clients adapt to it.", "16.11.0")
     profile: str = _setting(
-        "Behaviour where versions of GitLab differ: 9.4 or current; only with ingot serve --testing.", "9.4"
+        "Behaviour where versions of GitLab differ: 9.4 or current; only for temporary instances (default: current).",
+        "9.4",
     )
     testing_secret: str = _setting(
         "Secret of the control endpoints of ingot serve --testing, by default a random one; with it, --testing also"

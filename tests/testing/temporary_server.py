@@ -32,11 +32,14 @@ class TemporaryServer:
 
 
 @contextmanager
-def temporary_server(folder: Path, *arguments: object, **more: str) -> Iterator[TemporaryServer]:
-    """Run a temporary server for the duration of a block."""
+def temporary_server(
+    folder: Path, *arguments: object, profile_of_suite: bool = True, **more: str
+) -> Iterator[TemporaryServer]:
+    """Run a temporary server for the duration of a block, by default with the profile of the suite."""
     folder.mkdir(exist_ok=True)
     report, log = folder / "ready.json", folder / "log"
-    words = ["serve", "--ephemeral", "--port", 0, "--ready-file", report, *arguments]
+    profile = [] if "--profile" in arguments or not profile_of_suite else ["--profile", "9.4"]
+    words = ["serve", "--ephemeral", "--port", 0, "--ready-file", report, *profile, *arguments]
     with log.open("ab") as stream:
         process = fork_server.start(
             "ingot",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.process import TOKEN
 from tests.testing.temporary_server import TemporaryServer, temporary_server
 
 
@@ -60,3 +61,24 @@ def _check_deletions(server: TemporaryServer, project: str, branch: str, *, is_c
     deleted = server.api("DELETE", project)
     assert deleted.status_code == (202 if is_current else 200)
     assert server.api("DELETE", project).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("options", "version", "branch", "boards"),
+    [
+        ([], "17.11.0", "main", 0),
+        (["--workers", "1", "--ssh-port", "0"], "17.11.0", "main", 0),
+        (["--profile", "9.4"], "9.4.0", "master", 1),
+        (["--profile", "current", "--reported-version", "18.0.0", "--default-branch", "trunk"], "18.0.0", "trunk", 0),
+    ],
+)
+def test_a_temporary_server_is_of_today_unless_it_is_told_otherwise(
+    tmp_path: Path, options: list[str], version: str, branch: str, boards: int
+) -> None:
+    with temporary_server(tmp_path / "server", *options, profile_of_suite=False, INGOT_ROOT_TOKEN=TOKEN) as server:
+        assert server.api("GET", "/version").json()["version"] == version
+        created = server.api("POST", "/projects", json={"name": "code", "initialize_with_readme": True}).json()
+        assert created["default_branch"] == branch
+        assert len(server.api("GET", f"/projects/{created['id']}/boards").json()) == boards
+        expected = 404 if version != "9.4.0" else 200
+        assert server.api("DELETE", f"/projects/{created['id']}/labels/none").status_code == expected

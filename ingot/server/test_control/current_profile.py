@@ -5,6 +5,7 @@ import re
 import msgspec
 
 from ingot.core.http.request import Header, Message, Receive, Send
+from ingot.core.settings import Settings
 from ingot.server.test_control.exchange import AsgiApplication, respond, respond_bytes
 from ingot.server.test_control.unreadable_objects import ListedObject, listed_object
 
@@ -21,6 +22,11 @@ _INVALID_FILTER = re.compile(rb'\{"message":\{"(\w+)":\["is invalid"\]\}\}')
 _HEADERS_OF_A_BODY = {b"content-type", b"content-length"}
 
 
+def with_profile(application: AsgiApplication, settings: Settings) -> AsgiApplication:
+    """Return the application with the behaviour of the profile of the instance."""
+    return CurrentProfile(application) if settings.profile == "current" else application
+
+
 class CurrentProfile:
     """Application in front of that of the server, which changes the calls whose behaviour depends on the version."""
 
@@ -29,6 +35,9 @@ class CurrentProfile:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
         if scope["method"] == "DELETE" and scope["raw_path"].startswith(_API):
             await self._delete(scope, receive, send)
             return

@@ -11,7 +11,7 @@ import msgspec
 from ingot.core.errors import Failure, Invalid, NotFound
 from ingot.core.http.request import Message, Receive, Send
 from ingot.server.test_control.control import TestControl
-from ingot.server.test_control.current_profile import CurrentProfile
+from ingot.server.test_control.current_profile import with_profile
 from ingot.server.test_control.exchange import read_body, respond
 from ingot.server.test_control.faults import FaultRule, apply_fault
 from ingot.server.test_control.seed_description import parse_description
@@ -65,7 +65,7 @@ class TestFrontend:
         self._control = control
         self._secret = secret.encode()
         process = control.process
-        self._application = CurrentProfile(process) if process.settings.profile == "current" else process
+        self._application = with_profile(process, process.settings)
         self._endpoints: dict[tuple[str, str], Callable[[bytes, bytes], Awaitable[Any]]] = {
             ("POST", "reset"): self._reset,
             ("POST", "snapshot"): self._take_snapshot,
