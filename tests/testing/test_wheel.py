@@ -17,28 +17,39 @@ EPOCH = 1_763_251_200
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 
 
-def link_source(folder: Path) -> list[str]:
-    """Link the files of which the package is built into a folder; return the names of its modules and data files."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    files = [name for name in listed.split("\0") if name.startswith("ingot/")]
-    for name in [*files, "pyproject.toml", "README.md", "LICENSE", "requirements.lock"]:
+def link_source(folder: Path, distribution: str = "") -> list[str]:
+    """Link the files of which a distribution is built into a folder; return its modules and data files."""
+    origin = ROOT / distribution
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=origin, capture_output=True, text=True, check=True).stdout
+    files = [name for name in listed.split("\0") if name.startswith(("ingot/", "src/"))]
+    for name in [
+        *files,
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        *(["requirements.lock"] if not distribution else []),
+    ]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).symlink_to(ROOT / name)
+        (folder / name).symlink_to(origin / name)
     return files
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="The list of files comes from git.")
-def test_the_wheel_is_complete_and_reproducible(tmp_path: Path) -> None:
-    """Only the time of the build could differ between two builds, which `make release` compares."""
-    source = tmp_path / "source"
-    files = link_source(source)
+def build_wheel(source: Path, target: Path) -> None:
+    """Build the wheel of a folder in another one."""
     subprocess.run(
-        [sys.executable, "-c", BUILD, str(tmp_path)],
+        [sys.executable, "-c", BUILD, str(target)],
         cwd=source,
         env=environment(SOURCE_DATE_EPOCH=str(EPOCH)),
         check=True,
         capture_output=True,
     )
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="The list of files comes from git.")
+def test_the_wheel_is_complete_and_reproducible(tmp_path: Path) -> None:
+    """Only the time of the build could differ between two builds, which `make release` compares."""
+    files = link_source(tmp_path / "source")
+    build_wheel(tmp_path / "source", tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         members = archive.infolist()
