@@ -157,8 +157,10 @@ pictures: setup ## Take the screenshots in docs/pictures
 advisories: setup ## Write tests/conventions/advisories.toml from a checkout of the advisory database; D=DIR names it
 	$(BIN)/python -m tests.conventions.dependency_audit "$(D)"
 
-release: setup ## Build and check the wheel of this version, and write its notes to dist/
-	sh scripts/release
+release: setup ## Build and check the release of this version in dist/; REHEARSAL=1 accepts a development version
+	REHEARSAL=$(REHEARSAL) sh scripts/release
+
+REHEARSAL ?=
 
 lock: setup ## Update the lock files
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra acme --extra ldap --extra s3 pyproject.toml -o requirements.lock
