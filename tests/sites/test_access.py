@@ -48,7 +48,7 @@ def _sign_in(site: SiteProject, user: User) -> str:
     assert target.netloc == site.host
     finished = site.request("GET", f"{target.path}?{target.query}", cookie=_cookies(first))
     assert finished.status_code == 302, finished.text
-    assert finished.headers["location"] == f"/{site.name}/"
+    assert urlsplit(finished.headers["location"])[1:3] == (site.host, f"/{site.name}/")
     return _cookies(finished)
 
 
@@ -107,6 +107,30 @@ def test_a_sign_in_leads_to_the_site_only(make: Make, site: SiteProject) -> None
         target = urlsplit(browser.get("/-/pages/authorize", params=sent).headers["location"])
     answer = site.request("GET", f"{target.path}?{target.query}", cookie=f"ingot_site_nonce={nonce}")
     assert (answer.status_code, answer.headers["location"]) == (302, "/evil.example/")
+
+
+def test_a_private_site_without_a_home_page_is_hidden_too(make: Make, instance: Instance) -> None:
+    config = "preview: {script: build, pages: {path_prefix: preview}}"
+    site = site_project(make, instance, config, pages_access_level="private")
+    site.deploy(SECRET)
+    # Without a cookie, paths of this project look like those of projects that do not exist.
+    for path in ("/", "/preview/", "/other/"):
+        assert site.get(path).status_code == site.request("GET", f"/no-such-project{path}").status_code == 302
+        assert site.get(path, sec_fetch_mode="cors").status_code == 404
+    cookies = _sign_in(site, _member(make, site))
+    assert site.get("/preview/", cookie=cookies).content == b"for members"
+    assert site.get("/", cookie=cookies).status_code == 404
+
+
+def test_the_sign_in_returns_to_the_site_only(make: Make, site: SiteProject) -> None:
+    first = site.get("/")
+    nonce = _cookies(first).partition("=")[2]
+    with Browser(site.instance.url) as browser:
+        browser.signed_in_as(_member(make, site))
+        asked = {"return_to": f"http://{site.host}//evil.example/", "nonce": nonce}
+        target = urlsplit(browser.get("/-/pages/authorize", params=asked).headers["location"])
+    finished = site.request("GET", f"{target.path}?{target.query}", cookie=_cookies(first))
+    assert finished.headers["location"] == f"http://{site.host}//evil.example/"
 
 
 @pytest.mark.parametrize(

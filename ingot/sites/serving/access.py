@@ -137,7 +137,7 @@ class SiteSignIn:
         expires_at = add_duration(now, seconds=COOKIE_SECONDS)
         value = sign_value(vault, _COOKIE_PURPOSE, SiteGrant(grant.user_id, grant.origin, expires_at))
         headers = [
-            (b"location", grant.path.encode()),
+            (b"location", f"{grant.origin}{grant.path}".encode()),  # A path may begin with two slashes.
             _NO_STORE,
             self._cookie(request, _COOKIE, value),
             self._cookie(request, _NONCE_COOKIE, "", seconds=0),

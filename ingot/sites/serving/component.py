@@ -123,12 +123,12 @@ class SitesComponent:
         moved = _moved(request, site, self._settings.pages_url)
         if moved is not None:
             return _redirect(request, 307, moved)
-        deployment, rest, prefix = deployment_at(site, segments, now)
-        if deployment is None:
-            return not_found()
         refusal = await self._sign_in.refusal(request, site)
         if refusal is not None:
             return refusal
+        deployment, rest, prefix = deployment_at(site, segments, now)
+        if deployment is None:
+            return not_found()
         return await self._file(request, site, deployment, rest, site.base + prefix)
 
     async def _challenge(self, request: Request) -> ApiResponse:
