@@ -120,6 +120,8 @@ class InternalClient:
             if not caller.actor.known:
                 raise Unauthenticated
             require(False)
+        if any("\0" in value for value in target.path.values()):
+            raise NotFound(message="404 Not Found")  # As the router answers; PostgreSQL has no such text.
         call = EndpointCall(endpoint, target.path, caller.origin, params, caller.actor)
         call.read_params()
         if endpoint.heavy or endpoint.staged:
