@@ -25,6 +25,7 @@ from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.web.merge_requests.context import MergeRequestContext
 
 _DETACHED = "The pipeline tests the source branch only, because it could not be merged when the pipeline started."
+_IN_SOURCE_PROJECT = "The pipeline tests the source branch only, because it runs in the source project."
 _PASSING_STATUSES = ("success", "skipped")
 
 
@@ -86,7 +87,8 @@ def merge_box(merge_request: MergeRequestContext) -> MergeBox:
     exposed = merge_request.visit.database.read(lambda db: exposed_artifacts(db, actor, pipeline))
     expects_result = merge_request.lookup.project.options.merge_pipelines_enabled
     if expects_result and pipeline.merge_request_event_type == "detached":
-        box = msgspec.structs.replace(box, hints=[*box.hints, _DETACHED])
+        is_outside = pipeline.project_id != merge_request.lookup.project.id
+        box = msgspec.structs.replace(box, hints=[*box.hints, _IN_SOURCE_PROJECT if is_outside else _DETACHED])
     return msgspec.structs.replace(box, summary=summary, exposed=exposed)
 
 

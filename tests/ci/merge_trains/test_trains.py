@@ -3,6 +3,7 @@
 import pytest
 
 from ingot.core.access.levels import Level
+from tests.api.merge_requests.factories import fork
 from tests.ci.merge_trains.train_project import TrainProject
 from tests.ci.pipelines.files import commit_files
 from tests.client import Api, Make
@@ -169,6 +170,23 @@ def test_automatic_merges_take_the_train(trains: TrainProject, api: Api, make: M
     api.post(status, make.root, state="success", ref="b")
     trains.work()
     assert trains.iids() == [ready["iid"], waiting["iid"]]
+
+
+def test_merge_requests_of_forks_are_tested_in_the_target_project(trains: TrainProject, make: Make, api: Api) -> None:
+    author = make.user()
+    make.api.put(trains.project.url, make.root, visibility="public")
+    source = fork(make, trains.project, author)
+    commit_files(make, source, {"forked": "1"}, branch="feature", start_branch="main", user=author)
+    fields = {"source_branch": "feature", "target_branch": "main", "title": "A", "target_project_id": trains.project.id}
+    offered = api.post(f"{source.url}/merge_requests", author, **fields).json()
+    (before,) = trains.offer_and_add("a")
+    assert trains.add(offered, author).status_code == 403
+    assert trains.add(offered).status_code == 201
+    variables = trains.job_of(offered).variables
+    assert variables["CI_PROJECT_ID"] == variables["CI_MERGE_REQUEST_PROJECT_ID"] == str(trains.project.id)
+    assert variables["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] == str(source.id)
+    trains.end(before)
+    assert trains.end(offered) == trains.tip()["id"]
 
 
 def test_drafts_are_not_merged(trains: TrainProject, api: Api, make: Make) -> None:
