@@ -67,6 +67,8 @@ class Server:
         self.url = ""
         self._log = data.parent / f"{data.name}.log"
         self._out = data.parent / f"{data.name}.out"
+        self._killed = 0
+        """Number of children that have ended; the system may give their numbers to other processes."""
 
     def prepare(self) -> None:
         """Run the first start, and stop."""
@@ -170,7 +172,8 @@ class Server:
         except ProcessLookupError:
             pass
         self.process.wait(60)
-        until("the children's end", lambda: not any(map(is_alive, self.children())))
+        until("the children's end", lambda: not any(map(is_alive, self.children()[self._killed :])))
+        self._killed = len(self.children())
 
 
 def _whole(address: Path) -> str | None:

@@ -26,9 +26,9 @@ def announce_issue(db: Connection, event: IssueChanged) -> None:
 
 @subscriptions.on(MergeRequestChanged)
 def announce_merge_request(db: Connection, event: MergeRequestChanged) -> None:
-    """Announce a changed merge request, and the merge trains of the project if it has joined or left one."""
+    """Announce a changed merge request, and the merge trains of the project if it may have joined or left one."""
     announce(db, subject_topic("merge_request", event.merge_request_id))
-    if "merge_train" in event.changes:
+    if event.action in ("merged", "closed", "deleted") or "merge_train" in event.changes:
         announce(db, pipelines_topic(event.project_id))
 
 
