@@ -65,6 +65,7 @@ PAGE_MODULES = (
     "ingot.web.issues.lists",
     "ingot.web.issues.show",
     "ingot.web.issues.form",
+    "ingot.web.issues.pickers",
     "ingot.web.issues.actions",
     "ingot.web.issues.labels",
     "ingot.web.issues.milestones",

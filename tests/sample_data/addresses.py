@@ -45,6 +45,7 @@ FILES = {
     "/-/diagram_frame",
     "/-/completions",
     "/-/suggestions",
+    "/:path/-/choices/:kind",
     "/:path/-/activity.atom",
     "/:path/-/issues.atom",
     "/groups/:path/-/issues.atom",
