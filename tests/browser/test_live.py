@@ -31,10 +31,10 @@ def test_comment_of_another_user_appears(make: Make, open_window: Callable[..., 
     assert watched.evaluate("document.activeElement.id") == "comment"
 
     # A reply appears in the discussion in which the reader writes one, too.
-    watched.get_by_role("link", name="Reply").click()
+    watched.get_by_role("link", name="Reply", exact=True).click()
     reply = watched.locator(".discussion textarea")
     reply.fill("Also half")
-    written.get_by_role("link", name="Reply").click()
+    written.get_by_role("link", name="Reply", exact=True).click()
     written.locator(".discussion textarea").fill("Second words")
     written.locator(".discussion").get_by_role("button", name="Comment", exact=True).click()
     watched.get_by_text("Second words").wait_for()

@@ -1,6 +1,8 @@
 """Discussions on pages: notes, replies, emoji and subscriptions, for issues and merge requests."""
 
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any, NamedTuple
 
 import pytest
@@ -248,3 +250,17 @@ def test_a_page_renders_a_limited_amount_of_new_text(
     assert [f"<strong>note {number}</strong>" in first for number in range(4)] == [True, True, False, False]
     assert [f"**note {number}**" in first for number in range(4)] == [False, False, True, True]
     assert [f"<strong>note {number}</strong>" in second for number in range(4)] == [True] * 4
+
+
+def test_a_note_is_quoted_in_the_reply(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
+) -> None:
+    page, browser = _page(setup, issue), open_browser().signed_in_as(setup.developer)
+    url = f"{setup.project.url}/issues/{issue['iid']}"
+    note = api.post(f"{url}/notes", setup.owner, body="One </textarea>\n\nTwo").json()
+    link = re.search(rf'data-part="quote" href="([^"]+quote={note["id"]})"', browser.get(page).text)
+    assert link
+    form = browser.get(unescape(link[1])).text
+    assert "&gt; One &lt;/textarea&gt;\n&gt;\n&gt; Two\n" in form
+    assert "&gt; One" not in browser.get(unescape(link[1]).replace(str(note["id"]), "0")).text
+    assert 'data-part="quote"' not in open_browser().get(page).text

@@ -51,7 +51,10 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
             f"{discussable.url}/discussions/{discussion_view.id}/notes",
             _return_path(visit.request.query.get("back")),
         )
-        return _note_form(discussable, url, body="", back=back, resolvable=has_unresolved and discussable.may_resolve())
+        body = _quote(discussion_view, visit.request.query.get("quote"))
+        return _note_form(
+            discussable, url, body=body, back=back, resolvable=has_unresolved and discussable.may_resolve()
+        )
 
     @pages.post(f"{discussion_route}/notes", notice="Reply added.")
     def reply(visit: Visit) -> PageResponse:
@@ -102,6 +105,12 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
     if kind.planned is not None:
         _subscription_pages(pages, kind, kind.planned)
     return pages
+
+
+def _quote(discussion: DiscussionView, note_id: object) -> str:
+    """Return the text of a note of the discussion as a quote to answer; empty without one."""
+    body = next((note.body for note in discussion.notes if str(note.id) == note_id and not note.system), "")
+    return "\n".join(f"> {line}".rstrip() for line in body.splitlines()) + "\n\n" if body else ""
 
 
 def _note_pages(pages: PageRoutes, kind: DiscussableKind) -> None:

@@ -49,6 +49,7 @@ class NoteElements:
         self._award_start = f'<div class="awards"><a class="award" data-part="award" href="{escape(discussable.url)}'
         self._award_end = f'" aria-label="{reaction}">&#9786;+</a></div>'
         self._reply = escape(translate_label("Reply"))
+        self._quote = escape(translate_label("Quote reply"))
         self._edit = escape(translate_label("Edit"))
         self._edited = f' <span class="hint">{escape(translate_label("edited"))}</span>'
         self._internal = f' <span class="badge">{escape(translate_label("internal"))}</span>'
@@ -103,7 +104,9 @@ class NoteElements:
         note, number = item.view, item.view.id
         edited = self._edited if note.updated_at != note.created_at else ""
         classes, badge = ("note internal", self._internal) if note.internal else ("note", "")
-        edit = self._edit_link(discussion, number) if item.may_change else ""
+        tools = self._quote_link(discussion, number) if self._may_write else ""
+        tools += self._edit_link(discussion, number) if item.may_change else ""
+        edit = f'<span class="tools">{tools}</span>' if tools else ""
         return (
             f'<li class="{classes}" id="note_{number}">\n'
             f"<header><span>{self._author(item)} {item.link}{edited}{badge}</span>\n{edit}</header>\n"
@@ -116,6 +119,11 @@ class NoteElements:
         if shown is None:
             shown = self._authors[author.id] = person_element(author)
         return shown
+
+    def _quote_link(self, discussion: "DiscussionItem", number: int) -> str:
+        query = f"{self._query}&amp;quote={number}" if self._query else f"?quote={number}"
+        url = f"{escape(discussion.url)}/notes/new{query}"
+        return f'<a class="hint" data-part="quote" href="{url}">{self._quote}</a>'
 
     def _edit_link(self, discussion: "DiscussionItem", number: int) -> str:
         url = f"{escape(discussion.url)}/notes/{number}/edit{self._query}"

@@ -5,14 +5,16 @@
     edit: (link) => [link.closest(".note").querySelector(".body"), "innerHTML"],
     award: (link) => [link.closest(".picker") || link.closest(".awards"), "outerHTML"],
     field: (link) => [link.closest(".sidebar-field"), "outerHTML"],
+    quote: (link) => [link.closest(".discussion").querySelector(".discussion-actions"), "outerHTML"],
     reply: (link) => [link.closest(".discussion-actions"), "outerHTML"],
   };
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[data-part]");
     if (!link || !window.htmx || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
     const [target, swap] = targets[link.dataset.part](link);
+    if (!target) return; // The form for a reply is open; the link opens a page of its own.
+    event.preventDefault();
     window.htmx.ajax("GET", link.getAttribute("href"), { target, swap, source: link }).then(() => {
       document.querySelector(".comment textarea[autofocus]")?.focus();
     });
