@@ -27,6 +27,7 @@ COMMANDS = {
     "import": "import a project or group of another server, or an archive, while the server runs",
     "export": "write the archive of a project or group to a file, while the server runs",
     "storage": "show where files are stored, and move them, while the server runs",
+    "config": "print the settings in force and where each came from, and check them",
     "doctor": "check an instance for problems, and repair what is safe to repair",
     "demo": "add fictional users and projects to explore",
 }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ingot.core.bucket_settings import (
@@ -323,9 +323,22 @@ def split_ssh_address(address: str) -> tuple[str, int]:
     return parts["host"], int(parts["port"] or 22)
 
 
+class GivenSetting(NamedTuple):
+    """Value of a setting that has not its default, as it was written."""
+
+    value: Any
+    origin: str
+    """Flag, variable or file."""
+
+
 def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> Settings:
     """Load the settings from flags, environment and file; flags that are None were not given."""
-    environment = os.environ if environment is None else environment
+    given = given_settings(flags, os.environ if environment is None else environment)
+    return _validated(Settings(**{name: _converted(name, each.value) for name, each in given.items()}))
+
+
+def given_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, GivenSetting]:
+    """Return the settings that are given, each with its origin: a flag before a variable before the file."""
     given = {name: value for name, value in flags.items() if value is not None}
     data = Path(given.get("data") or environment.get("INGOT_DATA") or "data")
     file = data / "ingot.toml"
@@ -339,11 +352,15 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str] | Non
     unknown = sorted(set(file_values) - names)
     if unknown:
         raise InvalidSetting(f"{file} contains settings that do not exist: {', '.join(unknown)}")
-    values: dict[str, Any] = {**file_values}
-    values |= {name: environment[f"INGOT_{name.upper()}"] for name in names if environment.get(f"INGOT_{name.upper()}")}
-    values |= {name: value for name, value in given.items() if name in names}
-    values["data"] = data
-    return _validated(Settings(**{name: _converted(name, value) for name, value in values.items()}))
+    values = {name: GivenSetting(value, str(file)) for name, value in file_values.items()}
+    for name in names:
+        variable = f"INGOT_{name.upper()}"
+        if name in given:
+            values[name] = GivenSetting(given[name], f"--{name.replace('_', '-')}")
+        elif environment.get(variable):
+            values[name] = GivenSetting(environment[variable], variable)
+    origin = values["data"].origin if given.get("data") or environment.get("INGOT_DATA") else "default"
+    return values | {"data": GivenSetting(data, origin)}
 
 
 def _converted(name: str, value: Any) -> Any:

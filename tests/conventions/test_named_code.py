@@ -8,7 +8,7 @@ from ingot.core.settings import Settings
 from tests.conventions.labels import ROOT
 from tests.conventions.source_files import source_files
 
-DOCUMENTS = (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
+DOCUMENTS = (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/[!c]*/*.md"))
 DEVELOPER_DOCUMENTS = (
     "CONTRIBUTING.md",
     "docs/architecture.md",

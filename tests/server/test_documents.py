@@ -33,12 +33,25 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").glob("*.md")),
     ROOT / "deploy" / "testcontainers.md",
 ]
-SUBCOMMANDS = {"list", "move", "move-repository", "cache", "retry", "drop", "create", "password", "admin", "block"}
+SUBCOMMANDS = {
+    "list",
+    "cache",
+    "check",
+    "move",
+    "move-repository",
+    "retry",
+    "drop",
+    "create",
+    "password",
+    "admin",
+    "block",
+}
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 NOT_RUN = {
     r"^make |^\.venv/bin/pytest|POSTGRES|=postgresql ": "runs these tests; the targets and paths are compared below",
     r"^(useradd|systemctl|journalctl) ": "changes the users or services of the machine",
+    r"^(apt-get|certbot|install -|sed 's#/etc|ln -s|rm -r /var) ?": "changes the machine",
     r"/opt/ingot": "installs into the system; tests/testing/test_wheel.py and `make release` build and start the wheel",
     r"^pip install ": "needs a package index; tests/packages makes the requests of pip",
     r"^(twine|npm|docker|glab|gitlab-runner) ": "needs a program that is not installed everywhere",
