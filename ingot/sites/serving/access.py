@@ -74,10 +74,9 @@ def issue_code(vault: Vault, user_id: int, return_to: str, nonce: str, now: Time
     """Return the URL of a site with a code that identifies a user to it."""
     parts = urlsplit(return_to)
     origin = f"{parts.scheme}://{parts.netloc}"
-    # Of several slashes at the beginning of a location, browsers read a host after the second.
-    path = "/" + parts.path.lstrip("/") + (f"?{parts.query}" if parts.query else "")
+    path = parts.path + (f"?{parts.query}" if parts.query else "")
     expires_at = add_duration(now, seconds=CODE_SECONDS)
-    code = sign_value(vault, _CODE_PURPOSE, SiteGrant(user_id, origin, expires_at, nonce, path))
+    code = sign_value(vault, _CODE_PURPOSE, SiteGrant(user_id, origin, expires_at, nonce, path or "/"))
     return f"{origin}{CALLBACK_PATH.decode()}?{urlencode({'code': code})}"
 
 
