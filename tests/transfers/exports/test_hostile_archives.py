@@ -57,7 +57,10 @@ def test_entries_that_are_refused(tmp_path: Path, entry: tarfile.TarInfo, reason
     ("files", "reason"),
     [
         ({}, "VERSION is missing"),
-        ({"VERSION": b"0.1.8"}, "not supported"),
+        ({"VERSION": b"0.1.5"}, "not supported"),
+        ({"VERSION": b"0.1.8", "project.json": b"[]"}, "project.json in the archive is not valid"),
+        ({"VERSION": b"0.1.8", "project.json": b"[" * 50_000}, "project.json in the archive is not valid"),
+        ({"VERSION": b"0.1.8", "project.json": b'{"issues":[{]}'}, "project.json in the archive is not valid"),
         ({"VERSION": b"9" * 60}, "not supported"),
         ({"VERSION": b"0.2.4" * 100}, "too large"),
         ({"VERSION": b"0.2.4"}, "tree/project.json is missing"),

@@ -10,9 +10,9 @@ from ingot.import_export.sources.archive.group import ArchiveGroup
 from ingot.import_export.sources.archive.project import ArchiveProject
 from ingot.import_export.sources.archive.unpacked_archive import UnpackedArchive
 
-_VERSION = re.compile(r"0\.(\d{1,4})\.\d{1,6}")
-_MIN_MINOR_VERSION = 2
-"""Earlier versions have one JSON document instead of a file for each relation."""
+_VERSION = re.compile(r"0\.(\d{1,4})\.(\d{1,6})")
+_OLDEST_VERSION = 1, 6
+"""That of GitLab 9.0."""
 
 
 def open_archive(path: Path, max_bytes: int = 0) -> ProjectSource:
@@ -56,5 +56,5 @@ def _check_version(content: bytes | None) -> None:
     if content is None:
         raise SourceError("The file is not an export archive: VERSION is missing")
     match = _VERSION.fullmatch(content.decode(errors="replace").strip())
-    if match is None or int(match[1]) < _MIN_MINOR_VERSION:
-        raise SourceError("The version of the export archive is not supported; 0.2 is")
+    if match is None or (int(match[1]), int(match[2])) < _OLDEST_VERSION:
+        raise SourceError("The version of the export archive is not supported; 0.1.6 and later are")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from ingot.import_export.source import SourceError
+from ingot.import_export.sources.archive.single_document import DOCUMENT, MAX_DOCUMENT_BYTES, split_document
 
 MAX_LINE_BYTES = 32 * 2**20
 """Longest line of a relation: one issue with all of its notes."""
@@ -38,6 +39,8 @@ class TarEntry(NamedTuple):
 
     offset: int
     size: int
+    is_split: bool = False
+    """Whether it is a part of the document of an old archive, in the file of these."""
 
 
 class UnpackedArchive:
@@ -52,8 +55,10 @@ class UnpackedArchive:
             self._folder.mkdir(mode=0o700)
             self._decompress(path)
         self._file = self._tar.open("rb")
+        self._split: IO[bytes] | None = None
         try:
             self._entries = dict(_entries(self._file))
+            self._split_document()
         except BaseException:
             self.close()
             raise
@@ -74,15 +79,17 @@ class UnpackedArchive:
             return None
         if entry.size > max_bytes:
             raise SourceError(f"{name} in the archive is too large")
-        self._file.seek(entry.offset)
-        return self._file.read(entry.size)
+        file = self._file_of(entry)
+        file.seek(entry.offset)
+        return file.read(entry.size)
 
     def lines(self, name: str, position: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield the lines of a file after a position, each with the position after it."""
         entry = self._entries.get(name, TarEntry(0, 0))
+        file = self._file_of(entry)
         while position < entry.size:
-            self._file.seek(entry.offset + position)
-            line = self._file.readline(min(MAX_LINE_BYTES, entry.size - position))
+            file.seek(entry.offset + position)
+            line = file.readline(min(MAX_LINE_BYTES, entry.size - position))
             if len(line) >= MAX_LINE_BYTES:
                 raise SourceError(f"A line of {name} in the archive is too long")
             position += len(line)
@@ -111,7 +118,23 @@ class UnpackedArchive:
     def close(self) -> None:
         """Delete the decompressed archive."""
         self._file.close()
+        if self._split is not None:
+            self._split.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _file_of(self, entry: TarEntry) -> IO[bytes]:
+        return self._split if entry.is_split and self._split is not None else self._file
+
+    def _split_document(self) -> None:
+        """Add the files of later versions if one document holds the whole project."""
+        if DOCUMENT not in self._entries or "tree/project.json" in self._entries:
+            return
+        content = self.read(DOCUMENT, MAX_DOCUMENT_BYTES) or b""
+        self._require_free_space()
+        self._split = (self._folder / "document.ndjson").open("w+b")
+        for name, offset, size in split_document(content, self._split):
+            self._entries[name] = TarEntry(offset, size, is_split=True)
+        self._split.flush()
 
     def _copy(self, entry: TarEntry, copy: IO[bytes]) -> None:
         position, left = entry.offset, entry.size
