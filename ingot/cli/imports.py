@@ -15,7 +15,7 @@ from ingot.accounts.instance.outgoing_rules import instance_guard
 from ingot.accounts.users.actors import active_actor
 from ingot.accounts.users.queries import user_by_login_or_none
 from ingot.cli.options import add_instance_options, prepare_instance, require_instance, settings_from_arguments
-from ingot.cli.progress import show_progress
+from ingot.cli.progress import ProgressReport
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
@@ -53,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--token-file", metavar="FILE", help="file with the access token of the source")
     parser.add_argument("--token-env", metavar="NAME", default=TOKEN_VARIABLE, help=f"its variable ({TOKEN_VARIABLE})")
     parser.add_argument("--plan", action="store_true", help="count what would be imported, and exit")
-    parser.add_argument("--progress", action="store_true", help="show the progress")
+    parser.add_argument(
+        "--progress", action="store_true", help="show the progress: without a terminal, a line every ten seconds"
+    )
     parser.add_argument("--report", metavar="FILE", help="write the report to a file instead of printing it")
     parser.epilog = (
         "A repeated command imports what was changed at the source meanwhile; docs/migration.md explains it."
@@ -96,6 +98,7 @@ class _ImportCommand:
         self._arguments = arguments
         self._actor = actor
         self._store = repository_store(settings)
+        self._progress = ProgressReport()
         self._requests = ImportRequests(database, settings, actor, self._store)
 
     def print_plan(self) -> None:
@@ -266,4 +269,5 @@ class _ImportCommand:
         progress = progress_of(entity)
         done = sum(numbers.fetched for numbers in progress.kinds.values())
         total = sum(numbers.source for numbers in progress.kinds.values())
-        show_progress(f"{entity.source_full_path}: {entity.step or 'plan'} {progress.message or ''}", done, total)
+        what = f"{entity.source_full_path}: {entity.step or 'plan'} {progress.message or ''}".rstrip()
+        self._progress.show(what, done, total)
