@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,18 @@ class TemporaryServer:
         return self.client.request(method, f"/-/testing/{path}", headers=headers, **options)
 
 
-@contextmanager
-def temporary_server(
-    folder: Path, *arguments: object, profile_of_suite: bool = True, **more: str
-) -> Iterator[TemporaryServer]:
+def temporary_server(folder: Path, *arguments: object, **more: str) -> AbstractContextManager[TemporaryServer]:
     """Run a temporary server for the duration of a block, by default with the profile of the suite."""
+    profile = [] if "--profile" in arguments else ["--profile", "9.4"]
+    return server_with_defaults(folder, *profile, *arguments, **more)
+
+
+@contextmanager
+def server_with_defaults(folder: Path, *arguments: object, **more: str) -> Iterator[TemporaryServer]:
+    """Run a temporary server for the duration of a block, with no more options than those given."""
     folder.mkdir(exist_ok=True)
     report, log = folder / "ready.json", folder / "log"
-    profile = [] if "--profile" in arguments or not profile_of_suite else ["--profile", "9.4"]
-    words = ["serve", "--ephemeral", "--port", 0, "--ready-file", report, *profile, *arguments]
+    words = ["serve", "--ephemeral", "--port", 0, "--ready-file", report, *arguments]
     with log.open("ab") as stream:
         process = fork_server.start(
             "ingot",

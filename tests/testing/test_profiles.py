@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.process import TOKEN
-from tests.testing.temporary_server import TemporaryServer, temporary_server
+from tests.testing.temporary_server import TemporaryServer, server_with_defaults, temporary_server
 
 
 @pytest.mark.parametrize("profile", ["9.4", "current"])
@@ -75,7 +75,7 @@ def _check_deletions(server: TemporaryServer, project: str, branch: str, *, is_c
 def test_a_temporary_server_is_of_today_unless_it_is_told_otherwise(
     tmp_path: Path, options: list[str], version: str, branch: str, boards: int
 ) -> None:
-    with temporary_server(tmp_path / "server", *options, profile_of_suite=False, INGOT_ROOT_TOKEN=TOKEN) as server:
+    with server_with_defaults(tmp_path / "server", *options, INGOT_ROOT_TOKEN=TOKEN) as server:
         assert server.api("GET", "/version").json()["version"] == version
         created = server.api("POST", "/projects", json={"name": "code", "initialize_with_readme": True}).json()
         assert created["default_branch"] == branch
