@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: cluster-test pictures help run setup runner-test test test-all cover test-sqlite test-postgresql test-bucket check types rules speed format bench bench-compare costs soak fuzz migration schema access events attributes index labels advisories lock release
+.PHONY: cluster-test pictures help run setup runner-test test test-all cover test-sqlite test-postgresql test-bucket check types rules speed format bench bench-compare costs soak fuzz migration schema access events attributes dashboard index labels advisories lock release
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -146,6 +146,9 @@ index: setup ## Generate ingot/core/module_index.txt: the modules of routes, pag
 
 attributes: setup ## Generate docs/attributes.md: the stored attributes and their effects
 	$(BIN)/python -m ingot.cli.attribute_table > docs/attributes.new && mv docs/attributes.new docs/attributes.md
+
+dashboard: setup ## Generate deploy/monitoring/dashboard.json: a panel for Grafana of every metric
+	$(BIN)/python -m ingot.cli.metric_dashboard > deploy/monitoring/dashboard.new && mv deploy/monitoring/dashboard.new deploy/monitoring/dashboard.json
 
 labels: setup ## Generate tests/conventions/labels.txt: the labels of all pages
 	$(BIN)/python -m tests.conventions.labels
