@@ -32,7 +32,7 @@ _PUSH_RULES = (
 ELSEWHERE = {
     ("award_emoji", "name"): "one of a list",
     ("status", "emoji"): "one of a list",
-    ("users", "commit_email"): "the primary address or a word",
+    ("users", "commit_email"): "an address of the user or a word",
     ("groups", "ip_restriction_ranges"): "networks",
     ("domains", "certificate"): "PEM blocks that are checked",
     ("domains", "domain"): "a host name that is checked",

@@ -8,8 +8,8 @@ from ingot.accounts.instance.throttles import count_within_limit
 from ingot.accounts.users.addresses import (
     claims_to_address,
     has_address,
-    hide_public_email,
     is_valid_email,
+    stop_using_address,
 )
 from ingot.accounts.users.events import AddressProven, EmailAdded, PrimaryEmailChanged
 from ingot.accounts.users.queries import find_user
@@ -73,7 +73,7 @@ def count_confirmation_mail(db: Connection, user_id: int) -> None:
 def delete_email(db: Connection, email: Email) -> None:
     """Delete a secondary email address, which becomes available to other users."""
     db.delete(emails, email.id)
-    hide_public_email(db, email.user_id, email.email)
+    stop_using_address(db, email.user_id, email.email)
 
 
 def make_email_primary(db: Connection, user: User, email: Email) -> None:

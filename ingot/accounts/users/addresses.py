@@ -10,6 +10,7 @@ from typing import Literal
 
 from sqlalchemy import bindparam, delete, select
 
+from ingot.accounts.users.details import edited_user_details, user_details
 from ingot.accounts.users.events import PrimaryEmailChanged
 from ingot.accounts.users.tables import Email, User, emails, users
 from ingot.core.db.connection import Connection
@@ -32,6 +33,12 @@ _OF_USER = (
     .order_by(emails.c.proven_at.is_(None), emails.c.id)
 )
 _PROVEN = select(emails.c.email).where(emails.c.user_id == bindparam("user"), emails.c.proven_at.is_not(None))
+_CONFIRMED = (
+    select(emails.c.email)
+    .where(emails.c.user_id == bindparam("user"), emails.c.confirmed_at.is_not(None))
+    .order_by(emails.c.id)
+)
+_DETAILS = select(users.c.details_document).where(users.c.id == bindparam("user"))
 _HIDE_PUBLIC_EMAIL = (
     users.update()
     .where(users.c.id == bindparam("user"), users.c.public_email == bindparam("address"))
@@ -97,7 +104,7 @@ def release_address(db: Connection, address: str, user_id: int = 0) -> None:
             _replace_primary(db, claim.user_id)
         else:
             db.delete(emails, claim.email_id)
-        hide_public_email(db, claim.user_id, address)
+        stop_using_address(db, claim.user_id, address)
 
 
 def _replace_primary(db: Connection, user_id: int) -> None:
@@ -128,9 +135,17 @@ def adopt_address(db: Connection, user: User, address: str) -> None:
     db.update(users, user.id, email=address, confirmed_at=db.now, proven_at=db.now, updated_at=db.now)
 
 
-def hide_public_email(db: Connection, user_id: int, address: str) -> None:
-    """Stop showing an address that the user no longer has."""
+def confirmed_addresses(db: Connection, user_id: int) -> list[str]:
+    """Return the confirmed secondary addresses of a user, the oldest first."""
+    return [email for (email,) in db.rows(_CONFIRMED, user=user_id)]
+
+
+def stop_using_address(db: Connection, user_id: int, address: str) -> None:
+    """Stop showing an address that the user no longer has, and naming it in commits."""
     db.run(_HIDE_PUBLIC_EMAIL, user=user_id, address=address)
+    for (document,) in db.rows(_DETAILS, user=user_id):
+        if user_details(document).commit_email == address:
+            db.update(users, user_id, details_document=edited_user_details(document, {"commit_email": None}))
 
 
 def require_own_public_email(db: Connection, address: str, user: User | None, primary: str, *, proven: bool) -> None:

@@ -1,4 +1,4 @@
-"""Addresses that commits name: primary ones, or private ones, which lead to no mailbox.
+"""Addresses that commits name: confirmed ones, or private ones, which lead to no mailbox.
 
 A private address contains the id of its user, so that it stays theirs after they are renamed.
 """
@@ -34,8 +34,8 @@ def private_commit_address(db: Connection, user: User) -> str:
 
 def commit_address(db: Connection, user: User) -> str:
     """Return the address of a user in commits that pages and the API make."""
-    is_private = user_details(user.details_document).commit_email == PRIVATE
-    return private_commit_address(db, user) if is_private else user.email
+    chosen = user_details(user.details_document).commit_email
+    return private_commit_address(db, user) if chosen == PRIVATE else chosen or user.email
 
 
 def commit_user_or_none(db: Connection, address: str) -> User | None:

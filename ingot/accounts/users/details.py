@@ -4,7 +4,7 @@ docs/attributes.md is generated from this struct.
 """
 
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -35,8 +35,8 @@ class UserDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     view_diffs_file_by_file: Annotated[bool, fixed("Diffs show all files.")] = False
     commit_email: (
         Annotated[
-            Literal["_private"],
-            Meta(description="Address in commits of pages and the API: a private one, or the primary one."),
+            _Line,
+            Meta(description="Address in commits of pages and the API: a private one, or one of the confirmed ones."),
         ]
         | None
     ) = None

@@ -12,10 +12,11 @@ from ingot.accounts.instance.email_restrictions import matches_pattern
 from ingot.accounts.instance.password_rules import current_password_rules
 from ingot.accounts.users.addresses import (
     address_availability,
-    hide_public_email,
+    confirmed_addresses,
     is_valid_email,
     release_address,
     require_own_public_email,
+    stop_using_address,
     unknown_address,
 )
 from ingot.accounts.users.commit_addresses import PRIVATE, private_commit_address
@@ -82,7 +83,7 @@ def create_user(
     columns = _columns(given_fields(params))
     settings = all_settings(db)
     details = {"private_profile": settings.user_defaults_to_private_profile, **given_fields(params)}
-    details |= _commit_email(params.commit_email, [columns["email"]])
+    details |= _commit_email(params.commit_email, [columns["email"]], PRIVATE)
     columns["details_document"] = edited_user_details("{}", details)
     contested = _require_available(db, columns, vouched_for=vouched_for)
     _validate(db, columns, "" if chooses or params.password is UNSET else params.password)
@@ -142,9 +143,9 @@ def create_user(
 def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, password_hash: str | None) -> User:
     """Change the given fields; a password set by another user must be changed at the next sign-in."""
     columns = _columns(given_fields(params))
-    addresses = [user.email, columns.get("email", user.email)]
-    private_address = private_commit_address(db, user) if params.commit_email else None
-    details = given_fields(params) | _commit_email(params.commit_email, addresses, private_address)
+    details = given_fields(params)
+    if params.commit_email is not UNSET:
+        details |= _own_commit_email(db, user, params.commit_email, columns.get("email", user.email))
     columns["details_document"] = edited_user_details(user.details_document, details)
     if columns.get("email") == user.email:
         del columns["email"]
@@ -177,7 +178,7 @@ def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, pa
     if params.avatar is not UNSET:
         _set_avatar(db, user, params.avatar)
     if email_changed:
-        hide_public_email(db, user.id, user.email)
+        stop_using_address(db, user.id, user.email)
     changed = find_user(db, user.id)
     if email_changed:
         emit(db, PrimaryEmailChanged(user_id=user.id))
@@ -296,18 +297,26 @@ def _is_confirmed(params: CreateUser) -> bool:
     return params.confirm if params.skip_confirmation is UNSET else params.skip_confirmation
 
 
+def _own_commit_email(db: Connection, user: User, chosen: str | None, new_primary: str) -> dict[str, str | None]:
+    """Return the detail that states the address of commits, which a user has or is about to get."""
+    others = confirmed_addresses(db, user.id) if chosen else []
+    return _commit_email(chosen, [user.email, new_primary], private_commit_address(db, user), others)
+
+
 def _commit_email(
-    chosen: str | UnsetType | None, addresses: Sequence[str], private_address: str | None = None
+    chosen: str | UnsetType | None, primary: Sequence[str], private_address: str, others: Sequence[str] = ()
 ) -> dict[str, str | None]:
-    """Return the detail that states the chosen address of commits: a private or a primary one."""
+    """Return the detail that states the address of commits: a private one, another one, or none for the primary one."""
     if chosen is UNSET:
         return {}
     address = (chosen or "").strip().lower()
-    if address in (PRIVATE, (private_address or PRIVATE).lower()):
+    if address in (PRIVATE, private_address.lower()):
         return {"commit_email": PRIVATE}
-    if address and address not in addresses:
-        raise Invalid(commit_email=[f"must be the primary address or {PRIVATE}"])
-    return {"commit_email": None}
+    if not address or address in primary:
+        return {"commit_email": None}
+    if address not in others:
+        raise Invalid(commit_email=["is not an email you own"])
+    return {"commit_email": address}
 
 
 def _columns(values: dict[str, Any]) -> dict[str, Any]:
@@ -412,9 +421,9 @@ def set_avatar(db: Connection, user: User, upload: Upload | None) -> User:
     return find_user(db, user.id)
 
 
-def set_commit_address(db: Connection, user: User, *, private: bool) -> None:
-    """Choose the private or the primary address of a user for commits."""
-    details = {"commit_email": PRIVATE if private else None}
+def set_commit_address(db: Connection, user: User, address: str) -> None:
+    """Choose an address of a user for commits; the empty text chooses the primary one, whichever that is."""
+    details = _own_commit_email(db, user, address, user.email)
     db.update(users, user.id, details_document=edited_user_details(user.details_document, details))
 
 

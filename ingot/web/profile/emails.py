@@ -4,7 +4,7 @@ from ingot.accounts.emails import api as emails_api
 from ingot.accounts.emails.service import count_confirmation_mail, create_email, make_own_email_first
 from ingot.accounts.emails.views import emails_of_user
 from ingot.accounts.sessions.service import resend_confirmation
-from ingot.accounts.users.commit_addresses import PRIVATE, commit_address, private_commit_address
+from ingot.accounts.users.commit_addresses import commit_address, private_commit_address
 from ingot.accounts.users.service import set_commit_address
 from ingot.accounts.users.views import current_user
 from ingot.core.api.params import path_number
@@ -94,9 +94,13 @@ def set_primary_email(visit: Visit) -> PageResponse:
 
 @pages.put("/profile/emails/commits", notice="Email address of commits changed.")
 def set_commit_email(visit: Visit) -> PageResponse:
-    """Choose the primary or the private address for commits that pages and the API make."""
-    private = form_field(visit.request.form, "user", "commit_email") == PRIVATE
-    visit.database.write(lambda db: set_commit_address(db, current_user(db, visit.viewer.actor), private=private))
+    """Choose the address for commits that pages and the API make."""
+    chosen = form_field(visit.request.form, "user", "commit_email")
+    try:
+        visit.database.write(lambda db: set_commit_address(db, current_user(db, visit.viewer.actor), chosen))
+    except Invalid as error:
+        errors = error_messages(error)
+        return visit.database.read(lambda db: _emails_page(visit, db, "", errors))
     return LocalRedirect(PAGE_PATH)
 
 

@@ -57,8 +57,46 @@ def test_commits_of_the_api(api: Api, make: Make) -> None:
     assert _choose(api, make, owner, email) == email
     assert _commit(api, project, owner, "fifth")["author_email"] == email
     refused = api.put(f"/users/{owner.id}", make.root, commit_email="other@example.com")
-    message = {"commit_email": ["must be the primary address or _private"]}
+    message = {"commit_email": ["is not an email you own"]}
     assert (refused.status_code, refused.json()) == (400, {"message": message})
+
+
+def test_any_confirmed_address(api: Api, make: Make) -> None:
+    """Until the user no longer has it; addresses of others and unconfirmed ones are refused."""
+    owner, other = make.user(), make.user()
+    project, url = filled_project(make, owner), f"/users/{owner.id}/emails"
+    primary, further = api.get("/user", owner).json()["email"], f"{make.name('work')}@example.com"
+    added = api.post(url, make.root, email=further, skip_confirmation=True).json()
+    unconfirmed, of_other = f"{make.name('open')}@example.com", api.get("/user", other).json()["email"]
+    with changed_settings(make, send_user_confirmation_email=True):
+        assert api.post("/user/emails", owner, email=unconfirmed).status_code == 201
+    for address in (unconfirmed, of_other, f"{other.id}-{other.username}@{HOST}", "x", "x" * 300):
+        refused = api.put(f"/users/{owner.id}", make.root, commit_email=address, bio="Refused")
+        assert (refused.status_code, list(refused.json()["message"])) == (400, ["commit_email"]), address
+    assert api.get(f"/users/{owner.id}", make.root).json()["bio"] != "Refused"
+    assert _choose(api, make, owner, further.upper()) == further
+    assert api.get("/user", owner).json()["commit_email"] == further
+    made = _commit(api, project, owner, "further")
+    assert (made["author_email"], made["committer_email"]) == (further, further)
+    shown = {user["id"]: user for user in api.get("/users", make.root, search=owner.username).json()}
+    assert shown[owner.id]["commit_email"] == further
+    assert api.delete(f"/user/emails/{added['id']}", owner).status_code == 200
+    assert api.get("/user", owner).json()["commit_email"] == primary
+    assert _commit(api, project, owner, "primary")["author_email"] == primary
+
+
+def test_a_chosen_address_that_becomes_the_primary_one(api: Api, make: Make) -> None:
+    owner = make.user()
+    first, second, third = (f"{make.name('mail')}@example.com" for _ in range(3))
+    assert api.post(f"/users/{owner.id}/emails", make.root, email=first, skip_confirmation=True).status_code == 201
+    assert _choose(api, make, owner, first) == first
+    former = api.get("/user", owner).json()["email"]
+    assert api.post(f"/users/{owner.id}/emails", make.root, email=second, skip_confirmation=True).status_code == 201
+    changed = api.put(f"/users/{owner.id}", make.root, email=third, commit_email=former).json()
+    assert (changed["email"], changed["commit_email"]) == (third, third)
+    assert _choose(api, make, owner, second) == second
+    changed = api.put(f"/users/{owner.id}", make.root, email=f"x-{third}").json()
+    assert (changed["email"], changed["commit_email"]) == (f"x-{third}", second)
 
 
 def test_merges_tags_and_new_projects(api: Api, make: Make) -> None:
@@ -112,6 +150,14 @@ def test_choice_on_the_page(api: Api, make: Make, instance: Instance) -> None:
         assert browser.submit("/profile/emails", "/profile/emails/commits", **fields).status_code == 302
         assert f"selected>{_private(owner)}" in browser.get("/profile/emails").text
         assert _commit(api, project, owner, "private")["author_email"] == _private(owner)
+        further = f"{make.name('work')}@example.com"
+        api.post(f"/users/{owner.id}/emails", make.root, email=further, skip_confirmation=True)
+        browser.submit("/profile/emails", "/profile/emails/commits", **{**fields, "user[commit_email]": further})
+        assert f"selected>{further}" in browser.get("/profile/emails").text
+        assert _commit(api, project, owner, "further")["author_email"] == further
+        foreign = {**fields, "user[commit_email]": "other@example.com"}
+        refused = browser.submit("/profile/emails", "/profile/emails/commits", **foreign)
+        assert (refused.status_code, "is not an email you own" in refused.text) == (422, True)
         browser.submit("/profile/emails", "/profile/emails/commits", **{**fields, "user[commit_email]": ""})
     assert _commit(api, project, owner, "primary")["author_email"] != _private(owner)
 
