@@ -27,6 +27,7 @@ from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Page
 from ingot.core.db.times import Date, Timestamp
 from ingot.git.history.commits import NO_OID
+from ingot.projects.projects.closed_items import open_items
 from ingot.projects.projects.queries import projects_by_ids
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import InstanceUrls
@@ -277,7 +278,7 @@ def newest_events(
 ) -> list[EventView]:
     """Return the newest events of a user or of a group that the caller may see, without counting all."""
     found = list_events(db, actor, ListActivityEvents(), Page(size=size, keyset=True), whose, **{whose: number})
-    return event_views(db, found.items, at)
+    return event_views(db, open_items(db, actor, found.items), at)
 
 
 def activity_days(db: Connection, actor: Actor, whose: EventOwner, number: int, after: Date) -> ActivityDays:

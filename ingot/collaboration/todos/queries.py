@@ -16,6 +16,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.errors import NotFound
 from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.closed_items import open_items
 from ingot.projects.projects.tables import projects
 
 _COUNT_BYTES = 200
@@ -94,7 +95,7 @@ def find_todo(db: Connection, actor: Actor, todo_id: int) -> Todo:
         todo=todo_id,
         **_actor_parameters(db, actor),
     )
-    if todo is None:
+    if todo is None or not open_items(db, actor, [todo]):
         raise NotFound("Todo")
     return todo
 

@@ -100,6 +100,48 @@ def test_lists_over_several_projects(
     assert api.get(f"{group.url}/issues", owner).json() == []
 
 
+def test_activity_milestones_and_single_todos(
+    instance: Instance,
+    api: Api,
+    group: Group,
+    project: Project,
+    owner: User,
+    member: User,
+    restrict: Callable[..., Any],
+) -> None:
+    """What is not found through a project in a path: events on the page of a user, milestones of groups, todos."""
+    made = api.post(f"{project.url}/issues", owner, title="Hidden issue", assignee_ids=[member.id])
+    milestone = api.post(f"{group.url}/milestones", owner, title="Hidden milestone").json()
+    assert made.status_code == 201
+    (todo,) = api.get("/todos", member).json()
+    graphql = Graphql(instance.url)
+    query = f'{{ todo(id: "gid://gitlab/Todo/{todo["id"]}") {{ body }} }}'
+
+    def found(user: User) -> list[int]:
+        return [each["id"] for each in api.get("/search", user, scope="milestones", search="Hidden milestone").json()]
+
+    def events() -> list[bool]:
+        paths = (f"/{owner.username}", f"/{owner.username}.atom")
+        return ["Hidden issue" in httpx.get(f"{instance.url}{each}").text for each in paths]
+
+    assert (found(member), events(), graphql.data(query, member)["todo"]) == (
+        [milestone["id"]],
+        [True, True],
+        {"body": "Hidden issue"},
+    )
+    restrict(ELSEWHERE)
+    assert (found(member), events(), graphql.data(query, member)["todo"]) == ([], [False, False], None)
+    assert found(owner) == [milestone["id"]], "Owners use their groups from everywhere."
+    assert [each["id"] for each in api.get(f"{group.url}/milestones", owner).json()] == [milestone["id"]]
+    assert api.post(f"/todos/{todo['id']}/mark_as_done", member).status_code == 404
+    refused = api.post("/projects", owner, name="Closed", namespace_id=group.id)
+    assert refused.status_code == 404, "Nothing is created where the caller cannot see it."
+    restrict(None)
+    assert api.get("/todos", member).json()[0]["state"] == "pending"
+    assert "Closed" not in [each["name"] for each in api.get(f"{group.url}/projects", owner).json()]
+    graphql.close()
+
+
 def test_pages_and_graphql(
     instance: Instance, group: Group, project: Project, member: User, restrict: Callable[..., Any]
 ) -> None:
