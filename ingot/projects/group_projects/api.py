@@ -25,6 +25,7 @@ from ingot.projects.groups.ports import GroupRunners
 from ingot.projects.groups.queries import find_group, list_groups
 from ingot.projects.groups.views import GroupBrief, GroupView, SharedGroupView, group_brief, group_view
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
+from ingot.projects.namespaces.group_rules import require_no_deletion_around
 from ingot.projects.namespaces.locks import part_of
 from ingot.projects.namespaces.queries import ancestor_ids
 from ingot.projects.namespaces.tables import Namespace
@@ -121,7 +122,8 @@ _EDIT_LOCK = PartialLock(NAMESPACES, lambda call, _: part_of(call.db, call.path[
 
 @routes.put("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=GroupDetailView, locks=_EDIT_LOCK)
 def edit_group(call: Call, group: Namespace, params: EditGroup) -> GroupDetailView:
-    """Edit a group."""
+    """Edit a group, unless it or a group above it is scheduled for deletion."""
+    require_no_deletion_around(call.db, group)
     edited = service.edit_group(call.db, call.actor, group, params)
     entity = Entity("Group", group.id, edited.full_path)
     record_changes(call, entity, service.setting_values(group), service.setting_values(edited))

@@ -23,6 +23,7 @@ from ingot.projects.members.api import MemberEndpoints, member_routes, request_r
 from ingot.projects.members.params import ListMembers
 from ingot.projects.members.views import MemberView, member_view
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
+from ingot.projects.namespaces.group_rules import require_no_deletion_around
 from ingot.projects.namespaces.locks import namespace_path_by_id
 from ingot.projects.namespaces.scheduled_deletion import DeleteScheduled
 from ingot.projects.namespaces.tables import Namespace
@@ -101,7 +102,8 @@ def restore_group(call: Call, group: Namespace) -> GroupView:
 
 @routes.post("/groups/:id/transfer", on=group_in_path, may=policy.may_admin_group, returns=GroupView, locks=NAMESPACES)
 def transfer_group(call: Call, group: Namespace, params: TransferGroup) -> GroupView:
-    """Move a group into another group, or to the top level."""
+    """Move a group into another group, or to the top level, unless it is scheduled for deletion."""
+    require_no_deletion_around(call.db, group)
     creator = find_user(call.db, call.actor.user_id)
     parent: Namespace | None = None
     if params.group_id is None:

@@ -21,8 +21,9 @@ from ingot.projects.namespaces.scheduled_deletion import (
     require_deletion_at_once,
     restored_name,
     scheduled_name,
+    suffix_of_restored,
 )
-from ingot.projects.namespaces.service import release_old_path
+from ingot.projects.namespaces.service import is_beside_another, release_old_path
 from ingot.projects.namespaces.tables import Namespace, namespaces
 
 DELETE_GROUP = "delete_scheduled_group"
@@ -61,7 +62,10 @@ def _schedule(db: Connection, actor: Actor, group: Namespace) -> None:
 
 
 def restore_group(db: Connection, actor: Actor, group: Namespace) -> Namespace:
-    """Take back the scheduled deletion of a group; raise Invalid if there is none, or if its path is taken."""
+    """Take back the scheduled deletion of a group; raise Invalid if there is none.
+
+    The group gets a new name and path if others use the former path by now.
+    """
     db.must_hold(NAMESPACES)
     options = group.options
     if options.marked_for_deletion_on is None:
@@ -70,11 +74,11 @@ def restore_group(db: Connection, actor: Actor, group: Namespace) -> Namespace:
         require_no_deletion_around(db, namespace_by_id(db, group.parent_id))
     cleared = dict.fromkeys(("marked_for_deletion_on", "name_before_deletion", "path_before_deletion"))
     db.update(namespaces, group.id, options_document=edited_group_options(group.options_document, cleared))
-    names = EditGroup(
-        name=restored_name(group.name, options.name_before_deletion, group.id),
-        path=restored_name(group.path, options.path_before_deletion, group.id),
-    )
-    restored = edit_group(db, actor, namespace_by_id(db, group.id), names)
+    name = restored_name(group.name, options.name_before_deletion, group.id)
+    path = restored_name(group.path, options.path_before_deletion, group.id)
+    suffix = suffix_of_restored(is_beside_another(db, group, name, path))
+    renamed = EditGroup(name=name + suffix, path=path + suffix)
+    restored = edit_group(db, actor, namespace_by_id(db, group.id), renamed)
     emit(db, GroupRestored(group.id))
     return restored
 

@@ -1,5 +1,7 @@
 """Rules for the scheduled deletion of groups and projects."""
 
+import secrets
+
 from ingot.core.api.params import Params
 from ingot.core.db.times import Date
 from ingot.core.errors import Invalid
@@ -23,6 +25,11 @@ def scheduled_name(name: str, row_id: int) -> str:
 def restored_name(name: str, before: str | None, row_id: int) -> str:
     """Return the name or path after a restoration: the former one, unless it was changed since."""
     return before if before is not None and name == scheduled_name(before, row_id) else name
+
+
+def suffix_of_restored(taken: bool) -> str:
+    """Return an ending for the restored name and path; a random one if others use them by now."""
+    return f"-{secrets.token_hex(3)}" if taken else ""
 
 
 def require_deletion_at_once(kind: str, marked_on: Date | None, full_path: str, params: DeleteScheduled) -> None:

@@ -41,6 +41,17 @@ def require_available_path(db: Connection, full_path: str, except_id: int = 0) -
     emit(db, NamespacePathRequested(full_path_key=full_path.lower()))
 
 
+def is_beside_another(db: Connection, group: Namespace, name: str, path: str) -> bool:
+    """Return whether another namespace or a project next to a group uses a name or path."""
+    parent = namespace_by_id(db, group.parent_id) if group.parent_id is not None else None
+    try:
+        require_available_path(db, f"{parent.full_path}/{path}" if parent else path, group.id)
+        _require_unique_name(db, name, parent, group.id)
+    except Conflict:
+        return True
+    return False
+
+
 def _require_not_old_path(db: Connection, full_path: str, except_id: int) -> None:
     """Raise Conflict if the path redirects to another namespace.
 

@@ -278,6 +278,7 @@ def edit_project(call: Call, project: Project, params: EditProject) -> ProjectVi
     """Edit a project."""
     if not given_fields(params):
         raise MissingParameter("name")
+    service.require_not_scheduled(call.db, project)
     renames = params.name not in (UNSET, project.name) or params.visibility not in (UNSET, project.visibility)
     if renames or changes_role_of_owners(given_fields(params), project.ci_options):
         access, _ = project_in_path(call)

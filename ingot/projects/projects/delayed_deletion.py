@@ -12,16 +12,23 @@ from ingot.core.jobs.queue import enqueue
 from ingot.core.names import NAMESPACES
 from ingot.projects.groups.delayed_deletion import delete_scheduled_group
 from ingot.projects.namespaces.group_rules import require_no_deletion_around
-from ingot.projects.namespaces.queries import namespace_by_id, subtree_of
+from ingot.projects.namespaces.queries import namespace_by_id, namespace_by_path, subtree_of
 from ingot.projects.namespaces.scheduled_deletion import (
     DeleteScheduled,
     require_deletion_at_once,
     restored_name,
     scheduled_name,
+    suffix_of_restored,
 )
 from ingot.projects.projects.options import edited_options, project_options
 from ingot.projects.projects.params import EditProject
-from ingot.projects.projects.queries import existing_project, project_or_none, projects_in_namespace
+from ingot.projects.projects.queries import (
+    existing_project,
+    project_id_by_name_or_none,
+    project_id_by_path_or_none,
+    project_or_none,
+    projects_in_namespace,
+)
 from ingot.projects.projects.service import delete_project, edit_project
 from ingot.projects.projects.tables import Project, projects
 
@@ -62,19 +69,29 @@ def schedule_project_deletion(db: Connection, actor: Actor, project: Project) ->
 
 
 def restore_project(db: Connection, actor: Actor, project: Project) -> Project:
-    """Take back the scheduled deletion of a project; raise Invalid if there is none, or if its path is taken."""
+    """Take back the scheduled deletion of a project; raise Invalid if there is none.
+
+    The project gets a new name and path if others use the former ones by now.
+    """
     db.must_hold(NAMESPACES)
     options = project.options
     if options.marked_for_deletion_on is None:
         raise Invalid("Project has not been marked for deletion")
-    require_no_deletion_around(db, namespace_by_id(db, project.namespace_id))
+    namespace = namespace_by_id(db, project.namespace_id)
+    require_no_deletion_around(db, namespace)
     cleared = dict.fromkeys(("marked_for_deletion_on", "name_before_deletion", "path_before_deletion"))
     db.update(projects, project.id, options_document=edited_options(project.options_document, cleared))
     _unarchive(db, project.id)
-    names = EditProject(
-        name=restored_name(project.name, options.name_before_deletion, project.id),
-        path=restored_name(project.path, options.path_before_deletion, project.id),
-    )
+    name = restored_name(project.name, options.name_before_deletion, project.id)
+    path = restored_name(project.path, options.path_before_deletion, project.id)
+    full_path = f"{namespace.full_path}/{path}"
+    holders = {
+        project_id_by_path_or_none(db, full_path),
+        project_id_by_name_or_none(db, namespace.id, name),
+    }
+    taken = bool(holders - {None, project.id}) or namespace_by_path(db, full_path) is not None
+    suffix = suffix_of_restored(taken)
+    names = EditProject(name=name + suffix, path=path + suffix)
     return edit_project(db, actor, existing_project(db, project.id), names)
 
 

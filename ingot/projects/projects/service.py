@@ -230,10 +230,17 @@ def more_visible_than(visibility: str) -> list[str]:
     return [name for name, rank in VISIBILITY_ORDER.items() if rank > VISIBILITY_ORDER[visibility]]
 
 
+def require_not_scheduled(db: Connection, project: Project) -> None:
+    """Raise Invalid if a project or a group above it is scheduled for deletion: it can only be restored or deleted."""
+    if project.options.marked_for_deletion_on is not None:
+        raise Invalid("The project is scheduled for deletion. Restore it instead.")
+    require_no_deletion_around(db, namespace_by_id(db, project.namespace_id))
+
+
 def archive_project(db: Connection, project: Project, archived: bool) -> Project:
     """Archive a project, which makes it read-only, or unarchive it."""
-    if not archived and project.options.marked_for_deletion_on is not None:
-        raise Invalid("The project is scheduled for deletion. Restore it instead.")
+    if not archived:
+        require_not_scheduled(db, project)
     if project.archived != archived:
         db.update(projects, project.id, archived=archived, updated_at=db.now, last_activity_at=db.now)
     return existing_project(db, project.id)

@@ -1,6 +1,7 @@
 """Deletion after a period: projects and groups that are scheduled for it, and their restoration."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -61,8 +62,6 @@ def test_projects_are_deleted_when_the_period_ends(api: Api, make: Make, owner: 
     assert api.delete(project.url, owner).status_code == 202
     again = make_project(make, owner, name=project.name)
     assert again.path == project.path, "The name and the path are free at once."
-    refused = api.post(f"{project.url}/restore", owner)
-    assert (refused.status_code, "has already been taken" in refused.text) == (400, True)
     with later(instance, days=8):
         _run_due(instance)
     assert api.get(project.url, owner).status_code == 404
@@ -116,15 +115,51 @@ def test_groups_are_deleted_when_the_period_ends(api: Api, make: Make, owner: Us
 
 
 @pytest.mark.usefixtures("delayed")
-def test_names_that_change_before_the_restoration_stay(api: Api, make: Make, owner: User) -> None:
-    """Also of a project whose former path is taken by now."""
+def test_what_is_scheduled_cannot_be_changed(api: Api, make: Make, owner: User) -> None:
+    """Nor what is below a group that is scheduled: it can be restored or deleted only."""
     project, group = make_project(make, owner), make_group(make, owner)
+    subgroup = make_group(make, owner, parent=group)
+    below = make_project(make, owner, group=subgroup)
+    elsewhere = make_group(make, owner)
     for each in (project, group):
         assert api.delete(each.url, owner).status_code == 202
-        path = make.name("renamed")
-        assert api.put(each.url, owner, path=path).json()["path"] == path
+    changes: list[dict[str, Any]] = [{"path": make.name("renamed")}, {"name": "Renamed"}, {"description": "Changed"}]
+    for each in (project, group, subgroup, below):
+        before = api.get(each.url, owner).json()
+        for user in (owner, make.root):
+            refused = [api.put(each.url, user, **change) for change in changes]
+            assert [answer.status_code for answer in refused] == [400] * 3
+            assert all("scheduled for deletion" in answer.text for answer in refused)
+        assert api.get(each.url, owner).json() == before
+    for each in (project, below):
+        assert api.post(f"{each.url}/unarchive", owner).status_code == 400
+        assert api.put(f"{each.url}/transfer", owner, namespace=elsewhere.id).status_code == 403
+    for each in (group, subgroup):
+        assert api.post(f"{each.url}/transfer", owner, group_id=elsewhere.id).status_code == 400
+    for each in (project, group):
+        assert api.post(f"{each.url}/restore", owner).status_code == 201
+    for each in (project, group, subgroup, below):
+        assert api.put(each.url, owner, description="Changed").status_code == 200
+
+
+@pytest.mark.usefixtures("delayed")
+def test_restored_names_that_others_use_by_now(api: Api, make: Make, owner: User) -> None:
+    """They get an ending, so that both stay."""
+    group = make_group(make, owner)
+    project, below = make_project(make, owner), make_group(make, owner, parent=group)
+    for each in (project, group, below):
+        assert api.delete(each.url, owner).status_code == 202
+        if each is not below:
+            below_path = each.path.rpartition("/")[2]
+            where = {"path": below_path, "name": each.name}
+            made = api.post("/groups" if each is group else "/projects", owner, **where)
+            assert made.status_code == 201, made.text
         restored = api.post(f"{each.url}/restore", owner)
-        assert (restored.json()["path"], restored.json()["name"]) == (path, each.name)
+        assert restored.status_code == 201, restored.text
+        renamed = restored.json()
+        for shown, former in ((renamed["name"], each.name), (renamed["path"], each.path.rpartition("/")[2])):
+            assert shown.startswith(former)
+            assert (shown == former) == (each is below)
 
 
 @pytest.mark.usefixtures("delayed")
