@@ -56,6 +56,7 @@ class ModifySettings(_MoreSettings):
 
     required = "400 (Bad request) at least one setting must be given"
     fixed_values: ClassVar[Mapping[str, Any]] = {**fixed_values(AllSettings), "asset_proxy_whitelist": []}
+    names_unknown = True
     absent = frozenset(chain.from_iterable(ABSENT_SETTINGS.values()))
     notes_create_limit_allowlist: Texts = UNSET
     outbound_local_requests_whitelist: Texts = UNSET

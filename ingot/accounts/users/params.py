@@ -1,6 +1,6 @@
 """Request parameters of the user endpoints."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -85,6 +85,8 @@ class SetAvatar(Params):
 class CreateUser(_Profile, kw_only=True):
     """A new user."""
 
+    names_unknown: ClassVar[bool] = True
+
     email: str
     username: str
     name: str
@@ -98,6 +100,7 @@ class CreateUser(_Profile, kw_only=True):
 class ModifyUser(_Profile, kw_only=True):
     """Changes to a user."""
 
+    names_unknown: ClassVar[bool] = True
     email: str | UnsetType = UNSET
     name: str | UnsetType = UNSET
     username: str | UnsetType = UNSET

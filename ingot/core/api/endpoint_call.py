@@ -1,7 +1,7 @@
 """One call of an endpoint, from HTTP or from a page: its state, and the steps that run it."""
 
 from collections.abc import Callable, Hashable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -42,8 +42,16 @@ class EndpointCall(msgspec.Struct):
         reader = self.endpoint.reader_for(self.path)
         if reader is not None:
             self.params = reader.read(self.sent)
-            if reader.struct.absent:
-                self.ignored = reader.ignored(self.sent)
+            if reader.struct.absent or reader.struct.names_unknown:
+                self.ignored = reader.ignored(self.sent, _shown_fields(self.endpoint.returns))
+
+
+@lru_cache(64)
+def _shown_fields(returns: Any) -> frozenset[str]:
+    """Return the names of the fields of a response."""
+    if not (isinstance(returns, type) and issubclass(returns, msgspec.Struct)):
+        return frozenset()
+    return frozenset(field.encode_name for field in msgspec.structs.fields(returns))
 
 
 class EndpointRunner:

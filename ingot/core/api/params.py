@@ -30,14 +30,18 @@ class Params(msgspec.Struct):
     """Error message of a request without any parameter of the endpoint; empty if that is allowed."""
     fixed_values: typing.ClassVar[Mapping[str, Any]] = {}
     """Parameters that may only be sent with the value that they always have."""
-    absent: typing.ClassVar[Collection[str]] = ()
+    absent: typing.ClassVar[frozenset[str]] = frozenset()
     """Parameters of GitLab for parts that this server does not have; they are ignored, and the response names them."""
+    names_unknown: typing.ClassVar[bool] = False
+    """Name unknown parameters in the response, too: the caller may rely on what they do in GitLab."""
 
 
 P = TypeVar("P", bound=Params)
 _CREDENTIAL_FIELDS = {"private_token", "access_token", "job_token", "sudo", "authenticity_token", "_method"}
 _MAX_NAMES_LISTED = 10
 _MAX_NAME_LENGTH = 100
+_MAX_UNKNOWN = 50
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,99}")
 
 
 class Upload(msgspec.Struct):
@@ -322,21 +326,32 @@ class ParamsReader:
             self._refuse_nothing(sent)
         return self.struct(**values)
 
-    def ignored(self, sent: dict[str, Any]) -> list[str]:
-        """Return the names of the sent parameters that have no meaning on this server."""
-        return [name for name in sent if name in self.struct.absent]
+    def ignored(self, sent: dict[str, Any], shown: Collection[str] = ()) -> list[str]:
+        """Return the names of the sent parameters that have no meaning on this server.
+
+        ``shown`` names the fields of the response, which clients send back.
+        """
+        absent = [name for name in sent if name in self.struct.absent]
+        if not self.struct.names_unknown:
+            return absent
+        unknown = self._unknown(sent).difference(absent, shown)
+        named = [name for name in sent if name in unknown and _NAME.fullmatch(name)]
+        return [*absent, *named[:_MAX_UNKNOWN]]
 
     def _refuse_nothing(self, sent: dict[str, Any]) -> None:
         if self.struct.refuses_unknown:
             self._refuse_unknown(sent)
-        if self.struct.required and not self.ignored(sent):
+        if self.struct.required and not self.struct.absent & sent.keys():
             raise Invalid(self.struct.required)
 
     def _refuse_unknown(self, sent: dict[str, Any]) -> None:
-        unknown = sent.keys() - _CREDENTIAL_FIELDS - {field.sent_as for field in self.fields}
+        unknown = self._unknown(sent)
         if unknown:
             names = ", ".join(name[:_MAX_NAME_LENGTH] for name in sorted(unknown)[:_MAX_NAMES_LISTED])
             raise Invalid(f"400 (Bad request) unknown parameters: {names}")
+
+    def _unknown(self, sent: dict[str, Any]) -> set[str]:
+        return sent.keys() - _CREDENTIAL_FIELDS - {field.sent_as for field in self.fields}
 
     def nested(self, value: Any) -> Any:
         """Build the struct from an item of another struct."""

@@ -1,6 +1,6 @@
 """Request parameters of groups."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -39,6 +39,7 @@ else:
 
 
 class _Attributes(_OptionParams):
+    names_unknown: ClassVar[bool] = True
     emails_disabled: bool | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     visibility: Visibility | UnsetType = UNSET

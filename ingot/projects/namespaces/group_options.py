@@ -55,7 +55,7 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         _Count, Meta(description="Hours until members must have set up the second factor.")
     ] = 48
     mentions_disabled: Annotated[bool, Meta(description="Mentions of the group notify no one.")] = False
-    auto_devops_enabled: Annotated[bool, fixed("Auto DevOps is not available.")] | None = None
+    auto_devops_enabled: Annotated[bool, fixed("Auto DevOps is not available.")] = False
     show_diff_preview_in_email: Annotated[
         bool, Meta(description="False hides the lines of a diff in mails about all projects below.")
     ] = True

@@ -97,6 +97,7 @@ else:
 class ProjectAttributes(_OptionParams):
     """Parameters that creating and editing share."""
 
+    names_unknown: ClassVar[bool] = True
     absent = frozenset(chain.from_iterable(ABSENT_OPTIONS.values()))
     emails_disabled: bool | UnsetType = UNSET
     container_expiration_policy_attributes: ContainerCleanupParams | UnsetType = UNSET

@@ -92,3 +92,34 @@ def test_absent_attributes_are_ignored_and_named(api: Api, make: Make) -> None:
     edited = api.put(project.url, make.root, monitor_access_level="private", description="Stored")
     assert (edited.json()["description"], edited.headers["x-ingot-ignored"]) == ("Stored", "monitor_access_level")
     assert "x-ingot-ignored" not in api.put(project.url, make.root, description="Again").headers
+
+
+def test_unknown_attributes_are_named(api: Api, make: Make) -> None:
+    """Like absent ones: somebody who sets them may rely on what they do in GitLab; fields of responses are not."""
+    owner = make.user()
+    group, project = make_group(make, owner), make_project(make, owner)
+    attributes: list[tuple[str, dict[str, Any]]] = [
+        (SETTINGS, {"throttle_unauthenticated_git_http_enabled": True, "protected_paths_for_get_request": ["/x"]}),
+        (group.url, {"prevent_forking_outside_group": True, "allowed_email_domains_list": "example.com"}),
+        (project.url, {"only_allow_merge_if_all_status_checks_passed": True, "ci_restrict_pipeline_cancellation": "x"}),
+        (f"/users/{owner.id}", {"auditor": True, "shared_runners_minutes_limit": 5}),
+    ]
+    for url, unknown in attributes:
+        shown = api.get(url, make.root).json()
+        changed = api.put(url, make.root, **shown, **unknown)
+        assert (changed.status_code, changed.headers["x-ingot-ignored"]) == (200, ", ".join(unknown)), url
+        assert not unknown.keys() & api.get(url, make.root).json().keys()
+        assert "x-ingot-ignored" not in api.put(url, make.root, **shown).headers, url
+    made = api.post("/groups", owner, name=make.name("group"), path=make.name("group"), duo_features_enabled=True)
+    assert (made.status_code, made.headers["x-ingot-ignored"]) == (201, "duo_features_enabled")
+    many = {f"unknown_{number}": 1 for number in range(200)} | {"x\r\nSet-Cookie: a": 1, "Ü" * 9: 1, "y" * 101: 1}
+    named = api.put(group.url, owner, **many, description="Stored").headers["x-ingot-ignored"].split(", ")
+    assert named == [f"unknown_{number}" for number in range(50)]
+
+
+def test_the_value_that_clients_send_for_a_missing_feature_of_groups(api: Api, make: Make) -> None:
+    """Terraform sends false for each option that the configuration omits."""
+    group = make_group(make)
+    for value in (False, None, ""):
+        assert api.put(group.url, make.root, auto_devops_enabled=value).json()["auto_devops_enabled"] is False
+    assert api.put(group.url, make.root, auto_devops_enabled=True).status_code == 400
