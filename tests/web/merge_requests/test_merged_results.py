@@ -1,4 +1,4 @@
-"""What the page of a merge request says about pipelines that test its head instead of the merge result."""
+"""Texts on the page of a merge request about pipelines that test its head instead of the merge result."""
 
 from tests.api.merge_requests.factories import fork
 from tests.ci.pipelines.files import commit_files
