@@ -8,6 +8,7 @@ from time import monotonic
 from typing import NamedTuple, Protocol
 
 from ingot.core.http.transfer_rate import TransferTooSlow
+from ingot.git.bucket.local_copy import GENERATION
 from ingot.git.bucket.use_lock import copy_in_use
 from ingot.transport.archive_requests import ArchiveTooLarge, RefNotServed, check_archive_request
 from ingot.transport.backend import GitBackend, ServiceRequest
@@ -111,7 +112,7 @@ class GitExchange:
         refs, path = self._request.repository.ref_store, self._request.repository.path
         try:
             with nullcontext() if refs is None else copy_in_use(path):
-                if refs is not None and not path.exists():  # The copy was removed after it was opened.
+                if refs is not None and not (path / GENERATION).exists():  # The copy was removed after it was opened.
                     await asyncio.get_running_loop().run_in_executor(self._backend.pool, refs.refresh)
                 if self._request.service == "git-receive-pack":
                     require_free_space(path)

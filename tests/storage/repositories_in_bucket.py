@@ -25,6 +25,7 @@ DIRECTORY_TESTS = {
     "tests/transport/test_disconnects.py::test_a_client_disconnects": _LOOKS,
     "tests/transport/test_many_refs.py::test_created_changed_and_deleted": _LOOKS,
     "tests/transport/test_many_refs.py::test_one_refused_ref_refuses_all": _LOOKS,
+    "tests/transport/test_openssh.py::test_clone_is_served_by_git_itself": "The server holds a lock during a fetch.",
     "tests/transport/test_push_effects.py::test_changes_rejected_by_git": "All refs of a push change, or none.",
     "tests/transport/test_push_effects.py::test_concurrent_first_pushes": _LOOKS,
 }

@@ -1,9 +1,12 @@
 """TCP proxy on loopback that can be switched off and on, in front of an S3 server."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+_REQUEST = re.compile(rb"([A-Z]+) /[^ ]* HTTP/1\.1\r\n")
 
 
 class SwitchedProxy:
@@ -13,6 +16,8 @@ class SwitchedProxy:
         self._target = port
         self._listener: socket.socket | None = None
         self._connections: list[socket.socket] = []
+        self.requests: list[str] = []
+        """Methods of the HTTP requests that passed; none is sent before the response to the one before."""
         self.port = 0
         self.switch_on()
 
@@ -38,13 +43,15 @@ class SwitchedProxy:
                 client, _ = listener.accept()
                 server = socket.create_connection(("127.0.0.1", self._target))
                 self._connections += [client, server]
-                for source, target in ((client, server), (server, client)):
-                    threading.Thread(target=_pump, args=(source, target), daemon=True).start()
+                for source, target, requests in ((client, server, self.requests), (server, client, [])):
+                    threading.Thread(target=_pump, args=(source, target, requests), daemon=True).start()
 
 
-def _pump(source: socket.socket, target: socket.socket) -> None:
+def _pump(source: socket.socket, target: socket.socket, requests: list[str]) -> None:
     with suppress(OSError):
         while chunk := source.recv(65536):
+            if match := _REQUEST.match(chunk):
+                requests.append(match[1].decode())
             target.sendall(chunk)
     for each in (source, target):
         with suppress(OSError):

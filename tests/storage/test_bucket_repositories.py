@@ -18,6 +18,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.log import Log
 from ingot.git.bucket import storage
 from ingot.git.bucket.copy_cache import CopyCache
+from ingot.git.bucket.local_copy import GENERATION
 from ingot.git.bucket.tables import repository_packs, stored_packs
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.integrity import find_problems
@@ -266,6 +267,44 @@ def test_a_stopped_bucket_refuses_only_what_needs_it(nodes: Nodes, tmp_path: Pat
         nodes.bucket.switch_on()
     _git(tree, "push", "-q", _url(nodes.one, project), "master")
     assert _tip(nodes.two, project) == _git(tree, "rev-parse", "HEAD")
+
+
+def test_few_requests_to_the_bucket(nodes: Nodes, tmp_path: Path) -> None:
+    """A push needs one for its pack and one for the index, a warm read and a fork none."""
+    (one, two, bucket), root = nodes, nodes.one.make.root
+    project, tree = _pushed(nodes, tmp_path)
+    _clone(two, project, tmp_path / "before")
+    bucket.requests.clear()
+    tip = _commit(tree, "second")
+    _git(tree, "push", "-q", _url(one, project), "master", "HEAD:refs/tags/v1")
+    assert bucket.requests == ["PUT", "PUT"]
+    for path in ("branches/master", "commits", "tree", "files/second/raw?ref=master"):
+        assert one.api.get(f"{project.url}/repository/{path}", root).status_code == 200
+    assert _clone(one, project, tmp_path / "warm") == tip
+    assert bucket.requests == ["PUT", "PUT"]
+    assert _clone(two, project, tmp_path / "behind") == tip
+    assert bucket.requests == ["PUT", "PUT", "GET", "GET"]
+    bucket.requests.clear()
+    sent = {"branch": "master", "content": "text", "commit_message": "Add a file"}
+    made = one.api.post(f"{project.url}/repository/files/by-the-api", root, **sent)
+    assert (made.status_code, bucket.requests) == (201, ["PUT", "PUT"])
+    forked = one.api.post(f"{project.url}/fork", root, name="few", path=f"few-{project.id}")
+    assert forked.status_code == 201, forked.text
+    fork = replace(project, id=forked.json()["id"], path=forked.json()["path_with_namespace"])
+    # The copy of the fork links the packs of that of its parent.
+    assert _clone(one, fork, tmp_path / "fork") == _tip(one, project)
+    assert bucket.requests == ["PUT", "PUT"]
+
+
+def test_a_copy_that_a_power_failure_has_cut_off_is_completed(nodes: Nodes, tmp_path: Path) -> None:
+    project, tree = _pushed(nodes, tmp_path)
+    folder = _repository(nodes.two, project).path
+    (pack,) = (folder / "objects" / "pack").glob("*.pack")
+    pack.unlink()
+    pack.touch()
+    generation = folder / GENERATION
+    generation.write_text(f"{generation.read_text().split()[0]} another-start\n")
+    assert _clone(nodes.two, project, tmp_path / "clone") == _git(tree, "rev-parse", "HEAD")
 
 
 def test_a_fork_shares_packs_and_survives_its_parent(nodes: Nodes, tmp_path: Path) -> None:

@@ -77,6 +77,11 @@ class CopyCache:
                 total, removed = total - copy.bytes, removed + 1
         return removed
 
+    def path_of(self, key: str) -> Path:
+        """Return the path of the copy of a repository, whether it exists or not."""
+        digits = key.rpartition(":")[2]
+        return self.root / digits[:2] / digits[2:4] / f"{digits}.git"
+
     def clear(self) -> int:
         """Remove all copies that are not in use; return how many."""
         return sum(remove_copy(self.root, copy.path) for copy in self.copies())
@@ -104,7 +109,9 @@ def _size_of(path: Path) -> int:
     for folder, _, files in os.walk(path):
         for file in files:
             try:
-                total += os.lstat(f"{folder}/{file}").st_size
+                # Copies of forks share the files of packs.
+                status = os.lstat(f"{folder}/{file}")
+                total += status.st_size // max(1, status.st_nlink)
             except FileNotFoundError:  # It was removed meanwhile.
                 continue
     return total

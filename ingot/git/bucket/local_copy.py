@@ -5,10 +5,11 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
-from ingot.git.bucket.tables import StoredRef
+from ingot.git.bucket.tables import StoredPack, StoredRef
 from ingot.git.bucket.use_lock import USE_SUFFIX
 from ingot.git.core.errors import DamagedRepository
 from ingot.git.core.layout import make_bare_repository
@@ -32,7 +33,11 @@ class LocalCopy:
         self.packs = path / "objects" / "pack"
 
     def generation(self) -> int:
-        """Return the generation that the copy has, or 0; record that it is used."""
+        """Return the generation that the copy has; record that it is used.
+
+        It is 0 also for a copy of an earlier start of the machine, whose files are then compared with the rows: nothing
+        waits until they are on the disk.
+        """
         file = f"{self.path}/{GENERATION}"
         try:
             descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
@@ -41,7 +46,8 @@ class LocalCopy:
         try:
             if time.time() - os.fstat(descriptor).st_mtime > _USED_SECONDS:
                 os.utime(descriptor)
-            return int(os.read(descriptor, 32) or b"0")
+            number, _, boot = os.read(descriptor, 80).decode().strip().partition(" ")
+            return int(number) if boot == _boot() else 0
         except ValueError:  # A power failure.
             return 0
         finally:
@@ -58,7 +64,10 @@ class LocalCopy:
         """Create the directory, if it is missing."""
         if (self.path / "HEAD").exists() and self.packs.is_dir():
             return
-        shutil.rmtree(self.path, ignore_errors=True)
+        remains = self.path.parent / f"{self.path.stem}.{secrets.token_hex(8)}.tmp"
+        with suppress(FileNotFoundError):
+            self.path.rename(remains)  # At once: git may create files in it while it is being removed.
+            shutil.rmtree(remains, ignore_errors=True)
         folder = self.path.parent / f"{self.path.stem}.{secrets.token_hex(8)}.tmp"
         folder.mkdir(mode=0o700)
         make_bare_repository(folder, b"refs/heads/" + head.encode())
@@ -67,6 +76,22 @@ class LocalCopy:
     def pack_names(self) -> set[str]:
         """Return the names of the complete packs."""
         return {file.stem for file in _files_in(self.packs) if file.suffix == ".idx"}
+
+    def has_pack(self, pack: StoredPack) -> bool:
+        """Return whether a pack and its index are complete; a power failure may have cut them off."""
+        return all(self._size(name) == size for name, size in _files_of(pack))
+
+    def link_pack(self, pack: StoredPack, other: "LocalCopy") -> bool:
+        """Link a pack of another copy, its index last; return False if that has none, or not on the same disk."""
+        if not other.has_pack(pack):
+            return False
+        try:
+            for name, _ in _files_of(pack):
+                (self.packs / name).unlink(missing_ok=True)
+                os.link(other.packs / name, self.packs / name)
+        except OSError:  # It was removed meanwhile; the pack is downloaded.
+            return False
+        return True
 
     def has_loose_objects(self) -> bool:
         """Return whether git or the server has written objects that are in no pack."""
@@ -93,7 +118,7 @@ class LocalCopy:
 
     def finish(self, generation: int) -> None:
         """Record the generation that the copy has now."""
-        self._replace(GENERATION, b"%d\n" % generation)
+        self._replace(GENERATION, f"{generation} {_boot()}\n".encode())
 
     def forget(self) -> None:
         """Treat the copy as outdated, so that all its refs are written again."""
@@ -113,6 +138,12 @@ class LocalCopy:
         with file_lock(self.path.with_suffix(USE_SUFFIX), wait=False) as is_unused:
             if is_unused:
                 self._remove_leftovers(listed, time.time() - _LEFTOVER_SECONDS)
+
+    def _size(self, name: str) -> int:
+        try:
+            return (self.packs / name).stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return -1
 
     def _remove_leftovers(self, listed: set[str], cutoff: float) -> None:
         packs = [
@@ -142,6 +173,20 @@ class LocalCopy:
         temporary = self.path / f"tmp_{name}_{secrets.token_hex(8)}"
         temporary.write_bytes(content)
         temporary.rename(self.path / name)
+
+
+def _files_of(pack: StoredPack) -> tuple[tuple[str, int], tuple[str, int]]:
+    """Return the names and sizes of a pack and its index, in this order."""
+    return (f"{pack.name}.pack", pack.pack_bytes), (f"{pack.name}.idx", pack.index_bytes)
+
+
+@cache
+def _boot() -> str:
+    """Return what tells this start of the machine from others; empty where there is no such file."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
 
 
 def _files_in(folder: Path) -> list[Path]:

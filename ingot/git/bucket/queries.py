@@ -62,6 +62,13 @@ _PACKS = (
     .where(repository_packs.c.repository_id == bindparam("repository"))
     .order_by(stored_packs.c.id)
 )
+_KEYS_OF_PACKS = (
+    select(repository_packs.c.pack_id, stored_repositories.c.key)
+    .join(stored_repositories, stored_repositories.c.id == repository_packs.c.repository_id)
+    .where(in_list(repository_packs.c.pack_id, "packs"))
+    .order_by(repository_packs.c.id)
+    .limit(bindparam("number"))
+)
 _ALL_PACKS = select(*_PACK_COLUMNS).order_by(stored_packs.c.id)
 _OBJECT_KEYS = select(stored_packs.c.object_key).where(in_list(stored_packs.c.object_key, "keys"))
 _KEYS = select(stored_repositories.c.key).order_by(stored_repositories.c.id)
@@ -139,6 +146,11 @@ def refs_below(db: Connection, repository_id: int, folder: str) -> list[str]:
 def has_branches(db: Connection, key: str) -> bool:
     """Return whether a repository has a branch."""
     return db.value(_ANY_BRANCH, key=key, folder=_BRANCHES) is not None
+
+
+def list_keys_of_packs(db: Connection, pack_ids: Sequence[int], limit: int) -> list[tuple[int, str]]:
+    """List some of the packs with the keys of the repositories that list them."""
+    return [(pack_id, key) for pack_id, key in db.rows(_KEYS_OF_PACKS, packs=list(pack_ids), number=limit)]
 
 
 def list_all_packs(db: Connection) -> list[StoredPack]:

@@ -80,7 +80,7 @@ class RefChangeSet(NamedTuple):
 
 
 class PacksChanged(Exception):
-    """Packs that were to be replaced are no longer listed."""
+    """Packs that were to be replaced or shared are no longer listed."""
 
 
 def add_repository(
@@ -99,12 +99,17 @@ def add_repository(
     return StoredRepository(repository_id, key, head, generation, generation, db.now)
 
 
-def add_fork(db: Connection, source: StoredRepository, key: str, refs: Sequence[StoredRef]) -> None:
-    """Store a repository that lists the packs of another one; raise ``MissingRepository`` if that was deleted."""
+def add_fork(
+    db: Connection, source: StoredRepository, key: str, refs: Sequence[StoredRef], packs: Sequence[StoredPack]
+) -> None:
+    """Store a repository that lists packs of another one.
+
+    Raise ``MissingRepository`` if that was deleted, and ``PacksChanged`` if it does not list one of them any more.
+    """
     _locked(db, source.key)
+    _require_listed(db, source.id, packs)
     fork = add_repository(db, key, source.head, refs)
-    listed = [{"repository_id": fork.id, "pack_id": pack.id} for pack in list_packs(db, source.id)]
-    db.insert_many(repository_packs, listed)
+    db.insert_many(repository_packs, [{"repository_id": fork.id, "pack_id": pack.id} for pack in packs])
 
 
 def remove_repository(db: Connection, key: str) -> None:
@@ -161,8 +166,7 @@ def swap_packs(db: Connection, key: str, replaced: Sequence[StoredPack], packed:
     Rows of deleted refs are removed here too: a copy of an older generation reads all refs.
     """
     row = _locked(db, key)
-    if not {pack.id for pack in replaced} <= {pack.id for pack in list_packs(db, row.id)}:
-        raise PacksChanged
+    _require_listed(db, row.id, replaced)
     db.run(_UNLIST, repository=row.id, packs=[pack.id for pack in replaced])
     _list_uploaded(db, row.id, [packed])
     db.run(_DELETE_TOMBSTONES, repository=row.id)
@@ -194,6 +198,11 @@ def _locked(db: Connection, key: str) -> StoredRepository:
     if row is None:
         raise MissingRepository(f"There is no repository {key}")
     return row
+
+
+def _require_listed(db: Connection, repository_id: int, packs: Sequence[StoredPack]) -> None:
+    if not {pack.id for pack in packs} <= {pack.id for pack in list_packs(db, repository_id)}:
+        raise PacksChanged
 
 
 def _advance(db: Connection, row: StoredRepository, *, head: str) -> None:

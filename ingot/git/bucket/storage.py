@@ -1,5 +1,6 @@
 """Storage of repositories in a bucket: creation, local copies, changes, forks and removal."""
 
+import errno
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -22,6 +23,7 @@ from ingot.git.bucket.queries import (
     has_branches,
     known_object_keys,
     list_all_packs,
+    list_keys_of_packs,
     list_keys_unchanged_since,
     list_packs,
     list_refs,
@@ -56,6 +58,11 @@ UNUSED_SECONDS = 86_400.0
 """Longer than any upload, and than any reader uses packs that were replaced."""
 _ATTEMPTS = 3
 """Attempts to copy a repository whose packs are replaced meanwhile."""
+_ATTEMPTS_AT_LOST_COPY = 20
+"""Attempts while somebody deletes the cache."""
+_LOST_COPY = (errno.ENOTDIR, errno.ENOTEMPTY, errno.EEXIST)
+_LINK_CANDIDATES = 200
+"""Repositories whose copies are asked for packs; those that list a pack for the longest time come first."""
 _PUBLIC_REFS = ("refs/heads/", "refs/tags/")
 
 
@@ -82,6 +89,13 @@ class BucketRepositories:
     def exists(self, key: str) -> bool:
         """Return whether a repository exists."""
         return self._database.read(partial(generation_or_none, key=key)) is not None
+
+    def head_branch(self, key: str) -> str:
+        """Return the branch that HEAD points at."""
+        row = self._database.read(partial(repository_or_none, key=key))
+        if row is None:
+            raise MissingRepository(f"There is no repository {key}")
+        return row.head
 
     def refresh(self, key: str, path: Path) -> None:
         """Bring the local copy up to date with the row; raise ``MissingRepository``.
@@ -125,17 +139,23 @@ class BucketRepositories:
     def fork(self, source_key: str, source: Path, key: str) -> bool:
         """Create a repository that lists the packs of another one.
 
-        Returns False, without an effect, if these contain commits that the branches and tags do not reach.
+        Returns False, without an effect, if these contain commits that the branches and tags do not reach. Only the
+        packs that were compared are listed: one that is added meanwhile may have such commits.
         """
-        self.refresh(source_key, source)
-        snapshot = self._database.read(partial(read_snapshot, key=source_key, since=None))
-        if snapshot is None:
-            raise MissingRepository(f"There is no repository {source_key}")
-        public = [ref for ref in snapshot.refs if ref.name.startswith(_PUBLIC_REFS)]
-        if has_other_commits(source, {ref.name.encode(): ref.oid for ref in public}):
-            return False
-        self._database.write(partial(add_fork, source=snapshot.row, key=key, refs=public))
-        return True
+        for _ in range(_ATTEMPTS):
+            snapshot = self._database.read(partial(read_snapshot, key=source_key, since=None))
+            if snapshot is None:
+                raise MissingRepository(f"There is no repository {source_key}")
+            public = [ref for ref in snapshot.refs if ref.name.startswith(_PUBLIC_REFS)]
+            if {ref.oid for ref in snapshot.refs} - {ref.oid for ref in public}:
+                self.refresh(source_key, source)
+                if has_other_commits(source, {ref.name.encode(): ref.oid for ref in public}):
+                    return False
+            fork = partial(add_fork, source=snapshot.row, key=key, refs=public, packs=snapshot.packs)
+            with suppress(PacksChanged):
+                self._database.write(fork)
+                return True
+        return False
 
     def remove(self, key: str) -> None:
         """Delete the rows of a repository."""
@@ -260,12 +280,14 @@ class BucketRepositories:
 
     def _update_copy(self, key: str, copy: LocalCopy) -> None:
         with copy.lock():
-            for attempt in range(1, _ATTEMPTS + 1):
+            for attempt in range(1, _ATTEMPTS_AT_LOST_COPY + 1):
                 try:
                     self._update_locked(key, copy)
-                except FileNotFoundError as error:
-                    # A pack that was replaced since its row was read, or a copy that was deleted meanwhile.
-                    if attempt == _ATTEMPTS:
+                except OSError as error:
+                    if not isinstance(error, FileNotFoundError) and error.errno not in _LOST_COPY:
+                        raise
+                    # A copy that was deleted meanwhile, or a pack that was replaced since its row was read.
+                    if attempt >= _ATTEMPTS and (copy.packs.is_dir() or attempt == _ATTEMPTS_AT_LOST_COPY):
                         raise DamagedRepository(f"A pack of {key} is missing in the bucket") from error
                 else:
                     return
@@ -284,8 +306,9 @@ class BucketRepositories:
         copy.remove_leftovers({pack.name for pack in snapshot.packs})
 
     def _download_missing(self, copy: LocalCopy, snapshot: RepositorySnapshot) -> None:
-        present = copy.pack_names()
-        missing = {pack.name: pack for pack in snapshot.packs if pack.name not in present}
+        missing = {pack.name: pack for pack in snapshot.packs if not copy.has_pack(pack)}
+        if missing:
+            self._link_from_other_copies(copy, missing)
         if not missing:
             return
         try:
@@ -293,6 +316,15 @@ class BucketRepositories:
         except Unavailable as error:
             raise RepositoryBucketUnavailable from error
         self.cache.trim_sometimes()
+
+    def _link_from_other_copies(self, copy: LocalCopy, missing: dict[str, StoredPack]) -> None:
+        """Link packs that copies of forks, or of their parent, have; remove them from ``missing``."""
+        packs = {pack.id: pack for pack in missing.values()}
+        listed = self._database.read(partial(list_keys_of_packs, pack_ids=list(packs), limit=_LINK_CANDIDATES))
+        for pack_id, key in listed:
+            pack = packs[pack_id]
+            if pack.name in missing and copy.link_pack(pack, LocalCopy(self.cache.path_of(key))):
+                del missing[pack.name]
 
 
 class BucketRefs:

@@ -46,6 +46,9 @@ class BucketStorage(Protocol):
     def refs_of(self, key: str, path: Path) -> RefStore:
         """Return the refs of a repository."""
 
+    def head_branch(self, key: str) -> str:
+        """Return the short name of the branch that HEAD points at; raise ``MissingRepository``."""
+
     def refresh(self, key: str, path: Path) -> None:
         """Bring the copy at a path up to date; raise ``MissingRepository``."""
 
@@ -198,6 +201,10 @@ class RepositoryStore:
                 if moved != key and self.exists(moved):
                     return self.open(moved)
         raise MissingRepository(f"There is no repository {key}")
+
+    def head_branch(self, key: str) -> str:
+        """Return the short name of the branch that HEAD points at, without a copy of a repository in a bucket."""
+        return self.in_bucket.head_branch(key) if self.is_in_bucket(key) else self.open(key).head_branch()
 
     def is_available(self, storage: str) -> bool:
         """Return whether the directory of a storage exists and is not the empty one below a missing mount."""

@@ -4,13 +4,14 @@ from functools import partial
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import administrators, require
-from ingot.core.api.routes import Call, PrepareContext, Routes
+from ingot.core.api.routes import Call, PartialLock, PrepareContext, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.errors import Conflict, Denied, NotFound, Unchanged
 from ingot.core.names import NAMESPACES
 from ingot.git.maintenance.store import new_key, storage_of
 from ingot.projects.forks import service
+from ingot.projects.namespaces.locks import part_of, part_of_user
 from ingot.projects.namespaces.queries import namespace_of_user, namespace_or_none
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects import policy
@@ -45,8 +46,14 @@ def _fork_repository(context: PrepareContext, params: ForkProject) -> tuple[str,
     else:
         store.fork(source.repository_key, key)
     context.undo.append(partial(delete_unused_repository, context.database, store, key))
-    # Read HEAD from the copy: the default branch in the source's row may change before the transaction.
-    return key, store.open(key).head_branch()
+    # Read HEAD of the copy: the default branch in the source's row may change before the transaction.
+    return key, store.head_branch(key)
+
+
+def _namespace_of_fork(call: Call, params: ForkProject) -> list[str]:
+    """Return the part of the lock for the target; moves, deletions and visibility of the source need the whole lock."""
+    target = _target_name(params)
+    return part_of(call.db, target) if target else part_of_user(call.db, call.actor.user_id)
 
 
 @routes.post(
@@ -55,7 +62,7 @@ def _fork_repository(context: PrepareContext, params: ForkProject) -> tuple[str,
     may=policy.may_fork_project,
     returns=ProjectView,
     prepare=_fork_repository,
-    locks=NAMESPACES,
+    locks=PartialLock(NAMESPACES, _namespace_of_fork),
 )
 def fork_project(call: Call, project: Project, params: ForkProject, repository: tuple[str, str]) -> ProjectView:
     """Fork a project; the repository is copied before the response, unless a job was requested."""
@@ -94,12 +101,17 @@ def delete_fork_relation(call: Call, project: Project) -> None:
 
 
 def _target_namespace(db: Connection, actor: Actor, params: ForkProject) -> Namespace:
-    target = params.namespace or params.namespace_path or params.namespace_id
+    target = _target_name(params)
     if not target:
         if actor.external:
             raise Denied
         return namespace_of_user(db, actor.user_id)
-    namespace = namespace_or_none(db, str(target))
+    namespace = namespace_or_none(db, target)
     if namespace is None or not may_create_in(db, actor, namespace):
         raise NotFound("Target Namespace")
     return namespace
+
+
+def _target_name(params: ForkProject) -> str:
+    """Return the id or path of the namespace that the caller has chosen; empty for that of the caller."""
+    return str(params.namespace or params.namespace_path or params.namespace_id or "")

@@ -296,7 +296,7 @@ def enqueue_statistics_update(db: Connection, project: Project) -> None:
 
 def add_to_forks_count(db: Connection, project_id: int, by: int) -> None:
     """Add a number to the fork count of a project."""
-    db.must_hold(NAMESPACES)
+    db.must_hold_part(NAMESPACES)
     db.run(_COUNT_FORKS, counted=project_id, change=by)
 
 

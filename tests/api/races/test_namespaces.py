@@ -156,3 +156,22 @@ def test_project_limits_hold(api: Api, make: Make, servers: ConcurrentServers) -
 
         assert Counter(answers) == {201: 2, 403: 6}
         assert len(api.get(f"/users/{person.id}/projects", make.root).json()) == 2
+
+
+def test_forks_into_other_namespaces_do_not_disturb_each_other(
+    api: Api, make: Make, servers: ConcurrentServers
+) -> None:
+    source = make_project(make, make.root)
+    groups = [make_group(make) for _ in range(4)]
+    for number in range(2):
+        name = f"fork{number}"
+        calls = [
+            ConcurrentCall(
+                "POST", f"{source.url}/fork", make.root, {"namespace_id": group.id, "path": name, "name": name}
+            )
+            for group in groups
+        ]
+
+        # Each is sent twice, of which the second finds the path taken.
+        assert Counter(servers.race(*calls, *calls)) == {201: len(groups), 409: len(groups)}
+        assert api.get(source.url, make.root).json()["forks_count"] == len(groups) * (number + 1)
