@@ -32,6 +32,24 @@ class CacheStats(NamedTuple):
     misses: int
 
 
+class CopyStats(NamedTuple):
+    """Uses of the copies of repositories in a bucket by one process, and its downloads."""
+
+    hits: int
+    misses: int
+    packs: int
+    """Downloaded packs."""
+    bytes: int
+    """Size of these packs and their indexes."""
+
+
+class CopiesSize(NamedTuple):
+    """Copies of repositories in a bucket on the disk of this machine."""
+
+    copies: int
+    bytes: int
+
+
 class BoundedCache(Generic[K, V]):
     """Least-recently-used cache, bounded by the budget of its registry; safe to use from any thread.
 

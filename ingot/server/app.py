@@ -185,12 +185,12 @@ class App:
         self._disks = DiskSpace(settings)
         figures = partial(database.read, lambda db: DatabaseFigures(queue_stats(db), list_nodes(db)))
         replica_reads = database.replicas.outcomes if database.replicas is not None else None
-        copies = None
+        copies = on_disk = None
         if settings.storage_in_bucket:
-            from ingot.server.bucket_repositories import copy_stats
+            from ingot.server.bucket_repositories import copies_size, copy_stats
 
-            copies = partial(copy_stats, settings)
-        self._metrics = Metrics(metrics_folder, figures, REGISTRY, self._disks, replica_reads, copies)
+            copies, on_disk = partial(copy_stats, settings), partial(copies_size, settings)
+        self._metrics = Metrics(metrics_folder, figures, REGISTRY, self._disks, replica_reads, copies, on_disk)
         self.front = HttpFrontend(settings, self.components, self.health, self._metrics, log, classify_error)
 
     @cached_property

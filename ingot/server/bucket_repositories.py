@@ -1,6 +1,6 @@
 """Connection of the store of repositories with the bucket and the database."""
 
-from ingot.core.cache import CacheStats
+from ingot.core.cache import CopiesSize, CopyStats
 from ingot.core.db.database import Database
 from ingot.core.errors import Unavailable
 from ingot.core.settings import Settings
@@ -19,9 +19,14 @@ def attach_bucket(settings: Settings, database: Database) -> None:
     repository_store(settings).attach(bucket_repositories(settings, database))
 
 
-def copy_stats(settings: Settings) -> CacheStats:
-    """Return how often local copies were up to date, and how often not, in this process."""
+def copy_stats(settings: Settings) -> CopyStats:
+    """Return how this process has used local copies."""
     return repository_store(settings).in_bucket.stats()
+
+
+def copies_size(settings: Settings) -> CopiesSize:
+    """Return the number and size of the copies on this machine."""
+    return repository_store(settings).in_bucket.cache_size()
 
 
 def bucket_repositories(settings: Settings, database: Database) -> BucketRepositories:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import func, select
 
@@ -19,6 +20,7 @@ from tests.second_instance import SecondInstance, serving
 from tests.server.process import ingot
 from tests.storage.repositories_in_bucket import bucket_settings, use_bucket
 from tests.storage.s3_server import S3Server
+from tests.web.browser import Browser
 
 
 @pytest.fixture
@@ -59,6 +61,21 @@ def test_the_cache_is_listed_and_cleared(served: SecondInstance, bucket: dict[st
     branch = served.api.get(f"{project.url}/repository/branches/master", served.make.root)
     assert branch.json()["commit"]["message"] == "Add a file"
     assert ingot("storage", "cache", "--data", served.settings.data).returncode == 1
+
+
+def test_uses_of_the_cache_are_shown(served: SecondInstance, bucket: dict[str, Any], project: Project) -> None:
+    root = served.make.root
+    assert _run(served, bucket, "storage", "cache", "--clear")[0] == 0
+    for _ in range(2):
+        assert served.api.get(f"{project.url}/repository/branches/master", root).status_code == 200
+    metrics = httpx.get(f"{served.url}/-/metrics").text
+    for line in ("ingot_repository_copies 1.0", "ingot_repository_downloaded_packs_total 1.0"):
+        assert line in metrics.splitlines(), metrics
+    (size,) = (line for line in metrics.splitlines() if line.startswith("ingot_repository_copies_bytes "))
+    assert float(size.split()[1]) > 0
+    with Browser(served.url) as browser:
+        page = browser.signed_in_as(root).get("/admin").text
+    assert "Repository cache" in page and "Downloaded packs</span> 1 (" in page, page
 
 
 def test_doctor_names_missing_objects(served: SecondInstance, bucket: dict[str, Any], project: Project) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ingot.core.cache import CacheRegistry, CacheStats
+from ingot.core.cache import CacheRegistry, CacheStats, CopiesSize, CopyStats
 from ingot.core.disk_space import DiskSpace
 from ingot.core.errors import Unavailable
 from ingot.core.jobs.statistics import QueueStats
@@ -41,6 +41,8 @@ class _WorkerFigures(msgspec.Struct, array_like=True):
     requests: list[tuple[str, str, int, list[float]]]
     caches: list[CacheStats]
     replica_reads: dict[str, int] = {}
+    downloads: tuple[int, int] = (0, 0)
+    """Packs of repositories in a bucket, and their bytes."""
 
 
 class _Totals(NamedTuple):
@@ -49,6 +51,7 @@ class _Totals(NamedTuple):
     requests: _Counts
     caches: _Caches
     replica_reads: Counter[str]
+    downloads: tuple[int, int] = (0, 0)
 
 
 class DatabaseFigures(NamedTuple):
@@ -68,10 +71,12 @@ class Metrics:
         caches: CacheRegistry | None = None,
         disks: DiskSpace | None = None,
         replica_reads: Counter[str] | None = None,
-        repository_copies: Callable[[], CacheStats] | None = None,
+        repository_copies: Callable[[], CopyStats] | None = None,
+        copies_size: Callable[[], CopiesSize] | None = None,
     ) -> None:
         self._folder = folder
         self._repository_copies = repository_copies
+        self._copies_size = copies_size
         self._read_figures = read_figures
         self._caches = caches
         self._disks = disks
@@ -110,6 +115,7 @@ class Metrics:
 
         totals = self._all()
         figures, disks = self._database_figures(), self._disks
+        copies = None if self._copies_size is None else self._copies_size()
 
         class Figures(Collector):
             def collect(self) -> Iterable[Any]:
@@ -117,6 +123,8 @@ class Metrics:
                 yield from _cache_families(totals.caches)
                 if totals.replica_reads:
                     yield _replica_metric(totals.replica_reads)
+                if copies is not None:
+                    yield from _copy_metrics(copies, totals.downloads)
                 if disks is not None:
                     yield _disk_metric(disks)
                 if figures is not None:
@@ -141,9 +149,10 @@ class Metrics:
     def _all(self) -> _Totals:
         if self._folder is None:
             caches = {stats.name: stats for stats in self._own_caches()}
-            return _Totals(dict(self._counts), caches, self._replica_reads)
+            return _Totals(dict(self._counts), caches, self._replica_reads, self._own_downloads())
         self._write()
         totals = _Totals({}, {}, Counter())
+        packs = size = 0
         for file in self._folder.glob("*.json"):
             figures = msgspec.json.decode(file.read_bytes(), type=_WorkerFigures)
             for method, route, status, counts in figures.requests:
@@ -153,11 +162,21 @@ class Metrics:
             for stats in figures.caches:
                 totals.caches[stats.name] = _added(totals.caches.get(stats.name), stats, holds_memory=runs)
             totals.replica_reads.update(figures.replica_reads)
-        return totals
+            packs, size = (packs + figures.downloads[0], size + figures.downloads[1])
+        return totals._replace(downloads=(packs, size))
 
     def _own_caches(self) -> list[CacheStats]:
         stats = self._caches.stats() if self._caches is not None else []
-        return stats if self._repository_copies is None else [*stats, self._repository_copies()]
+        if self._repository_copies is None:
+            return stats
+        copies = self._repository_copies()
+        return [*stats, CacheStats("repository_copies", 0, 0, copies.hits, copies.misses)]
+
+    def _own_downloads(self) -> tuple[int, int]:
+        if self._repository_copies is None:
+            return 0, 0
+        copies = self._repository_copies()
+        return copies.packs, copies.bytes
 
     def _write(self) -> None:
         self._write_scheduled = False
@@ -165,7 +184,7 @@ class Metrics:
             return
         # The event loop may add entries meanwhile, so the dictionary is copied at once.
         requests = [(*key, counts) for key, counts in list(self._counts.items())]
-        figures = _WorkerFigures(requests, self._own_caches(), dict(self._replica_reads))
+        figures = _WorkerFigures(requests, self._own_caches(), dict(self._replica_reads), self._own_downloads())
         fresh = self._folder / f"{os.getpid()}.fresh"
         try:
             fresh.write_bytes(msgspec.json.encode(figures))
@@ -252,6 +271,16 @@ def _replica_metric(reads: Counter[str]) -> Any:
     for outcome, number in sorted(reads.items()):
         family.add_metric([outcome], number)
     return family
+
+
+def _copy_metrics(copies: CopiesSize, downloads: tuple[int, int]) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    yield GaugeMetricFamily("ingot_repository_copies", "Repositories in a bucket with a local copy", copies.copies)
+    yield GaugeMetricFamily("ingot_repository_copies_bytes", "Size of these copies", copies.bytes)
+    packs, size = downloads
+    yield CounterMetricFamily("ingot_repository_downloaded_packs", "Packs downloaded from the bucket", packs)
+    yield CounterMetricFamily("ingot_repository_downloaded_bytes", "Size of these packs and their indexes", size)
 
 
 def _disk_metric(disks: DiskSpace) -> Any:

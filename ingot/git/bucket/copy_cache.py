@@ -8,12 +8,14 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from ingot.core.cache import CopiesSize
 from ingot.git.bucket.local_copy import GENERATION
 from ingot.git.bucket.use_lock import USE_SUFFIX
 from ingot.git.core.shared_disks import file_lock
 
 _TRIM_SECONDS = 300.0
 """Interval in which a process compares the size with the limit."""
+_MEASURED_SECONDS = 60.0
 _RECENT_SECONDS = 900.0
 """Longer than nearly all reads take: a copy that was used within this time is not removed by the limit."""
 _TRIM_TO = 0.9
@@ -41,7 +43,8 @@ class CopyCache:
         self.max_bytes = max_bytes
         """0 means no limit."""
         self._lock = threading.Lock()
-        self._next_trim = 0.0
+        self._next_trim = self._measured_until = 0.0
+        self._size = CopiesSize(0, 0)
 
     def copies(self) -> list[CachedCopy]:
         """Return all copies, the least recently used first."""
@@ -52,6 +55,17 @@ class CopyCache:
             except FileNotFoundError:  # It is being made or removed.
                 continue
         return sorted(found, key=lambda copy: copy.used_at)
+
+    def size(self) -> CopiesSize:
+        """Return the number and size of all copies, which are measured once a minute."""
+        with self._lock:
+            now = time.monotonic()
+            if now < self._measured_until:
+                return self._size
+            self._measured_until = now + _MEASURED_SECONDS
+        copies = self.copies()
+        self._size = CopiesSize(len(copies), sum(copy.bytes for copy in copies))
+        return self._size
 
     def trim_sometimes(self) -> None:
         """Remove copies above the limit, unless this process has done so a moment ago."""

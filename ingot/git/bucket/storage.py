@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from ingot.core.cache import CacheStats
+from ingot.core.cache import CopiesSize, CopyStats
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
@@ -77,10 +77,15 @@ class BucketRepositories:
         """Packs of folders that will be adopted."""
         # Exact counts would need a lock; concurrent threads may lose one.
         self._hits = self._misses = 0
+        self._downloaded_packs = self._downloaded_bytes = 0
 
-    def stats(self) -> CacheStats:
-        """Return how often a copy was up to date, and how often not, in this process."""
-        return CacheStats("repository_copies", 0, 0, self._hits, self._misses)
+    def stats(self) -> CopyStats:
+        """Return how often copies were up to date in this process, and what it has downloaded."""
+        return CopyStats(self._hits, self._misses, self._downloaded_packs, self._downloaded_bytes)
+
+    def cache_size(self) -> CopiesSize:
+        """Return the number and size of the copies on this machine, as of the last minute."""
+        return self.cache.size()
 
     def refs_of(self, key: str, path: Path) -> "BucketRefs":
         """Return the refs of a repository."""
@@ -315,6 +320,8 @@ class BucketRepositories:
             self.objects.download(list(missing.values()), copy.packs)
         except Unavailable as error:
             raise RepositoryBucketUnavailable from error
+        self._downloaded_packs += len(missing)
+        self._downloaded_bytes += sum(pack.pack_bytes + pack.index_bytes for pack in missing.values())
         self.cache.trim_sometimes()
 
     def _link_from_other_copies(self, copy: LocalCopy, missing: dict[str, StoredPack]) -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from ingot.core.cache import CacheStats
+from ingot.core.cache import CopiesSize, CopyStats
 from ingot.core.errors import Unavailable
 from ingot.core.log import log_failure
 from ingot.core.storage.folders import sync_folder
@@ -37,8 +37,11 @@ _MAX_CACHED_PATHS = 4096
 class BucketStorage(Protocol):
     """Repositories of one storage in a bucket; their directories are copies."""
 
-    def stats(self) -> CacheStats:
-        """Return how often copies were up to date."""
+    def stats(self) -> CopyStats:
+        """Return how often copies were up to date in this process, and what it has downloaded."""
+
+    def cache_size(self) -> CopiesSize:
+        """Return the number and size of the copies on this machine, as of the last minute."""
 
     def exists(self, key: str) -> bool:
         """Return whether a repository exists."""

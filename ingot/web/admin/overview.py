@@ -1,10 +1,15 @@
 """Administration pages of the instance's health, statistics and background jobs."""
 
+from typing import NamedTuple
+
 from ingot.accounts.instance import api as instance_api
 from ingot.core.api.params import path_number
+from ingot.core.cache import CopiesSize, CopyStats
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
 from ingot.core.jobs.statistics import queue_stats
+from ingot.core.offload import require_blocking_allowed
+from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.totals import instance_totals
 from ingot.web.admin.layout import render_admin_page, require_admin
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -12,6 +17,17 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 
 pages = PageRoutes()
 _MAX_JOBS = 100
+
+
+class RepositoryCopies(NamedTuple):
+    """Copies of repositories in a bucket that this machine has, and their use by this process."""
+
+    size: CopiesSize
+    stats: CopyStats
+    max_bytes: int
+    """0 means no limit."""
+    hit_rate: float | None
+    """Between 0 and 1; None before the first use."""
 
 
 @pages.get("/admin")
@@ -26,9 +42,21 @@ def show_overview(visit: Visit, db: Connection) -> PageResponse:
         "queue": queue_stats(db),
         "nodes": visit.ask(instance_api.list_instance_nodes),
         "version": visit.ask(instance_api.get_version),
+        "copies": _repository_copies(visit),
         "engine": visit.settings.database.partition(":")[0],
     }
     return render_admin_page(visit, "overview", "overview", context)
+
+
+def _repository_copies(visit: Visit) -> RepositoryCopies | None:
+    """Return the use of the copies of repositories in a bucket; None without such repositories."""
+    if not visit.settings.storage_in_bucket:
+        return None
+    require_blocking_allowed()  # The files are counted.
+    bucket, max_bytes = repository_store(visit.settings).in_bucket, visit.settings.repository_cache_mb * 2**20
+    stats = bucket.stats()
+    uses = stats.hits + stats.misses
+    return RepositoryCopies(bucket.cache_size(), stats, max_bytes, stats.hits / uses if uses else None)
 
 
 @pages.get("/admin/jobs")
