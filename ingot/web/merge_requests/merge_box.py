@@ -1,5 +1,6 @@
 """Merge box: whether a merge request can be merged, the reasons if not, and the available actions."""
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -16,12 +17,12 @@ from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeabil
 from ingot.collaboration.merge_requests.mergeability_check import check_mergeability_at
 from ingot.collaboration.merge_requests.source_branch import may_push_to_source
 from ingot.core.db.connection import Connection
-from ingot.pipelines.queries import pipelines_by_ids
-from ingot.pipelines.views import PipelineBrief, pipeline_brief
+from ingot.pipelines.views import PipelineView
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commit_statuses import api as statuses_api
 from ingot.repositories.commit_writing import api as commit_writing_api
+from ingot.web.form_errors import REQUEST_ERRORS
 from ingot.web.merge_requests.context import MergeRequestContext
 
 _DETACHED = "The pipeline tests the source branch only, because it could not be merged when the pipeline started."
@@ -34,7 +35,7 @@ class TrainState(msgspec.Struct, frozen=True):
 
     position: int
     length: int
-    pipeline: PipelineBrief | None
+    pipeline: PipelineView | None
     """The pipeline that tests it with those before it, if there is one and the viewer may see it."""
 
 
@@ -182,22 +183,21 @@ def _is_source_gone(merge_request: MergeRequestContext, mergeability: Mergeabili
 
 def _train_state(merge_request: MergeRequestContext) -> TrainState | None:
     """Return the place in the merge train; None outside of trains."""
-    visit = merge_request.visit
-    base = f"{visit.request.origin.base}/{merge_request.lookup.project.full_path}"
+    visit, lookup = merge_request.visit, merge_request.lookup
 
-    def read(db: Connection) -> TrainState | None:
-        car = car_or_none(db, merge_request.lookup.merge_request.id)
-        if car is None or car.has_ended:
-            return None
-        pipeline = pipelines_by_ids(db, [car.pipeline_id]).get(car.pipeline_id) if car.pipeline_id else None
-        shown = None if pipeline is None else pipeline_brief(pipeline, base)
-        return TrainState(*train_position(db, car), shown)
+    def read(db: Connection) -> tuple[int, int, int | None] | None:
+        car = car_or_none(db, lookup.merge_request.id)
+        return None if car is None or car.has_ended else (*train_position(db, car), car.pipeline_id)
 
-    state = visit.database.read(read)
-    if state is None or state.pipeline is None:
-        return state
-    path = {"id": state.pipeline.project_id, "pipeline_id": state.pipeline.id}
-    return state if visit.may(statuses_api.get_pipeline, **path) else msgspec.structs.replace(state, pipeline=None)
+    place = visit.database.read(read)
+    if place is None:
+        return None
+    position, length, pipeline_id = place
+    pipeline = None
+    if pipeline_id is not None:
+        with suppress(*REQUEST_ERRORS):
+            pipeline = visit.ask(statuses_api.get_pipeline, id=lookup.project.id, pipeline_id=pipeline_id)
+    return TrainState(position, length, pipeline)
 
 
 def _may_skip_train(merge_request: MergeRequestContext) -> bool:

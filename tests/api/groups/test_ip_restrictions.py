@@ -109,7 +109,7 @@ def test_activity_milestones_and_single_todos(
     member: User,
     restrict: Callable[..., Any],
 ) -> None:
-    """What is not found through a project in a path: events on the page of a user, milestones of groups, todos."""
+    """Attack: read events of a user, milestones of a group and todos, which no project in the path guards."""
     made = api.post(f"{project.url}/issues", owner, title="Hidden issue", assignee_ids=[member.id])
     milestone = api.post(f"{group.url}/milestones", owner, title="Hidden milestone").json()
     assert made.status_code == 201
