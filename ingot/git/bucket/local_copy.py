@@ -185,7 +185,7 @@ def _boot() -> str:
     """Return what tells this start of the machine from others; empty where there is no such file."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
+    except OSError:  # Only Linux has it.
         return ""
 
 
