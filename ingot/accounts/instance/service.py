@@ -27,6 +27,7 @@ from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.core.errors import Invalid
+from ingot.git.core.names import ref_name_error
 
 # Locks the row, so that concurrent changes do not overwrite each other; SQLite has a single writer anyway.
 _FOR_UPDATE = select(instance_settings.c.id).where(instance_settings.c.id == 1).with_for_update()
@@ -183,6 +184,9 @@ def _validate_settings(settings: AllSettings, storages: Collection[str]) -> None
         errors["globally_allowed_ips"] = ["must be a valid IPv4 or IPv6 address"]
     if settings.commit_email_hostname and not _HOST.fullmatch(settings.commit_email_hostname):
         errors["commit_email_hostname"] = ["is invalid"]
+    if settings.default_branch_name and ref_name_error(settings.default_branch_name):
+        # Otherwise no project could be created.
+        errors["default_branch_name"] = ["is invalid"]
     if not _DURATION.fullmatch(settings.default_artifacts_expire_in.strip().lower()):
         errors["default_artifacts_expire_in"] = ["is not a correct duration"]
     archive = settings.archive_builds_in_human_readable

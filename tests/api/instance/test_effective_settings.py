@@ -127,3 +127,11 @@ def test_guests_create_no_projects(api: Api, make: Make) -> None:
         assert api.post("/projects", reporter, name=make.name("own")).status_code == 201
         assert api.post("/projects", make.root, name=make.name("own")).status_code == 201
     assert api.post("/projects", guest, name=make.name("own")).status_code == 201
+
+
+@pytest.mark.parametrize("branch", ["a..b", "-x", "foo bar", "refs/heads/x", "HEAD", "a~b"])
+def test_names_that_no_branch_can_have(api: Api, make: Make, branch: str) -> None:
+    """As the default of new projects, it would prevent their creation."""
+    refused = api.put("/application/settings", make.root, default_branch_name=branch)
+    assert (refused.status_code, refused.json()) == (400, {"message": {"default_branch_name": ["is invalid"]}})
+    make_project(make, initialize_with_readme=True)
