@@ -166,6 +166,31 @@ def test_pull_mirrors_follow_branches_and_tags(api: Api, make: Make, instance: I
     assert database.read(lambda db: due_pull_mirrors(db, later)) == []
 
 
+def test_mirrored_changes_start_pipelines_if_the_mirror_allows_it(
+    api: Api, make: Make, instance: Instance, other: SecondInstance
+) -> None:
+    owner = make.user()
+    pulling = Pulling(api, make, owner, instance, other)
+    action = {"action": "create", "file_path": ".gitlab-ci.yml", "content": "test: {script: ['true']}"}
+    sent = {"branch": "master", "commit_message": "Add jobs", "actions": [action]}
+    made = other.api.post(f"{pulling.source.url}/repository/commits", other.make.root, **sent)
+    assert made.status_code == 201
+
+    def pipelines() -> list[str]:
+        assert pulling.pull()["last_error"] is None
+        found = api.get(f"{pulling.copy.url}/pipelines", owner).json()
+        return [each["sha"] for each in found if each["status"] != "skipped"]
+
+    assert pipelines() == []
+    assert api.put(pulling.copy.url, owner, mirror_trigger_builds=True).status_code == 200
+    assert pipelines() == [], "Nothing has changed since."
+    pulling.commit("master", "more")
+    assert pipelines() == [pulling.refs()[0]["branches/master"]]
+    assert api.put(pulling.copy.url, owner, mirror_trigger_builds=False).status_code == 200
+    pulling.commit("master", "again")
+    assert len(pipelines()) == 1
+
+
 def test_pull_mirrors_over_ssh(api: Api, make: Make, instance: Instance) -> None:
     """The other server knows the key of the mirror; before that, and with another host key, nothing is fetched."""
     owner = make.user()
