@@ -1,19 +1,16 @@
 """Administration pages of the instance settings and broadcast messages."""
 
-from functools import cache
-from typing import Any, get_type_hints
-
-import msgspec
+from typing import Any
 
 from ingot.accounts.instance import api as instance_api
 from ingot.accounts.instance.all_settings import AllSettings
-from ingot.core.api.declared_fields import default_of, metadata_of
 from ingot.core.errors import NotFound
 from ingot.web.admin.layout import render_admin_page, require_admin
 from ingot.web.admin.limit_fields import LIMIT_FIELDS
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.languages import LANGUAGES
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+from ingot.web.projects.option_fields import declared_effects
 
 pages = PageRoutes()
 FIELDS: dict[str, dict[str, tuple[str, str]]] = {
@@ -281,25 +278,9 @@ def _typed(value: str, kind: str) -> Any:
     return value.split() if kind == "lines" else value
 
 
-@cache
 def setting_effects() -> dict[str, tuple[str, str]]:
     """Return the effect and the default of each setting, from its declaration."""
-    hints = get_type_hints(AllSettings, include_extras=True)
-    return {
-        field.name: (
-            next((meta.description for meta in metadata_of(hints[field.name]) if meta.description), ""),
-            _default(default_of(field)),
-        )
-        for field in msgspec.structs.fields(AllSettings)
-    }
-
-
-def _default(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, list):
-        value = ", ".join(value)
-    return "none" if value in (None, "") else str(value)
+    return declared_effects(AllSettings)
 
 
 def _settings_form(

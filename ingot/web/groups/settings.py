@@ -13,6 +13,7 @@ from ingot.web.projects import general_settings
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
 from ingot.web.projects.general_settings import FormParts, submitted_part
 from ingot.web.projects.namespaces import find_typed_namespace, group_options, namespace_path
+from ingot.web.projects.option_fields import PART, group_fields, save_options
 from ingot.web.projects.settings import VISIBILITIES
 
 pages = PageRoutes()
@@ -95,6 +96,10 @@ def show_settings(visit: Visit) -> PageResponse:
 def change_settings(visit: Visit) -> PageResponse:
     """Save one of the settings forms and redirect to the settings, which may have a new path."""
     group_context = find_group_settings(visit)
+    if visit.request.form.get("part") == PART:
+        save_changed = partial(group_context.ask, group_projects_api.edit_group)
+        fields, shown = group_fields(admin=visit.viewer.actor.admin), partial(_settings_page, group_context)
+        return save_options(visit, fields, group_context.group, save_changed, shown, f"{group_context.url}/-/edit")
     part, typed = submitted_part(visit, _FORM_PARTS)
     parent_path = group_context.group.full_path.rpartition("/")[0]
     path = "/".join(filter(None, (parent_path, typed.get("path") or group_context.group.path)))
@@ -148,6 +153,7 @@ def _settings_page(group_context: GroupContext, forms: FormsState) -> TemplateRe
         "schedules_deletion": general_settings.schedules_deletion(group_context),
         "flags": FLAGS,
         "rules": RULES,
+        "option_fields": group_fields(admin=group_context.visit.viewer.actor.admin),
         "runners": RUNNERS,
         "protocols": PROTOCOLS,
         "creation": CREATION,

@@ -15,6 +15,7 @@ from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.forms import FormsState, form_values, submit_form
 from ingot.web.projects.general_settings import FormParts, submitted_part
 from ingot.web.projects.namespaces import find_typed_namespace, namespace_options
+from ingot.web.projects.option_fields import PART, project_fields, save_options
 
 pages = PageRoutes()
 FEATURES = {
@@ -100,6 +101,10 @@ def show_settings(visit: Visit) -> PageResponse:
 def change_settings(visit: Visit) -> PageResponse:
     """Save one of the settings forms and redirect to the settings, which may have a new path."""
     parent = find_project_settings(visit)
+    if visit.request.form.get("part") == PART:
+        save, shown = partial(parent.ask, projects_api.edit_project), partial(_settings_page, parent)
+        fields = project_fields(admin=visit.viewer.actor.admin)
+        return save_options(visit, fields, parent.project, save, shown, f"{parent.url}/-/edit")
     part, typed = submitted_part(visit, _FORM_PARTS)
     params = {name: value for name, value in typed.items() if value != "" or name != "repository_access_level"}
     if "topics" in params:
@@ -173,6 +178,7 @@ def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateRespons
         "section": "edit",
         "forms": forms,
         "features": FEATURES,
+        "option_fields": project_fields(admin=parent.visit.viewer.actor.admin),
         "repository": REPOSITORY,
         "merging": MERGING,
         "texts": TEXTS,
