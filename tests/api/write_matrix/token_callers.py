@@ -66,7 +66,8 @@ class TokenCallers:
     def __init__(self, world: World) -> None:
         make, owner = world.make, world.roles.owner
         project = Project(int(world.project_id), world.project_path(), "", world.group.id)
-        self._jobs = {role: RunningJob(make, getattr(world.roles, role), project).token for role in TOKEN_ROLES}
+        self._world, self._project = world, project
+        self._jobs = {role: self._new_job(role) for role in TOKEN_ROLES}
         other = Project(int(world.other_project), "", "", world.group.id)
         scopes = (*DEPLOY_TOKEN_SCOPES, "write_package_registry")
         self._deploy_token = deploy_token(make.api, owner, project, *scopes)[1]
@@ -107,8 +108,11 @@ class TokenCallers:
             yield TokenCaller("owner of the project", {"PRIVATE-TOKEN": self._bots[self._project_url, "owner"]}, False)
 
     def job_of(self, role: str) -> dict[str, str]:
-        """Return the headers of a job that runs for a user of a role."""
-        return {"JOB-TOKEN": self._jobs[role]}
+        """Return the headers of a new job of a user of a role; on a slow machine, an older one may count as stuck."""
+        return {"JOB-TOKEN": self._new_job(role)}
+
+    def _new_job(self, role: str) -> str:
+        return RunningJob(self._world.make, getattr(self._world.roles, role), self._project).token
 
 
 def _role_below(role: str) -> str | None:
