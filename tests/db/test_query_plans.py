@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Select, select
 
+from ingot.collaboration.merge_requests import pipelines
 from ingot.collaboration.notes import queries as notes
 from ingot.collaboration.participants import queries as participants
 from ingot.webhooks import queries as webhooks
@@ -44,3 +45,14 @@ def test_notes_of_a_user_are_found_by_their_subject(make: Make, statement: Selec
 def test_webhooks_are_found_by_their_owner(make: Make, statement: Select[Any]) -> None:
     """Nearly all webhooks belong to no service, so that index would find those of all owners."""
     assert "ix_hooks_service_id" not in _plan(make, statement, owner=1, project=1)
+
+
+@pytest.mark.parametrize(
+    "statement", [pipelines._HEAD_PIPELINE, pipelines._HEAD_PIPELINES, pipelines._PIPELINES.by_number]
+)
+def test_pipelines_of_merge_requests_are_found_by_their_commit(make: Make, statement: Select[Any]) -> None:
+    """A project may have thousands of pipelines."""
+    values = dict.fromkeys(("project", "target", "merge_request", "branch", "head", "page_size", "page_offset"), 1)
+    plan = _plan(make, statement, **values, projects="[1]", heads="[1]")
+    assert "ix_pipelines_project_id_sha" in plan
+    assert "ix_pipelines_project_id_ref" not in plan

@@ -22,11 +22,14 @@ _OF_SOURCE = pipelines.c.project_id == bindparam("project")
 _OF_TARGET = (pipelines.c.project_id == bindparam("target")) & (
     pipelines.c.merge_request_id == bindparam("merge_request")
 )
+_AT_HEAD = pipelines.c.sha == bindparam("head")
+_TESTS_HEAD = pipelines.c.source_sha == bindparam("head")
+_IN_PROJECTS = in_list(pipelines.c.project_id, "projects")
+# Each alternative names its project: SQLite uses an index for each one then, and otherwise reads a whole project.
 _HEAD_PIPELINES = (
     select(pipelines.c.project_id, _TESTED, pipelines.c.ref, pipelines.c.status, pipelines.c.merge_request_id)
     .where(
-        in_list(pipelines.c.project_id, "projects"),
-        in_list(pipelines.c.sha, "heads") | in_list(pipelines.c.source_sha, "heads"),
+        (_IN_PROJECTS & in_list(pipelines.c.sha, "heads")) | (_IN_PROJECTS & in_list(pipelines.c.source_sha, "heads")),
         IS_NO_CHILD,
         IS_OF_NO_TRAIN,
     )
@@ -39,16 +42,13 @@ _HEAD = select(merge_requests.c.head_oid).where(merge_requests.c.id == bindparam
 # A status that was reported for the head without a branch name may belong to a pipeline of another branch.
 _PIPELINES = list_query(
     select(pipelines).where(
-        pipelines.c.project_id.in_((bindparam("project"), bindparam("target"))),
         IS_NO_CHILD,
-        (pipelines.c.merge_request_id == bindparam("merge_request"))
-        | (
-            _OF_SOURCE
-            & (
-                ((pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
-                | (pipelines.c.sha == _HEAD.scalar_subquery())
-            )
-        ),
+        (
+            (pipelines.c.merge_request_id == bindparam("merge_request"))
+            & pipelines.c.project_id.in_((bindparam("project"), bindparam("target")))
+        )
+        | (_OF_SOURCE & (pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
+        | (_OF_SOURCE & (pipelines.c.sha == _HEAD.scalar_subquery())),
     ),
     pipelines.c.id,
     pipelines.c.id.desc(),
@@ -56,9 +56,7 @@ _PIPELINES = list_query(
 _HEAD_PIPELINE = (
     select(pipelines)
     .where(
-        pipelines.c.project_id.in_((bindparam("project"), bindparam("target"))),
-        (pipelines.c.sha == bindparam("head")) | (pipelines.c.source_sha == bindparam("head")),
-        _OF_SOURCE | _OF_TARGET,
+        (_OF_SOURCE & _AT_HEAD) | (_OF_SOURCE & _TESTS_HEAD) | (_OF_TARGET & (_AT_HEAD | _TESTS_HEAD)),
         IS_NO_CHILD,
         IS_OF_NO_TRAIN,
     )
