@@ -7,32 +7,49 @@ from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.web.explore.feeds import feed_address
 from ingot.web.filters import ListFilters
+from ingot.web.formats import with_query
+from ingot.web.issues.bulk_edit import (
+    ISSUES,
+    BulkOutcome,
+    bulk_context,
+    bulk_notice,
+    bulk_params,
+    update_selected,
+)
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.issues.list_filters import ISSUE_FILTERS
-from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
 _SCOPES = {"assigned_to_me": "Assigned to you", "created_by_me": "Created by you"}
 
 
+_BULK_NOTICE = bulk_notice("1 issue changed.", "issues changed.")
+
+
 @pages.get("/:path/-/issues", open=True)
 def list_issues(visit: Visit) -> PageResponse:
     """List the issues of a project."""
-    parent = project_context(visit)
-    context = _issue_list(parent, visit) | _choices(parent)
-    context["feed"] = feed_address(visit, f"{parent.url}/-/issues.atom")
-    context["may_create"] = parent.may(issues_api.create_issue)
-    return parent.page("issues/list.html", "issues", context)
+    return _list_page(project_context(visit))
 
 
 @pages.get("/groups/:path/-/issues", open=True)
 def list_group_issues(visit: Visit) -> PageResponse:
     """List the issues of a group's projects."""
-    parent = group_context(visit)
-    context = _issue_list(parent, visit) | _choices(parent)
-    context["feed"] = feed_address(visit, f"{parent.url}/-/issues.atom")
-    return parent.page("issues/group_list.html", "issues", context)
+    return _list_page(group_context(visit))
+
+
+@pages.post("/:path/-/issues/bulk_update", notice=_BULK_NOTICE)
+def update_issues(visit: Visit) -> PageResponse:
+    """Change the selected issues of a project."""
+    return _update(project_context(visit))
+
+
+@pages.post("/groups/:path/-/issues/bulk_update", notice=_BULK_NOTICE)
+def update_group_issues(visit: Visit) -> PageResponse:
+    """Change the selected issues of a group's projects."""
+    return _update(group_context(visit))
 
 
 @pages.get("/dashboard/issues")
@@ -50,9 +67,27 @@ def list_own_issues(visit: Visit) -> PageResponse:
     return TemplateResponse("issues/own_list.html", context | _list_params(filters))
 
 
+def _list_page(parent: ProjectOrGroupContext, outcome: BulkOutcome | None = None) -> PageResponse:
+    """Render the list, with what a bulk edit could not change."""
+    visit, url = parent.visit, f"{parent.url}/-/issues"
+    context = _issue_list(parent, visit) | _choices(parent) | bulk_context(parent, ISSUES, url, outcome)
+    context["feed"] = feed_address(visit, f"{url}.atom")
+    template = "issues/group_list.html"
+    if isinstance(parent, ProjectContext):
+        template, context["may_create"] = "issues/list.html", parent.may(issues_api.create_issue)
+    return parent.page(template, "issues", context, 422 if outcome else 200)
+
+
+def _update(parent: ProjectOrGroupContext) -> PageResponse:
+    outcome = update_selected(parent, ISSUES)
+    if outcome is not None:
+        return _list_page(parent, outcome)
+    return LocalRedirect(f"{parent.url}/-/issues{with_query(parent.visit.request.query, bulk=None)}")
+
+
 def _issue_list(parent: ProjectOrGroupContext, visit: Visit) -> dict[str, Any]:
     filters = ISSUE_FILTERS.parse_query(visit.request.query)
-    params = {"with_labels_details": "true", "page": visit.request.page}
+    params = {"with_labels_details": "true", "page": visit.request.page} | bulk_params(visit)
     return {
         "issues": parent.ask(
             parent.either(issues_api.list_project_issues, issues_api.list_group_issues), filters.list_params | params

@@ -52,7 +52,17 @@
     update();
   }
 
+  /* Without scripts the link loads the page with everything selected, but forgets the other fields. */
+  function selectAll(event) {
+    const link = event.currentTarget;
+    const boxes = [...link.closest("form").elements].filter((control) => control.name === link.dataset.selectAll);
+    const checked = boxes.some((box) => !box.checked);
+    event.preventDefault();
+    boxes.forEach((box) => { box.checked = checked; });
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("[data-select-all]").forEach((link) => link.addEventListener("click", selectAll));
     document.querySelectorAll(".picker-search").forEach(prepare);
     document.querySelectorAll(".picker-me").forEach(prepareOwn);
   });
