@@ -387,3 +387,30 @@ def test_protection_rules(api: Api, registry: RegistryClient, roles: UsersByRole
     assert api.delete(f"{project.url}/registry/repositories/{repository['id']}", roles.owner).status_code == 403
     assert api.delete(url, roles.master).status_code == 204
     assert registry("DELETE", f"/v2/{project.path}/prod/manifests/1").status_code == 202
+
+
+def test_images_are_closed_to_other_addresses(instance: Instance, api: Api, make: Make) -> None:
+    """A token of before does not help, a deploy token neither; tests come from 127.0.0.1."""
+    owner = make.user()
+    group = make_group(make, owner, visibility="public")
+    project = make_project(make, owner, group=group, visibility="public")
+    sent = {"name": "reader", "scopes": ["read_registry", "write_registry"]}
+    deploy = api.post(f"{project.url}/deploy_tokens", owner, **sent).json()
+    logins = [("", ""), (owner.username, owner.token), (deploy["username"], deploy["token"])]
+    clients = [RegistryClient(instance, *login) for login in logins]
+    clients[1].push_image(project.path, "1.0", b"layer")
+
+    def statuses() -> list[int]:
+        paths = (f"/v2/{project.path}/manifests/1.0", f"/v2/{project.path}/tags/list")
+        return [client("GET", path).status_code for client in clients for path in paths]
+
+    assert statuses() == [200] * 6
+    assert api.put(group.url, owner, ip_restriction_ranges="192.0.2.0/24").status_code == 200
+    closed = statuses()
+    assert set(closed) <= {401, 404}, closed
+    started = [client("POST", f"/v2/{project.path}/blobs/uploads/").status_code for client in clients]
+    assert set(started) <= {401, 404}, started
+    assert api.put(group.url, owner, ip_restriction_ranges="127.0.0.1").status_code == 200
+    assert statuses() == [200] * 6
+    for client in clients:
+        client.close()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.client import Make, User
 from tests.conftest import Instance
-from tests.factories import add_members, later
+from tests.factories import add_members, later, make_group
 from tests.sites.site import SiteProject, site_project
 from tests.web.browser import Browser
 
@@ -177,3 +177,33 @@ def test_levels_follow_the_visibility_of_the_project(make: Make, instance: Insta
     assert levels() == (302, 403, 403)
     make.api.put(site.project.url, make.root, visibility="private", pages_access_level="public")
     assert levels() == (200, 404, 404)
+
+
+def test_sites_are_closed_to_other_addresses(make: Make, instance: Instance) -> None:
+    """Public sites and those of members answer like none, except to administrators; tests come from 127.0.0.1."""
+    owner, member = make.user(), make.user(password="correct horse battery")
+    admin = make.user(admin=True, password="correct horse battery")
+    group = make_group(make, owner, visibility="public", members={member: 40})
+
+    def restrict(ranges: str) -> None:
+        assert make.api.put(group.url, owner, ip_restriction_ranges=ranges).status_code == 200
+
+    for level in ("public", "private"):
+        site = site_project(make, instance, namespace_id=group.id, pages_access_level=level)
+        site.deploy(SECRET)
+        if level == "public":
+            shown = site.get("/")
+            assert (shown.status_code, shown.headers["cache-control"]) == (200, "max-age=600")
+        restrict("192.0.2.0/24")
+        hidden, missing = site.get("/"), site.request("GET", "/no-such-project/")
+        assert (hidden.status_code, missing.status_code) == (302, 302)
+        assert site.get("/", sec_fetch_mode="cors").status_code == 404
+        cookies, of_admin = _sign_in(site, member), _sign_in(site, admin)
+        hidden, missing = (site.request("GET", f"/{name}/", cookie=cookies) for name in (site.name, "no-such-project"))
+        assert (hidden.status_code, hidden.content) == (missing.status_code, missing.content)
+        assert hidden.status_code == 404
+        assert site.get("/", cookie=of_admin).content == b"for members"
+        restrict("192.0.2.0/24, 127.0.0.0/8")
+        shown = site.get("/", cookie=cookies)
+        assert (shown.content, shown.headers["cache-control"]) == (b"for members", "private, no-cache")
+        restrict("")

@@ -18,6 +18,7 @@ from tests.api.merge_requests.factories import commit, filled_project, make_merg
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.event_stream import EventStream, stream_of
+from tests.factories import make_group, make_project
 from tests.second_instance import serving
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -196,3 +197,25 @@ def test_streams_without_a_session_are_limited_by_network(
     with ExitStack() as opened:
         addresses = ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1", "192.0.2.1")
         assert [status(address) for address in addresses] == [200, 503, 200, 200]
+
+
+def test_streams_end_when_the_group_is_closed_to_the_address(
+    api: Api, make: Make, person: User, reader: Browser
+) -> None:
+    """An open stream ends with the next change, and no other is opened; tests come from 127.0.0.1."""
+    owner = make.user()
+    group = make_group(make, owner, visibility="public", members={person: 30})
+    project = make_project(make, owner, group=group, visibility="public")
+    issue = api.post(f"{project.url}/issues", person, title="Watched").json()
+    path = stream_of(reader, page_of(issue))
+    with EventStream(reader, path) as stream:
+        comment(api, issue, person)
+        assert stream.next_event() == "change"
+        assert api.put(group.url, owner, ip_restriction_ranges="192.0.2.0/24").status_code == 200
+        comment(api, issue, make.root)
+        assert [event for event in iter(stream.next_event, "") if event != "change"] == ["end"]
+    with EventStream(reader, path) as stream:
+        assert stream.status == 404
+    assert api.put(group.url, owner, ip_restriction_ranges="127.0.0.0/8").status_code == 200
+    with EventStream(reader, path) as stream:
+        assert stream.status == 200

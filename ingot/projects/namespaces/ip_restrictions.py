@@ -51,7 +51,7 @@ def closed_groups(db: Connection, address: str) -> frozenset[str]:
 
     The restrictions are in the read cache, so this costs no statement until a namespace changes.
     """
-    restrictions = db.cached(("ip restrictions",), lambda: _restrictions(db), _size, lambda _: {})
+    restrictions = _cached_restrictions(db)
     if not restrictions:
         return frozenset()
     settings = msgspec.json.decode(cached_stored_settings(db).document, type=_AddressSettings)
@@ -60,7 +60,21 @@ def closed_groups(db: Connection, address: str) -> frozenset[str]:
 
 def is_closed(actor: Actor, full_path: str) -> bool:
     """Return whether a group or project is below a group that the caller's address may not use."""
-    return bool(actor.closed_groups) and full_path.partition("/")[0].lower() in actor.closed_groups
+    return bool(actor.closed_groups) and _top_of(full_path) in actor.closed_groups
+
+
+def is_restricted(db: Connection, full_path: str) -> bool:
+    """Return whether a group or project is below a group that some addresses may not use."""
+    return any(path == _top_of(full_path) for path, _ in _cached_restrictions(db))
+
+
+def _top_of(full_path: str) -> str:
+    """Return the path in lower case of the top-level group of a group or project."""
+    return full_path.partition("/")[0].lower()
+
+
+def _cached_restrictions(db: Connection) -> _Restrictions:
+    return db.cached(("ip restrictions",), lambda: _restrictions(db), _size, lambda _: {})
 
 
 def _restrictions(db: Connection) -> _Restrictions:

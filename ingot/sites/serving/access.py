@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import msgspec
 
 from ingot.accounts.users.actors import active_actor
+from ingot.core.access.actor import ANONYMOUS
 from ingot.core.access.levels import Level
 from ingot.core.api.responses import ApiResponse
 from ingot.core.db.connection import Connection
@@ -26,6 +27,7 @@ from ingot.core.db.vault import Vault
 from ingot.core.errors import NotFound
 from ingot.core.http.request import Header, Request
 from ingot.core.settings import Settings
+from ingot.projects.namespaces.ip_restrictions import actor_at, is_closed
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.sites.serving.error_pages import error_page, not_found
@@ -57,13 +59,19 @@ def is_public(project: Project) -> bool:
     return level == "public" or (level == "enabled" and project.visibility == "public")
 
 
-def may_see_site(db: Connection, user_id: int, project_id: int) -> bool:
-    """Return whether a user may see the site of a project now."""
+def is_open_at(db: Connection, user_id: int | None, project: Project, address: str) -> bool:
+    """Return whether the groups around a project are open to an address; they are everywhere for administrators."""
+    visitor = None if user_id is None else active_actor(db, user_id)
+    return not is_closed(actor_at(db, visitor or ANONYMOUS, address), project.full_path)
+
+
+def may_see_site(db: Connection, user_id: int, project_id: int, address: str) -> bool:
+    """Return whether a user may see the site of a project now, from an address."""
     actor = active_actor(db, user_id)
     if actor is None:
         return False
     try:
-        access, project = find_project(db, actor, project_id)
+        access, project = find_project(db, actor_at(db, actor, address), project_id)
     except NotFound:
         return False
     level = project.options.pages_access_level
@@ -97,15 +105,11 @@ class SiteSignIn:
         """Return the response to a visitor who may not see a site, or who has to sign in; None for all others."""
         if is_public(site.project):
             return None
-        user_id = self._user_id(request)
+        user_id = self.user_id(request)
         if user_id is None:
             return self.start(request)
-        may_see = partial(may_see_site, user_id=user_id, project_id=site.project.id)
+        may_see = partial(may_see_site, user_id=user_id, project_id=site.project.id, address=request.origin.ip)
         return None if await self._database.read_async(may_see, self._pool) else not_found()
-
-    def is_signed_in(self, request: Request) -> bool:
-        """Return whether the cookie of a request names a user."""
-        return self._user_id(request) is not None
 
     def start(self, request: Request) -> ApiResponse:
         """Return a redirect to the forge, which identifies the visitor."""
@@ -143,7 +147,8 @@ class SiteSignIn:
         ]
         return ApiResponse(302, b"", headers)
 
-    def _user_id(self, request: Request) -> int | None:
+    def user_id(self, request: Request) -> int | None:
+        """Return the id of the user whom the cookie of a request names."""
         value = _cookies(request).get(_COOKIE)
         grant = None if value is None else _verified(self._database.vault, _COOKIE_PURPOSE, value)
         if grant is None or grant.origin != request.origin.url or grant.expires_at <= self._database.clock():

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from ingot.core.access.actor import ANONYMOUS
@@ -19,12 +19,13 @@ from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
 from ingot.core.http.transfer_slots import TransferSlots, caller_of
 from ingot.core.settings import Settings
+from ingot.projects.namespaces.ip_restrictions import is_restricted
 from ingot.sites.deployments.tables import PagesDeployment
 from ingot.sites.domains.queries import challenge_response
 from ingot.sites.files.index import SiteIndex
 from ingot.sites.files.store import site_store_of
 from ingot.sites.project_pages.addresses import sites_url
-from ingot.sites.serving.access import CALLBACK_PATH, SiteSignIn, is_public, request_host
+from ingot.sites.serving.access import CALLBACK_PATH, SiteSignIn, is_open_at, is_public, request_host
 from ingot.sites.serving.content import (
     SiteFile,
     body_pieces,
@@ -48,22 +49,36 @@ _CHALLENGES = b"/.well-known/acme-challenge/"
 _REDIRECTS = "_redirects"
 
 
+class _Visit(NamedTuple):
+    """Part of a request that decides which site the visitor finds."""
+
+    address: SiteAddress
+    user_id: int | None
+    ip: str
+
+
+class _OpenSite(NamedTuple):
+    """Site that is open to the address of a visitor."""
+
+    site: Site
+    now: Timestamp
+    public: bool
+    """Whether everyone may see the site from every address, so that caches may share its files."""
+
+
 class _Opened:
     """A request to a deployment."""
 
-    def __init__(self, request: Request, site: Site, deployment: PagesDeployment, index: SiteIndex, path: str) -> None:
+    def __init__(
+        self, request: Request, deployment: PagesDeployment, index: SiteIndex, path: str, *, public: bool
+    ) -> None:
         self.request = request
-        self.site = site
+        self.public = public
         self.deployment = deployment
         self.index = index
         self.path = path
         """Path below the deployment, without a slash at its beginning."""
         self.whole = b"range" not in request.headers
-
-    @property
-    def public(self) -> bool:
-        """Whether everyone may see the site."""
-        return is_public(self.site.project)
 
     def find(self, path: str) -> SiteFile | None:
         """Return the file with a path."""
@@ -110,26 +125,24 @@ class SitesComponent:
         segments = _segments(request.path)
         if segments is None:
             return not_found()
-        host = request_host(request)
-        found = await self._database.read_async(
-            partial(_read_site, settings=self._settings, address=SiteAddress(host, segments)), self._pool
-        )
+        host, user_id = request_host(request), self._sign_in.user_id(request)
+        visit = _Visit(SiteAddress(host, segments), user_id, request.origin.ip)
+        found = await self._database.read_async(partial(_read_site, settings=self._settings, visit=visit), self._pool)
         if found is None:
             # Like a site that only members may see, whose existence strangers do not learn.
             names_site = host.endswith(self._suffix) if self._suffix else host == self._host
-            unknown = names_site and not self._sign_in.is_signed_in(request)
-            return self._sign_in.start(request) if unknown else not_found()
-        site, now = found
+            return self._sign_in.start(request) if names_site and user_id is None else not_found()
+        site = found.site
         moved = _moved(request, site, self._settings.pages_url)
         if moved is not None:
             return _redirect(request, 307, moved)
         refusal = await self._sign_in.refusal(request, site)
         if refusal is not None:
             return refusal
-        deployment, rest, prefix = deployment_at(site, segments, now)
+        deployment, rest, prefix = deployment_at(site, segments, found.now)
         if deployment is None:
             return not_found()
-        return await self._file(request, site, deployment, rest, site.base + prefix)
+        return await self._file(request, deployment, rest, site.base + prefix, public=found.public)
 
     async def _challenge(self, request: Request) -> ApiResponse:
         """Answer the ACME server, which checks that a domain leads here; other files at this path are of the site."""
@@ -139,7 +152,7 @@ class SitesComponent:
         return not_found() if response is None else ApiResponse(200, response.encode(), [_TEXT, _NO_STORE])
 
     async def _file(
-        self, request: Request, site: Site, deployment: PagesDeployment, rest: tuple[str, ...], base: str
+        self, request: Request, deployment: PagesDeployment, rest: tuple[str, ...], base: str, *, public: bool
     ) -> ApiResponse:
         index = cached_index(deployment)
         if index is None:
@@ -147,7 +160,7 @@ class SitesComponent:
                 index = await self._in_thread(partial(site_index, self._store, deployment))
             except FileNotFoundError:
                 return not_found()
-        opened = _Opened(request, site, deployment, index, "/".join(rest))
+        opened = _Opened(request, deployment, index, "/".join(rest), public=public)
         if not rest:
             return _redirect(request, 302, f"{_quoted(base)}/")
         if opened.path == _REDIRECTS:
@@ -221,9 +234,12 @@ class SitesComponent:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
 
-def _read_site(db: Connection, settings: Settings, address: SiteAddress) -> tuple[Site, Timestamp] | None:
-    site = find_site(db, settings, address)
-    return None if site is None else (site, db.now)
+def _read_site(db: Connection, settings: Settings, visit: _Visit) -> _OpenSite | None:
+    site = find_site(db, settings, visit.address)
+    if site is None or not is_open_at(db, visit.user_id, site.project, visit.ip):
+        return None
+    public = is_public(site.project) and not is_restricted(db, site.project.full_path)
+    return _OpenSite(site, db.now, public)
 
 
 def _moved(request: Request, site: Site, pages_url: str) -> str | None:
