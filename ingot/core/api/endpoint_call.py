@@ -107,7 +107,8 @@ class EndpointRunner:
         return endpoint.state(self.settings, subject)
 
     def _call(self, endpoint_call: EndpointCall, db: Connection) -> Call:
-        return Call(db, endpoint_call.actor, endpoint_call.path, endpoint_call.origin, self.settings)
+        changes = endpoint_call.endpoint.writes and not endpoint_call.endpoint.on_scheduled
+        return Call(db, endpoint_call.actor, endpoint_call.path, endpoint_call.origin, self.settings, changes=changes)
 
 
 def known_subject(endpoint: Endpoint, path: dict[str, str], known: SubjectCache | None) -> tuple[Any, Any] | None:

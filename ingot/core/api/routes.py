@@ -34,6 +34,8 @@ class Call:
     settings: Settings
     access: Access = NO_ACCESS
     """The caller's access to the subject in the path, as soon as it was found."""
+    changes: bool = False
+    """Whether the subject must be one that can be changed: not one that is scheduled for deletion."""
 
 
 class PartialLock(typing.NamedTuple):
@@ -172,6 +174,7 @@ class Endpoint:
     slashes: str
     kinds: Mapping[str, type[Params]]
     header_params: Mapping[str, str]
+    on_scheduled: bool
     tag: str
     params: type[Params] | None = None
     reader: ParamsReader | None = None
@@ -296,6 +299,8 @@ class EndpointOptions(typing.TypedDict, total=False):
     """
     kinds: Mapping[str, type[Params]] | None
     """The values that the last path parameter may have, each with the parameters of such a call."""
+    on_scheduled: bool
+    """Serve a write also for projects and groups that are scheduled for deletion, which are read-only otherwise."""
 
 
 @dataclass(slots=True)
@@ -359,6 +364,7 @@ class Routes:
                     slashes=options.get("slashes", ""),
                     kinds=options.get("kinds") or {},
                     header_params=options.get("header_params") or {},
+                    on_scheduled=options.get("on_scheduled", False),
                     tag=self.tag,
                 )
             )

@@ -43,7 +43,14 @@ def _require_exports(call: Call) -> None:
         raise NotFound("Export")
 
 
-@routes.post("/projects/:id/export", on=project_in_path, may=may_admin_project, returns=AcceptedView, status=202)
+@routes.post(
+    "/projects/:id/export",
+    on=project_in_path,
+    may=may_admin_project,
+    returns=AcceptedView,
+    status=202,
+    on_scheduled=True,
+)
 def export_project(call: Call, project: Project, params: ExportProject) -> AcceptedView:
     """Start the export of a project to an archive."""
     _require_exports(call)
@@ -72,7 +79,9 @@ def download_project_export(call: Call, project: Project) -> ContentResponse:
     return _archive_response(call, project)
 
 
-@routes.post("/groups/:id/export", on=group_in_path, may=may_admin_group, returns=AcceptedView, status=202)
+@routes.post(
+    "/groups/:id/export", on=group_in_path, may=may_admin_group, returns=AcceptedView, status=202, on_scheduled=True
+)
 def export_group(call: Call, group: Namespace) -> AcceptedView:
     """Start the export of a group and its subgroups, without their projects, to an archive."""
     service.start_export(call.db, call.actor, group, ExportProject())
@@ -99,9 +108,21 @@ def download_group_export(call: Call, group: Namespace) -> ContentResponse:
 
 
 @routes.post(
-    "/projects/:id/export_relations", on=project_in_path, may=may_admin_project, returns=AcceptedView, status=202
+    "/projects/:id/export_relations",
+    on=project_in_path,
+    may=may_admin_project,
+    returns=AcceptedView,
+    status=202,
+    on_scheduled=True,
 )
-@routes.post("/groups/:id/export_relations", on=group_in_path, may=may_admin_group, returns=AcceptedView, status=202)
+@routes.post(
+    "/groups/:id/export_relations",
+    on=group_in_path,
+    may=may_admin_group,
+    returns=AcceptedView,
+    status=202,
+    on_scheduled=True,
+)
 def export_relations(call: Call, subject: Exported, params: ExportRelations) -> AcceptedView:
     """Start the export of each relation of a project or group to a file of its own."""
     if isinstance(subject, Project):

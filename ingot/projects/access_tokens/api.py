@@ -214,8 +214,20 @@ def rotate_access_token(call: Call, subject: ResourceToken, params: RotateToken)
 
 
 # A missing or revoked token is a 404, unlike in families of the specification: the caller must notice a wrong id.
-@routes.delete("/groups/:id/access_tokens/:token_id", on=_unrevoked_token_of_group, may=_may_manage, returns=None)
-@routes.delete("/projects/:id/access_tokens/:token_id", on=_unrevoked_token_of_project, may=_may_manage, returns=None)
+@routes.delete(
+    "/groups/:id/access_tokens/:token_id",
+    on=_unrevoked_token_of_group,
+    may=_may_manage,
+    returns=None,
+    on_scheduled=True,
+)
+@routes.delete(
+    "/projects/:id/access_tokens/:token_id",
+    on=_unrevoked_token_of_project,
+    may=_may_manage,
+    returns=None,
+    on_scheduled=True,
+)
 def revoke_access_token(call: Call, subject: ResourceToken) -> None:
     """Revoke an access token of a project or group; its bot ends with it."""
     service.revoke_resource_token(call.db, call.actor, subject.access, subject.token)

@@ -57,7 +57,9 @@ def create_deploy_token(call: Call, owner: ProjectOrGroup, params: CreateDeployT
     return deploy_token_view(token, call.db.now, secret)
 
 
-@routes.delete("/groups/:id/deploy_tokens/:token_id", on=group_in_path, may=may_admin_group, returns=None)
+@routes.delete(
+    "/groups/:id/deploy_tokens/:token_id", on=group_in_path, may=may_admin_group, returns=None, on_scheduled=True
+)
 @routes.delete("/projects/:id/deploy_tokens/:token_id", on=project_in_path, may=may_change_project, returns=None)
 def delete_deploy_token(call: Call, owner: ProjectOrGroup) -> None:
     """Delete a deploy token of a project or group."""

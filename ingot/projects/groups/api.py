@@ -23,7 +23,7 @@ from ingot.projects.members.api import MemberEndpoints, member_routes, request_r
 from ingot.projects.members.params import ListMembers
 from ingot.projects.members.views import MemberView, member_view
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
-from ingot.projects.namespaces.group_rules import require_no_deletion_around
+from ingot.projects.namespaces.group_rules import require_writable_group
 from ingot.projects.namespaces.locks import namespace_path_by_id
 from ingot.projects.namespaces.scheduled_deletion import DeleteScheduled
 from ingot.projects.namespaces.tables import Namespace
@@ -32,8 +32,11 @@ routes = Routes("groups")
 
 
 def group_in_path(call: Call) -> tuple[Access, Namespace]:
-    """Find the group that the path names by id or full path."""
-    return queries.find_group(call.db, call.actor, call.path["id"])
+    """Find the group that the path names by id or full path; raise Denied for a change of a scheduled one."""
+    access, group = queries.find_group(call.db, call.actor, call.path["id"])
+    if call.changes:
+        require_writable_group(call.db, group)
+    return access, group
 
 
 def _views(call: Call, groups: list[Namespace], params: ListGroups) -> list[GroupView]:
@@ -87,6 +90,7 @@ def get_group_avatar(call: Call, group: Namespace) -> RawResponse:
     returns=None,
     instead={202: dict[str, str]},
     locks=NAMESPACES,
+    on_scheduled=True,
 )
 def delete_group(call: Call, group: Namespace, params: DeleteScheduled) -> AlternateResponse | None:
     """Delete a group with everything in it, now or after the period of the instance."""
@@ -94,7 +98,14 @@ def delete_group(call: Call, group: Namespace, params: DeleteScheduled) -> Alter
     return AlternateResponse(202, {"message": "202 Accepted"}) if scheduled else None
 
 
-@routes.post("/groups/:id/restore", on=group_in_path, may=policy.may_admin_group, returns=GroupView, locks=NAMESPACES)
+@routes.post(
+    "/groups/:id/restore",
+    on=group_in_path,
+    may=policy.may_admin_group,
+    returns=GroupView,
+    locks=NAMESPACES,
+    on_scheduled=True,
+)
 def restore_group(call: Call, group: Namespace) -> GroupView:
     """Take back the scheduled deletion of a group."""
     return group_view(delayed_deletion.restore_group(call.db, call.actor, group), call.origin.base)
@@ -102,8 +113,7 @@ def restore_group(call: Call, group: Namespace) -> GroupView:
 
 @routes.post("/groups/:id/transfer", on=group_in_path, may=policy.may_admin_group, returns=GroupView, locks=NAMESPACES)
 def transfer_group(call: Call, group: Namespace, params: TransferGroup) -> GroupView:
-    """Move a group into another group, or to the top level, unless it is scheduled for deletion."""
-    require_no_deletion_around(call.db, group)
+    """Move a group into another group, or to the top level."""
     creator = find_user(call.db, call.actor.user_id)
     parent: Namespace | None = None
     if params.group_id is None:

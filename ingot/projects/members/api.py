@@ -103,7 +103,7 @@ def member_routes(routes: Routes, endpoints: MemberEndpoints[P], *, members: str
         service.edit_member(call.db, call.actor, access, source, user_id, params.access_level, params.expires_at)
         return _written_member_view(call, source, user_id)
 
-    @routes.delete(member, on=finder, may=endpoints.may_leave, returns=None, locks=endpoints.lock)
+    @routes.delete(member, on=finder, may=endpoints.may_leave, returns=None, locks=endpoints.lock, on_scheduled=True)
     def remove_member(call: Call, found: P) -> None:
         """Remove a member from a group or a project; members may remove themselves."""
         user_id = path_number(call.path, "user_id")

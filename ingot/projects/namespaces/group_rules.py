@@ -85,6 +85,18 @@ def allows_group_protocol(db: Connection, namespace_id: int, protocol: str) -> b
 
 def require_no_deletion_around(db: Connection, namespace: Namespace) -> None:
     """Raise Invalid if a group or one above it is scheduled for deletion: nothing is added or restored below it."""
-    around = options_around(db, namespace.id) if namespace.kind == "group" else ()
-    if any(options.marked_for_deletion_on is not None for options in around):
+    if is_deletion_around(db, namespace):
         raise Invalid("The group is scheduled for deletion")
+
+
+def require_writable_group(db: Connection, group: Namespace) -> None:
+    """Raise Denied if a group or one above it is scheduled for deletion, which makes it read-only."""
+    if is_deletion_around(db, group):
+        raise Denied("The group is scheduled for deletion and read-only")
+
+
+def is_deletion_around(db: Connection, namespace: Namespace) -> bool:
+    """Return whether a group or one above it is scheduled for deletion."""
+    if namespace.parent_id is None:  # Also the namespace of a user, which is deleted at once.
+        return namespace.options.marked_for_deletion_on is not None
+    return any(options.marked_for_deletion_on is not None for options in options_around(db, namespace.id))

@@ -73,8 +73,11 @@ routes = Routes("projects")
 
 
 def project_in_path(call: Call) -> tuple[Access, Project]:
-    """Find the project that the path names by id or full path."""
-    return queries.find_project(call.db, call.actor, call.path["id"])
+    """Find the project that the path names by id or full path; raise Denied for a change of a scheduled one."""
+    access, project = queries.find_project(call.db, call.actor, call.path["id"])
+    if call.changes:
+        service.require_writable_project(call.db, project)
+    return access, project
 
 
 def project_lookup_in_path(call: Call) -> tuple[Access, policy.ProjectLookup]:
@@ -278,7 +281,6 @@ def edit_project(call: Call, project: Project, params: EditProject) -> ProjectVi
     """Edit a project."""
     if not given_fields(params):
         raise MissingParameter("name")
-    service.require_not_scheduled(call.db, project)
     renames = params.name not in (UNSET, project.name) or params.visibility not in (UNSET, project.visibility)
     if renames or changes_role_of_owners(given_fields(params), project.ci_options):
         access, _ = project_in_path(call)
@@ -306,6 +308,7 @@ def _record_changes(call: Call, before: Project, after: Project) -> None:
     returns=None,
     instead={202: dict[str, str]},
     locks=NAMESPACES,
+    on_scheduled=True,
 )
 def delete_project(call: Call, project: Project, params: DeleteScheduled) -> AlternateResponse | None:
     """Delete a project with everything in it, now or after the period of the instance."""
@@ -314,7 +317,12 @@ def delete_project(call: Call, project: Project, params: DeleteScheduled) -> Alt
 
 
 @routes.post(
-    "/projects/:id/restore", on=project_in_path, may=policy.may_own_project, returns=ProjectView, locks=NAMESPACES
+    "/projects/:id/restore",
+    on=project_in_path,
+    may=policy.may_own_project,
+    returns=ProjectView,
+    locks=NAMESPACES,
+    on_scheduled=True,
 )
 def restore_project(call: Call, project: Project) -> ProjectView:
     """Take back the scheduled deletion of a project."""

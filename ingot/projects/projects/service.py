@@ -14,7 +14,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.core.errors import Invalid
+from ingot.core.errors import Denied, Invalid
 from ingot.core.events.bus import emit
 from ingot.core.jobs.queue import enqueue
 from ingot.core.names import NAMESPACES
@@ -28,6 +28,7 @@ from ingot.projects.namespaces.group_rules import (
     may_use_shared_runners,
     require_no_deletion_around,
     require_shared_runners_allowed,
+    require_writable_group,
     shared_runners_by_default,
 )
 from ingot.projects.namespaces.queries import namespace_by_id
@@ -230,17 +231,17 @@ def more_visible_than(visibility: str) -> list[str]:
     return [name for name, rank in VISIBILITY_ORDER.items() if rank > VISIBILITY_ORDER[visibility]]
 
 
-def require_not_scheduled(db: Connection, project: Project) -> None:
-    """Raise Invalid if a project or a group above it is scheduled for deletion: it can only be restored or deleted."""
+def require_writable_project(db: Connection, project: Project) -> None:
+    """Raise Denied if a project or a group above it is scheduled for deletion, which makes it read-only."""
+    if not project.archived:  # All projects that are scheduled are archived, also by a group above.
+        return
     if project.options.marked_for_deletion_on is not None:
-        raise Invalid("The project is scheduled for deletion. Restore it instead.")
-    require_no_deletion_around(db, namespace_by_id(db, project.namespace_id))
+        raise Denied("The project is scheduled for deletion and read-only")
+    require_writable_group(db, namespace_by_id(db, project.namespace_id))
 
 
 def archive_project(db: Connection, project: Project, archived: bool) -> Project:
     """Archive a project, which makes it read-only, or unarchive it."""
-    if not archived:
-        require_not_scheduled(db, project)
     if project.archived != archived:
         db.update(projects, project.id, archived=archived, updated_at=db.now, last_activity_at=db.now)
     return existing_project(db, project.id)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from ingot.core.errors import NotFound
-from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
 from ingot.projects.invitations.api import InvitationHandlers
 from ingot.projects.members.api import AccessRequestHandlers, MemberHandlers
@@ -29,9 +28,9 @@ def invitation_endpoints(parent: ProjectOrGroupContext) -> InvitationHandlers:
 
 
 def find_group_settings(visit: Visit) -> GroupContext:
-    """Return the group; raise ``NotFound`` unless the user has permission to edit it."""
+    """Return the group; raise ``NotFound`` unless the user has permission to edit it, or to restore it."""
     parent = group_context(visit)
-    if not parent.may(group_projects_api.edit_group):
+    if not parent.may(groups_api.restore_group):
         raise NotFound("Page")
     return parent
 

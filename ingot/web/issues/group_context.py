@@ -9,6 +9,7 @@ from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.packages.records import api as packages_api
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.group_projects.api import GroupDetailView
+from ingot.projects.groups import api as groups_api
 from ingot.repositories.wikis import api as wikis_api
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
@@ -56,7 +57,7 @@ class GroupContext(msgspec.Struct, frozen=True):
 
     def _last_tab(self) -> tuple[str, str, str]:
         """Return the settings tab, which includes the members, or else the members tab."""
-        if self.may(group_projects_api.edit_group):
+        if self.may(groups_api.restore_group):
             return "settings", f"{self.url}/-/edit", "Settings"
         return "members", f"{self.url}/-/group_members", "Members"
 

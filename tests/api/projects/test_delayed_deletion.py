@@ -43,7 +43,7 @@ def test_projects_can_be_restored(api: Api, make: Make, owner: User, instance: I
     assert (shown["marked_for_deletion_on"], shown["archived"]) == (today, True)
     assert shown["path"] == f"{project.path.rpartition('/')[2]}-deletion_scheduled-{project.id}"
     assert api.post(f"{project.url}/issues", developer, title="Late").status_code == 403
-    assert api.post(f"{project.url}/unarchive", owner).status_code == 400
+    assert api.post(f"{project.url}/unarchive", owner).status_code == 403
     with later(instance, days=6):
         _run_due(instance)
     assert api.post(f"{project.url}/restore", developer).status_code == 403
@@ -128,18 +128,58 @@ def test_what_is_scheduled_cannot_be_changed(api: Api, make: Make, owner: User) 
         before = api.get(each.url, owner).json()
         for user in (owner, make.root):
             refused = [api.put(each.url, user, **change) for change in changes]
-            assert [answer.status_code for answer in refused] == [400] * 3
+            assert [answer.status_code for answer in refused] == [403] * 3
             assert all("scheduled for deletion" in answer.text for answer in refused)
         assert api.get(each.url, owner).json() == before
     for each in (project, below):
-        assert api.post(f"{each.url}/unarchive", owner).status_code == 400
+        assert api.post(f"{each.url}/unarchive", owner).status_code == 403
         assert api.put(f"{each.url}/transfer", owner, namespace=elsewhere.id).status_code == 403
     for each in (group, subgroup):
-        assert api.post(f"{each.url}/transfer", owner, group_id=elsewhere.id).status_code == 400
+        assert api.post(f"{each.url}/transfer", owner, group_id=elsewhere.id).status_code == 403
     for each in (project, group):
         assert api.post(f"{each.url}/restore", owner).status_code == 201
     for each in (project, group, subgroup, below):
         assert api.put(each.url, owner, description="Changed").status_code == 200
+
+
+@pytest.mark.usefixtures("delayed")
+def test_what_is_scheduled_is_read_only(api: Api, make: Make, owner: User) -> None:
+    """Nothing is added, also below a group that is scheduled; access can be taken away, and the content exported."""
+    member, other = make.user(), make.user()
+    project, group = make_project(make, owner), make_group(make, owner, members={member: 40})
+    below = make_group(make, owner, parent=group)
+    inside = make_project(make, owner, group=below)
+    token = {"name": "token", "scopes": ["read_api"], "access_level": 20}
+    kept = [api.post(f"{each.url}/access_tokens", owner, **token).json()["id"] for each in (group, below)]
+    additions: list[tuple[str, dict[str, Any]]] = [
+        ("members", {"user_id": other.id, "access_level": 30}),
+        ("invitations", {"email": "new@example.test", "access_level": 30}),
+        ("hooks", {"url": "https://example.test/hook"}),
+        ("variables", {"key": "KEY", "value": "value"}),
+        ("labels", {"name": "late", "color": "#ff0000"}),
+        ("milestones", {"title": "late"}),
+        ("access_tokens", token),
+        ("deploy_tokens", {"name": "late", "scopes": ["read_repository"]}),
+        ("badges", {"link_url": "https://example.test", "image_url": "https://example.test/image"}),
+    ]
+    for each in (project, group):
+        assert api.delete(each.url, owner).status_code == 202
+    for each in (project, group, below, inside):
+        for user in (owner, make.root):
+            refused = {name: api.post(f"{each.url}/{name}", user, **sent) for name, sent in additions}
+            assert {name: answer.status_code for name, answer in refused.items()} == dict.fromkeys(refused, 403)
+        assert "scheduled for deletion" in refused["hooks"].text
+        assert api.get(f"{each.url}/labels", owner).json() == []
+    for each, token_id in zip((group, below), kept, strict=True):
+        assert api.delete(f"{each.url}/access_tokens/{token_id}", owner).status_code == 200
+        assert api.post(f"{each.url}/export", owner).status_code == 202
+    assert api.post(f"{project.url}/export", owner).status_code == 202
+    assert api.delete(f"{group.url}/members/{member.id}", owner).status_code == 200
+    for each in (project, group):
+        assert api.post(f"{each.url}/restore", owner).status_code == 201
+    for each in (project, group):
+        statuses = {name: api.post(f"{each.url}/{name}", owner, **sent).status_code for name, sent in additions}
+        assert statuses == dict.fromkeys(statuses, 201), each
 
 
 @pytest.mark.usefixtures("delayed")
