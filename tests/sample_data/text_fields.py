@@ -34,6 +34,7 @@ ELSEWHERE = {
     ("status", "emoji"): "one of a list",
     ("users", "commit_email"): "an address of the user or a word",
     ("groups", "ip_restriction_ranges"): "networks",
+    ("bulk_publish", "note"): "a comment like others",
     ("domains", "certificate"): "PEM blocks that are checked",
     ("domains", "domain"): "a host name that is checked",
     ("groups", "name"): "letters, digits and a few signs",

@@ -22,13 +22,13 @@ def test_repositories_are_closed_to_other_addresses(
     assert "refs/heads" in tree.git("ls-remote", url)
     tree.git("fetch", "-q", url, "HEAD:local")
     tree.git("push", "-q", url, "local:first")
-    for ranges, closed in (("192.0.2.0/24", True), ("127.0.0.0/8", False)):
+    for ranges, closed in (("192.0.2.0/24", True), ("127.0.0.0/8", False), ("", False)):
         assert api.put(group.url, owner, ip_restriction_ranges=ranges).status_code == 200
         if closed:
             assert "found" in tree.git("ls-remote", url, fails=True)
             assert "found" in tree.git("push", url, "local:second", fails=True)
         else:
-            tree.git("push", "-q", url, "local:second")
+            tree.git("push", "-q", url, f"local:second{len(ranges)}")
 
 
 def test_readers_without_an_account_and_administrators(api: Api, make: Make, tree: Tree, instance: Instance) -> None:
@@ -39,3 +39,5 @@ def test_readers_without_an_account_and_administrators(api: Api, make: Make, tre
     assert tree.git("ls-remote", f"{instance.url}/{project.path}.git", fails=True)
     assert tree.git("ls-remote", over_http(instance, project, owner), fails=True)
     assert "refs/heads" in tree.git("ls-remote", over_http(instance, project, admin))
+    assert api.put(group.url, owner, ip_restriction_ranges="").status_code == 200
+    assert "refs/heads" in tree.git("ls-remote", over_http(instance, project, owner))

@@ -216,6 +216,7 @@ def test_streams_end_when_the_group_is_closed_to_the_address(
         assert [event for event in iter(stream.next_event, "") if event != "change"] == ["end"]
     with EventStream(reader, path) as stream:
         assert stream.status == 404
-    assert api.put(group.url, owner, ip_restriction_ranges="127.0.0.0/8").status_code == 200
-    with EventStream(reader, path) as stream:
-        assert stream.status == 200
+    for ranges in ("127.0.0.0/8", ""):
+        assert api.put(group.url, owner, ip_restriction_ranges=ranges).status_code == 200
+        with EventStream(reader, path) as stream:
+            assert stream.status == 200

@@ -74,7 +74,7 @@ def _top_of(full_path: str) -> str:
 
 
 def _cached_restrictions(db: Connection) -> _Restrictions:
-    return db.cached(("ip restrictions",), lambda: _restrictions(db), _size, lambda _: {})
+    return db.cached(("ip restrictions",), lambda: _restrictions(db), _size, lambda _: {}) or ()
 
 
 def _restrictions(db: Connection) -> _Restrictions:

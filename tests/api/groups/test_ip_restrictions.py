@@ -203,3 +203,4 @@ def test_the_page_of_the_settings(api: Api, instance: Instance, make: Make) -> N
         assert ELSEWHERE in browser.get(page).text
     events = api.get(f"{group.url}/audit_events", owner).json()
     assert any(FIELD in str(event["details"]) for event in events)
+    assert api.put(group.url, owner, **{FIELD: ""}).json()[FIELD] is None
