@@ -51,6 +51,8 @@ def test_defaults(api: Api, make: Make) -> None:
 
 
 def test_lists_in_pages(api: Api, make: Make) -> None:
+    for left in api.get("/broadcast_messages", as_user=make.root, per_page=100).json():
+        api.delete(f"/broadcast_messages/{left['id']}", make.root)
     made = [_create(api, make, message=f"Number {number}")["id"] for number in range(3)]
 
     answer = api.get("/broadcast_messages", as_user=make.root, per_page=2)
