@@ -128,7 +128,7 @@ class PagesComponent:
         try:
             status, headers, body = await self._serve_or_recover(page_call, trace)
         except _REFUSALS as error:
-            status, headers, body = self._errors.respond(error, page_call)
+            status, headers, body = await self._refuse(error, page_call)
         finally:
             close_uploads(page_call.form)
             if page_call.charge is not None:
@@ -139,12 +139,12 @@ class PagesComponent:
             try:
                 await self._send_file(page_call, send, trace, headers, body)
             except TransfersBusy as error:
-                status, headers, body = self._errors.respond(error, page_call)
+                status, headers, body = await self._refuse(error, page_call)
             except Exception as error:
-                if trace.answered or not self._is_deleted(page_call):
+                if trace.answered or not await self._is_deleted(page_call):
                     raise
                 log_failure("deleted during the request", error, route=trace.route)
-                status, headers, body = self._errors.respond(NotFound(), page_call)
+                status, headers, body = await self._refuse(NotFound(), page_call)
             else:
                 return
         assert isinstance(body, bytes)  # noqa: S101 - A refusal has no file.
@@ -172,7 +172,7 @@ class PagesComponent:
                 raise StorageFull from error
             if page_call.request.method in ("GET", "HEAD"):
                 return await self._serve_again(error, page_call, trace)
-            if not self._is_deleted(page_call):
+            if not await self._is_deleted(page_call):
                 raise
             log_failure("deleted during the request", error, route=trace.route)
             raise NotFound from error
@@ -188,12 +188,20 @@ class PagesComponent:
         except Exception:  # noqa: BLE001 - The first error is reported.
             raise error from None
 
-    def _is_deleted(self, page_call: PageCall) -> bool:
+    async def _refuse(self, error: Exception, page_call: PageCall) -> RenderedResponse:
+        """Return the response to an error; its page shows the navigation and so reads the database."""
+        try:
+            return await self._database.read_async(lambda _: self._errors.respond(error, page_call), self._pool)
+        except Unavailable as unavailable:
+            return await self._run_in_pool(partial(self._errors.respond, unavailable, page_call))
+
+    async def _is_deleted(self, page_call: PageCall) -> bool:
         """Return whether the project or group of the page was deleted while the request ran."""
         visit = page_call.visit
         if visit is None or "path" not in visit.request.path:
             return False
-        return self._database.read(partial(_is_missing, actor=visit.viewer.actor, path=visit.request.path["path"]))
+        is_missing = partial(_is_missing, actor=visit.viewer.actor, path=visit.request.path["path"])
+        return await self._database.read_async(is_missing, self._pool)
 
     async def _serve(self, page_call: PageCall, trace: Trace) -> RenderedResponse:
         request, method = page_call.request, page_call.request.method

@@ -112,12 +112,12 @@ def test_a_hanging_server_is_reported_soon_and_recovers(
     server = initialized.start()
     project: int = server.call("POST", "/projects", json={"name": "busy"}).json()["id"]
     issues = f"/api/v4/projects/{project}/issues"
-    liveness, *others = (
-        Caller(server, "GET", path) for path in ("/-/liveness", "/-/readiness", issues, "/api/v4/user")
+    liveness, missing, *others = (
+        Caller(server, "GET", path) for path in ("/-/liveness", "/-/nothing", "/-/readiness", issues, "/api/v4/user")
     )
     writers = [Caller(server, "POST", f"{issues}?title=Issue") for _ in range(WRITERS)]
     with ExitStack() as stack:
-        for caller in (liveness, *others, *writers):
+        for caller in (liveness, missing, *others, *writers):
             stack.enter_context(caller)
         for writer in writers:
             until("load", partial(writer.has_answered, 201))
@@ -125,6 +125,7 @@ def test_a_hanging_server_is_reported_soon_and_recovers(
             for caller in others:
                 until(f"503 of {caller.path}", partial(caller.has_answered, 503, stopped_at))
             until("liveness", partial(liveness.has_answered, 200, stopped_at))
+            until("503 of a missing page", partial(missing.has_answered, 503, stopped_at))
             threading.Event().wait(seconds)
         continued_at = time.monotonic()
         for caller in others:
@@ -132,6 +133,7 @@ def test_a_hanging_server_is_reported_soon_and_recovers(
         for writer in writers:
             until("recovery", partial(writer.has_answered, 201, continued_at, times=3))
     assert set(liveness.statuses(stopped_at)) == {200}
+    assert set(missing.statuses(stopped_at)) <= {404, 503}
     for caller in others:
         assert set(caller.statuses(stopped_at)) == {200, 503}, caller.path
     failed = [each.received_at for writer in writers for each in writer.answers if each.status != 201]
