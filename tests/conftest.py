@@ -91,6 +91,22 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(partial(shutil.rmtree, config.option.basetemp, ignore_errors=True))
 
 
+FAULTS: list[str] = []
+"""Errors that servers of this process have answered with status 500 since the test began."""
+
+
+def _keep_faults(write: Callable[..., None]) -> Callable[..., None]:
+    def write_and_keep(log: Log, event: str, **fields: Any) -> None:
+        if event == "fault":
+            FAULTS.append(f"{fields['error']}\n{fields['where']}")
+        write(log, event, **fields)
+
+    return write_and_keep
+
+
+Log.__call__ = _keep_faults(Log.__call__)  # type: ignore[method-assign] # Calls it.
+
+
 @pytest.fixture(scope="session", autouse=True)
 def default_ports_in_use() -> Iterator[None]:
     """Occupy the default ports, as a server of ``make run`` does: no test may need them."""
@@ -113,10 +129,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown() -> Generator[None]:
-    """Fail a test during which a transaction has imported a module or waited."""
+    """Fail a test during which work was done at a place where others wait for it."""
     yield
     findings = RECORDER.take_findings()
-    assert not findings, f"in a write transaction (see tests/transactions.py): {findings}"
+    assert not findings, f"at a place where others wait (see tests/transactions.py): {findings}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failed test what the servers of this process have logged as a bug while it ran."""
+    report = yield
+    if report.failed and FAULTS:
+        report.sections.append(("Faults of servers", "\n".join(FAULTS)))
+    if call.when == "teardown":
+        FAULTS.clear()
+    return report
 
 
 def pytest_collection_finish() -> None:

@@ -1,9 +1,12 @@
-"""Imports, waiting and computations within write transactions: others wait for the locks that these hold.
+"""Imports, waiting and computations within write transactions, for whose locks others wait, and reads on event loops.
 
 Every transaction of the test process is observed. An ``import`` statement of the product that runs in one is a finding,
 whether the module was imported before or not, so the order of the tests does not matter. So is a transaction that takes
 more than ``MAX_COMPUTATION`` of processor time, without that of the database's driver, of the compilation of statements
 and of the garbage collector, which depend on what ran before.
+
+A read on an event loop must be able to move to a thread (``Database.read_async``): a statement that delays the loop is
+ended, and the request would fail.
 """
 
 import builtins
@@ -20,7 +23,8 @@ from ingot.core.api.endpoint_call import EndpointCall
 from ingot.core.db.compiled_statements import StatementCache
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.offload import TransactionInterrupted
+from ingot.core.db.stalls import on_event_loop
+from ingot.core.offload import TransactionInterrupted, WouldBlock, require_blocking_allowed
 from tests.statements import discount, executed
 
 WAITING_EVENTS = frozenset(
@@ -29,7 +33,9 @@ WAITING_EVENTS = frozenset(
 """Audit events of Python's library."""
 ALLOWED_MODULES = frozenset(["re", *sys.builtin_module_names])
 """Modules that functions written in C import on each call, such as ``time`` for ``strftime``."""
-EXCEPTIONS: dict[str, str] = {}
+EXCEPTIONS = {
+    "ingot.server.app._database_state.<locals>.<lambda> reads on an event loop": "SQLite answers, or it failed",
+}
 """Findings that are right as they are, with the reason."""
 MAX_COMPUTATION = 0.05
 """Seconds of processor time on an idle machine."""
@@ -86,6 +92,7 @@ class TransactionRecorder:
     def install(self) -> None:
         """Observe the transactions of all databases from now on."""
         transact, import_module = Database._transact, builtins.__import__
+        read = Database.read
 
         def observed_transaction(database: Database, writer: Any, work: Callable[[Connection], Any]) -> Any:
             before = executed(database)
@@ -102,6 +109,12 @@ class TransactionRecorder:
                     self.note(f"imports {name} in {importer}")
             return import_module(name, *arguments, **options)
 
+        def observed_read(database: Database, work: Callable[[Connection], Any], **options: Any) -> Any:
+            if on_event_loop() and not _moves_to_thread() and not work_name(work).startswith("tests."):
+                self.report(f"{work_name(work)} reads on an event loop")
+            return read(database, work, **options)
+
+        Database.read = observed_read  # type: ignore[method-assign,assignment] # Stands in for it.
         Database._transact = observed_transaction  # type: ignore[method-assign,assignment] # Stands in for it.
         builtins.__import__ = observed_import
         late_imports.required_modules = _ObservedModules(late_imports.required_modules, self._current)
@@ -170,6 +183,15 @@ class TransactionRecorder:
             ):
                 self.note("computes for too long")
             current.name = None
+
+
+def _moves_to_thread() -> bool:
+    """Return whether work that would block this thread is repeated in another one."""
+    try:
+        require_blocking_allowed()
+    except WouldBlock:
+        return True
+    return False
 
 
 def _reference_step() -> float:

@@ -84,7 +84,7 @@ class GitBackend:
                 else opening()
             )
         except MissingRepository:
-            raise self.missing(target) from None
+            raise await self.missing(target) from None
         except NotFound:
             raise GitRequestRefused(404, PROJECT_DELETED) from None
         if on_shared_disk(repository.path):
@@ -94,11 +94,13 @@ class GitBackend:
     def _is_in_bucket(self, target: GitTarget) -> bool:
         return target.project is not None and self._store.is_in_bucket(target.project.repository_key)
 
-    def missing(self, target: GitTarget) -> GitRequestRefused:
+    async def missing(self, target: GitTarget) -> GitRequestRefused:
         """Return the refusal for a missing repository: its owner was just deleted, or the repository was lost."""
         project = target.project
-        if project is not None and self._database.read(partial(project_or_none, project_id=project.id)) is None:
-            return GitRequestRefused(404, PROJECT_DELETED)
+        if project is not None:
+            find = partial(project_or_none, project_id=project.id)
+            if await self._database.read_async(find, self.pool) is None:
+                return GitRequestRefused(404, PROJECT_DELETED)
         self.log("repository missing", kind=owner_kind(target.owner), id=target.owner.id)
         return GitRequestRefused(503, UNREADABLE_ERRORS)
 

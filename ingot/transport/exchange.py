@@ -120,7 +120,7 @@ class GitExchange:
         except FileNotFoundError:
             if self._responded or self._request.repository.path.exists():
                 raise
-            raise self._backend.missing(self._request.target) from None
+            raise await self._backend.missing(self._request.target) from None
 
     async def _run(self) -> ExchangeEnd:
         async with await self._start() as process:
@@ -142,7 +142,7 @@ class GitExchange:
             if reason is EndReason.GIT_FAILED:
                 self._log_failure(status, process)
             if self._is_failure(reason) and not self._request.repository.path.exists():
-                return self._vanished()
+                return await self._vanished()
             stderr = clean_messages(process.stderr, self._request.repository.path, self._log_message)
             return ExchangeEnd(reason, status, self._responded, stderr)
 
@@ -151,9 +151,9 @@ class GitExchange:
         refused = self._push is not None and not self._push.made_updates
         return reason is EndReason.GIT_FAILED or (reason is EndReason.COMPLETED and refused)
 
-    def _vanished(self) -> ExchangeEnd:
+    async def _vanished(self) -> ExchangeEnd:
         """Return the end of an exchange whose repository was removed; raise the refusal if nothing was sent yet."""
-        refusal = self._backend.missing(self._request.target)
+        refusal = await self._backend.missing(self._request.target)
         if not self._responded:
             raise refusal
         return ExchangeEnd(EndReason.GIT_FAILED, _FAILED, True, f"{refusal.text}\n")

@@ -167,7 +167,7 @@ class SshSessions:
         target = await self._authorize(caller, command)
         await self._count_command(caller, command, channel.address)
         if command.lfs_operation and target.project is not None:
-            await channel.send(self._lfs_authentication(caller, target.project, command.lfs_operation))
+            await channel.send(await self._lfs_authentication(caller, target.project, command.lfs_operation))
             return 0
         request = ServiceRequest(
             command.service,
@@ -236,8 +236,10 @@ class SshSessions:
             raise GitRequestRefused(403, denied)
         return target
 
-    def _lfs_authentication(self, caller: GitCaller, project: Project, operation: LfsOperation) -> bytes:
+    async def _lfs_authentication(self, caller: GitCaller, project: Project, operation: LfsOperation) -> bytes:
         if not project.lfs_enabled:
             raise GitRequestRefused(404, "Git LFS is not enabled for this project.")
         base_url = self._settings.base_url
-        return self._database.read(lambda db: lfs_authentication(db, caller, project, operation, base_url))
+        return await self._database.read_async(
+            lambda db: lfs_authentication(db, caller, project, operation, base_url), self._pool
+        )
