@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: cluster-test pictures help run setup runner-test test test-all cover test-sqlite test-postgresql test-bucket check types rules speed format bench bench-compare costs soak fuzz migration schema access events attributes dashboard index labels advisories lock release
+.PHONY: cluster-test pictures help run setup runner-test test test-all cover docs test-sqlite test-postgresql test-bucket check types rules speed format bench bench-compare costs soak fuzz migration schema access events attributes dashboard index labels advisories lock release
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -100,12 +100,17 @@ types: setup
 rules: setup
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.conventions.dependency_audit
+	$(BIN)/sphinx-build -W --keep-going -q -c docs/site -b dummy docs build/docs-check
 	$(BIN)/pytest tests/conventions
 	@output=$$($(BIN)/pytest --collect-only -qq) || { echo "$$output"; exit 1; }
 
 # Compares processor times with bench/processor_times.txt, after everything else that uses the processors.
 speed: setup
 	$(BIN)/python -m bench.guard
+
+docs: setup ## Build the documentation site in build/docs
+	$(BIN)/sphinx-build -W --keep-going -q -c docs/site -b dirhtml docs build/docs
+	@echo "The site is in build/docs: python3 -m http.server -d build/docs"
 
 format: setup ## Format the code and apply the linter's automatic fixes
 	$(BIN)/ruff check --fix .
@@ -165,6 +170,10 @@ release: setup ## Build and check the release of this version in dist/; REHEARSA
 
 REHEARSAL ?=
 
+COMPILE = $(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra acme --extra ldap --extra s3
+
+# The second run keeps the versions of the first, so that tests run with those that a server is installed with.
 lock: setup ## Update the lock files
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra acme --extra ldap --extra s3 pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra acme --extra ldap --extra s3 --group dev pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --group dev pyproject.toml -o requirements-dev.lock
+	cp requirements-dev.lock requirements.lock
+	$(COMPILE) pyproject.toml -o requirements.lock

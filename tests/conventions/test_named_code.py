@@ -8,7 +8,11 @@ from ingot.core.settings import Settings
 from tests.conventions.labels import ROOT
 from tests.conventions.source_files import source_files
 
-DOCUMENTS = (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/[!c]*/*.md"))
+DOCUMENTS = (
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/*.md"),
+    *(path for path in ROOT.glob("docs/*/*.md") if path.parent.name not in ("changes", "generated")),
+)
 DEVELOPER_DOCUMENTS = (
     "CONTRIBUTING.md",
     "docs/architecture.md",

@@ -31,7 +31,6 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").glob("*.md")),
-    ROOT / "deploy" / "testcontainers.md",
 ]
 SUBCOMMANDS = {
     "list",
@@ -92,9 +91,9 @@ class Block(NamedTuple):
 
 def _blocks() -> Iterator[Block]:
     for document in DOCUMENTS:
-        for indent, language, text in re.findall(
-            r"^( *)```(\w*)\n(.*?)^\1```", document.read_text(), re.MULTILINE | re.DOTALL
-        ):
+        # Directives are instructions for the documentation site.
+        source = re.sub(r"^```\{.*?^```$", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for indent, language, text in re.findall(r"^( *)```(\w*)\n(.*?)^\1```", source, re.MULTILINE | re.DOTALL):
             yield Block(document, language, re.sub(rf"^{indent}", "", text, flags=re.MULTILINE))
 
 
