@@ -5,13 +5,18 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import UNSET
 
 from ingot.accounts.instance.absent_settings import ABSENT_SETTINGS
 from ingot.accounts.instance.all_settings import AllSettings
 from ingot.accounts.users.details import UserDetails
+from ingot.collaboration.merge_requests.approval_settings.params import EditApprovalSettings
 from ingot.core.api.declared_fields import default_of, fixed_reason, metadata_of
+from ingot.projects.groups.params import EditGroup
 from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, SHOWN_ONLY_OPTIONS, GroupOptions
 from ingot.projects.projects.options import ABSENT_OPTIONS, INTERNAL, SHOWN_ONLY, ProjectCiOptions, ProjectOptions
+from ingot.projects.projects.params import EditProject
+from ingot.sites.project_pages.params import EditPages
 
 _OPENING = """# Attributes that clients of GitLab send
 
@@ -62,15 +67,32 @@ _HEAD = "| Attribute | Type | Default | Effect |\n|---|---|---|---|"
 def attribute_table() -> str:
     """Return the whole page."""
     sections = (
-        ("Projects", ProjectOptions, (*INTERNAL, *SHOWN_ONLY)),
+        ("Projects", EditProject, _undeclared(EditProject)),
+        ("Projects: further options", ProjectOptions, (*INTERNAL, *SHOWN_ONLY)),
         ("Projects: CI, for administrators of the project", ProjectCiOptions, ()),
-        ("Groups", GroupOptions, (*INTERNAL_OPTIONS, *SHOWN_ONLY_OPTIONS)),
+        (
+            "Projects: approvals (`POST /projects/:id/approvals`)",
+            EditApprovalSettings,
+            _undeclared(EditApprovalSettings),
+        ),
+        ("Projects: Pages (`PATCH /projects/:id/pages`)", EditPages, _undeclared(EditPages)),
+        ("Groups", EditGroup, _undeclared(EditGroup)),
+        ("Groups: further options", GroupOptions, (*INTERNAL_OPTIONS, *SHOWN_ONLY_OPTIONS)),
         ("Users, for administrators", UserDetails, ()),
         ("Application settings", AllSettings, ()),
     )
     parts = [f"\n## {title}\n\n{_HEAD}\n" + "".join(_rows(struct, without)) for title, struct, without in sections]
     absent = ("\n## Absent attributes\n\n| Part of GitLab | Attributes |\n|---|---|\n", *_absent_rows())
     return _OPENING + "".join(parts) + "".join(absent)
+
+
+def _undeclared(params: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Return the parameters that state no effect of their own, or that a struct of options declares."""
+    hints = get_type_hints(params, include_extras=True)
+    declared = {
+        field.name for field in msgspec.structs.fields(params) if default_of(field, hints[field.name]) is not UNSET
+    }
+    return tuple(name for name in hints if name not in declared)
 
 
 def _absent_rows() -> Iterator[str]:
@@ -83,8 +105,12 @@ def _rows(struct: type[msgspec.Struct], without: Iterable[str]) -> Iterator[str]
     for field in msgspec.structs.fields(struct):
         if field.name not in without:
             hint = hints[field.name]
-            shown = msgspec.json.encode(default_of(field)).decode()
-            yield f"| `{field.name}` | {_type_name(hint)} | `{shown}` | {_effect(hint)} |\n"
+            yield f"| `{field.name}` | {_type_name(hint)} | {_default(default_of(field, hint))} | {_effect(hint)} |\n"
+
+
+def _default(value: Any) -> str:
+    """Return a default as JSON, or the words that state where it comes from."""
+    return value if isinstance(value, str) and " " in value else f"`{msgspec.json.encode(value).decode()}`"
 
 
 def _effect(hint: Any) -> str:

@@ -64,14 +64,15 @@ def test_valid_and_invalid_settings(owner: Browser, api: Api, person: User, proj
         owner,
         place,
         "put",
-        **{"part": "features", "features[issues_enabled]": "1", "features[repository_access_level]": "private"},
+        **{"part": "features", "features[lfs_enabled]": "1", "features[repository_access_level]": "private"},
     )
+    _send(owner, place, "put", **{"part": "options", "options[wiki_access_level]": "disabled"})
     merging = {"merging[merge_method]": "ff", "merging[squash_option]": "always"}
     _send(owner, place, "put", part="merging", **merging)
 
     held = api.get(f"/projects/{project.id}", person).json()
     assert (held["name"], held["topics"], held["description"]) == ("Tides", ["water", "moon"], HOSTILE)
-    assert (held["issues_enabled"], held["wiki_enabled"]) == (True, False)
+    assert (held["lfs_enabled"], held["request_access_enabled"], held["wiki_enabled"]) == (True, False, False)
     assert held["repository_access_level"] == "private"
     assert (held["merge_method"], held["squash_option"]) == ("ff", "always")
     assert "<script>alert" not in owner.get(place).text

@@ -11,11 +11,17 @@ from ingot.core.api.params import Params
 from ingot.core.api.views import View
 
 _FIXED = "fixed"
+_DEFAULT = "default"
 
 
 def fixed(reason: str) -> Meta:
     """Declare that a field always has its default: requests may send that value only, and stored ones do not count."""
     return Meta(extra={_FIXED: reason})
+
+
+def effect(description: str, default: Any) -> Meta:
+    """Declare what a parameter does that has a column of its own, and what new objects have."""
+    return Meta(description=description, extra={_DEFAULT: default})
 
 
 def params_of(*stored: type[msgspec.Struct], without: Iterable[str] = ()) -> type[msgspec.Struct]:
@@ -43,8 +49,11 @@ def fixed_values(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: default_of(field) for field in fields}
 
 
-def default_of(field: msgspec.structs.FieldInfo) -> Any:
-    """Return the default of a field; a tuple as the list that a request contains."""
+def default_of(field: msgspec.structs.FieldInfo, hint: Any = None) -> Any:
+    """Return the default of a field, or the one that its type declares; a tuple as the list that a request contains."""
+    for meta in metadata_of(hint):
+        if meta.extra and _DEFAULT in meta.extra:
+            return meta.extra[_DEFAULT]
     value = field.default_factory() if field.default is NODEFAULT else field.default
     return list(value) if isinstance(value, tuple) else value
 

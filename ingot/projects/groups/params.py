@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
-from ingot.core.api.declared_fields import params_of
+from ingot.core.api.declared_fields import effect, params_of
 from ingot.core.api.params import Params, Upload
 from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, SHOWN_ONLY_OPTIONS, GroupOptions
 
@@ -42,12 +42,42 @@ class _Attributes(_OptionParams):
     names_unknown: ClassVar[bool] = True
     emails_disabled: bool | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
-    visibility: Visibility | UnsetType = UNSET
-    lfs_enabled: bool | UnsetType = UNSET
-    request_access_enabled: bool | UnsetType = UNSET
-    share_with_group_lock: bool | UnsetType = UNSET
-    project_creation_level: ProjectCreation | UnsetType = UNSET
-    ip_restriction_ranges: Annotated[str, Meta(max_length=100_000)] | UnsetType | None = UNSET
+    visibility: (
+        Annotated[
+            Visibility,
+            effect("Who can see the group: its members, all signed-in users, or everyone.", "that of the instance"),
+        ]
+        | UnsetType
+    ) = UNSET
+    lfs_enabled: (
+        Annotated[bool, effect("Users can push and pull large files with Git LFS in all projects below.", True)]
+        | UnsetType
+    ) = UNSET
+    request_access_enabled: (
+        Annotated[bool, effect("Signed-in users who are not members can ask for access to the group.", True)]
+        | UnsetType
+    ) = UNSET
+    share_with_group_lock: (
+        Annotated[bool, effect("Nobody can share the projects of the group with other groups.", False)] | UnsetType
+    ) = UNSET
+    project_creation_level: (
+        Annotated[
+            ProjectCreation, effect("Role that members need to create projects in the group.", "that of the instance")
+        ]
+        | UnsetType
+    ) = UNSET
+    ip_restriction_ranges: (
+        Annotated[
+            str,
+            Meta(max_length=100_000),
+            effect(
+                "Top-level group: only from these networks can users reach the projects below; owners can change it.",
+                None,
+            ),
+        ]
+        | UnsetType
+        | None
+    ) = UNSET
     avatar: Upload | UnsetType | None = UNSET
 
 

@@ -7,7 +7,6 @@ from urllib.parse import quote
 
 from msgspec import UNSET
 
-from ingot.accounts.audit_events.service import Entity, record_changes
 from ingot.accounts.avatars.views import avatar_response
 from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.instance.outgoing_rules import guard_within
@@ -42,7 +41,7 @@ from ingot.projects.namespaces.queries import namespace_by_id, namespace_of_user
 from ingot.projects.namespaces.scheduled_deletion import DeleteScheduled
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects import delayed_deletion, policy, queries, service
-from ingot.projects.projects.attributes import setting_values
+from ingot.projects.projects.attributes import ci_settings_from_params
 from ingot.projects.projects.events import ProjectInitialized
 from ingot.projects.projects.initial_commit import commit_readme
 from ingot.projects.projects.jobs import delete_unused_repository
@@ -58,6 +57,7 @@ from ingot.projects.projects.params import (
 )
 from ingot.projects.projects.ports import StorageMoves
 from ingot.projects.projects.readme import readme_path
+from ingot.projects.projects.setting_records import ci_values, record_project_changes, record_project_values
 from ingot.projects.projects.storages import storage_for_new_repository
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import (
@@ -286,19 +286,17 @@ def edit_project(call: Call, project: Project, params: EditProject) -> ProjectVi
         access, _ = project_in_path(call)
         require(policy.may_own_project(call.actor, access, project))
     _check_import_url(guard_within(call.db, call.settings), params)
+    ci_before = ci_values(call.db, project) if ci_settings_from_params(params) else None
     edited = service.edit_project(call.db, call.actor, project, params)
     if call.actor.admin and params.repository_storage not in (UNSET, storage_of(project.repository_key)):
         storages = repository_store(call.settings).roots
         call.db.ports[StorageMoves].schedule(call.db, edited, params.repository_storage, storages)
     if params.default_branch is not UNSET and params.default_branch is not None:
         edited = service.set_default_branch(call.db, edited, repository_store(call.settings), params.default_branch)
-    _record_changes(call, project, edited)
+    record_project_changes(call, project, edited)
+    if ci_before is not None:
+        record_project_values(call, edited, ci_before, ci_values(call.db, edited))
     return project_response(call, edited)
-
-
-def _record_changes(call: Call, before: Project, after: Project) -> None:
-    entity = Entity("Project", after.id, after.full_path)
-    record_changes(call, entity, setting_values(before), setting_values(after))
 
 
 @routes.delete(
@@ -327,7 +325,7 @@ def delete_project(call: Call, project: Project, params: DeleteScheduled) -> Alt
 def restore_project(call: Call, project: Project) -> ProjectView:
     """Take back the scheduled deletion of a project."""
     restored = delayed_deletion.restore_project(call.db, call.actor, project)
-    _record_changes(call, project, restored)
+    record_project_changes(call, project, restored)
     return project_response(call, restored)
 
 
@@ -335,7 +333,7 @@ def restore_project(call: Call, project: Project) -> ProjectView:
 def archive_project(call: Call, project: Project) -> ProjectView:
     """Archive a project, which makes it read-only."""
     archived = service.archive_project(call.db, project, True)
-    _record_changes(call, project, archived)
+    record_project_changes(call, project, archived)
     return project_response(call, archived)
 
 
@@ -343,7 +341,7 @@ def archive_project(call: Call, project: Project) -> ProjectView:
 def unarchive_project(call: Call, project: Project) -> ProjectView:
     """Unarchive a project, which makes it writable again."""
     unarchived = service.archive_project(call.db, project, False)
-    _record_changes(call, project, unarchived)
+    record_project_changes(call, project, unarchived)
     return project_response(call, unarchived)
 
 

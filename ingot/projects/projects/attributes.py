@@ -32,7 +32,6 @@ from ingot.projects.projects.queries import (
     project_id_by_path_or_none,
     project_or_none,
 )
-from ingot.projects.projects.tables import Project
 
 MAX_LENGTH = 255
 MAX_DESCRIPTION_LENGTH = 1_000_000
@@ -61,17 +60,16 @@ _FLAGS = (
     "printing_merge_request_link_enabled",
     "remove_source_branch_after_merge",
 )
-_STORED_AS_SENT = (
+STORED_AS_SENT = (
     *_FLAGS,
     *("description", "visibility", "ci_config_path", "merge_method", "squash_option", "repository_access_level"),
 )
-_SETTING_COLUMNS = ("name", "path", "default_branch", "archived", *_STORED_AS_SENT)
 _ALIASES = {
     "public_builds": "public_jobs",
     "printing_merge_requests_link_enabled": "printing_merge_request_link_enabled",
 }
 # Newer clients send access levels instead of flags; if both are sent, the level takes precedence.
-_LEVELS = {
+FEATURE_LEVELS = {
     "issues_access_level": "issues_enabled",
     "merge_requests_access_level": "merge_requests_enabled",
     "builds_access_level": "jobs_enabled",
@@ -105,8 +103,8 @@ def columns_from_params(params: ProjectAttributes) -> dict[str, Any]:
     """Return the columns to store, from any of the parameters' alternative names."""
     sent = given_fields(params)
     columns = {flag: sent[alias] for alias, flag in _ALIASES.items() if alias in sent}
-    columns |= {name: sent[name] for name in _STORED_AS_SENT if name in sent}
-    columns |= {flag: sent[level] != "disabled" for level, flag in _LEVELS.items() if level in sent}
+    columns |= {name: sent[name] for name in STORED_AS_SENT if name in sent}
+    columns |= {flag: sent[level] != "disabled" for level, flag in FEATURE_LEVELS.items() if level in sent}
     if "ci_config_path" in columns:
         columns["ci_config_path"] = columns["ci_config_path"] or None
     return columns
@@ -124,7 +122,7 @@ def options_from_params(params: ProjectAttributes, document: str, now: Timestamp
     if sent.get("issue_branch_template"):
         require_branch_template(sent["issue_branch_template"])
     private: set[str] = set(project_options(document).private_features)
-    for level, flag in _LEVELS.items():
+    for level, flag in FEATURE_LEVELS.items():
         feature = level.removesuffix("_access_level")
         remains = feature in private and level not in sent and sent.get(flag) is not False
         private.discard(feature)
@@ -233,10 +231,3 @@ def require_available_name(db: Connection, namespace: Namespace, name: str, path
         errors["path"] = ["has already been taken"]
     if errors:
         raise Invalid(**errors)
-
-
-def setting_values(project: Project) -> dict[str, Any]:
-    """Return the settings of a project by name, for the record of their changes."""
-    columns = {name: getattr(project, name) for name in _SETTING_COLUMNS}
-    options = project_options(project.options_document), project_ci_options(project.options_document)
-    return columns | {name: getattr(struct, name) for struct in options for name in struct.__struct_fields__}

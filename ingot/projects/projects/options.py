@@ -5,7 +5,7 @@ docs/attributes.md is generated from these structs.
 """
 
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta, field
@@ -18,6 +18,7 @@ from ingot.projects.projects.cleanup_policy import ContainerCleanupPolicy
 FeatureLevel = Literal["disabled", "private", "enabled"]
 PrivateFeature = Literal["issues", "merge_requests", "builds", "wiki", "snippets", "container_registry"]
 """Feature with a switch of its own, whose level is private."""
+PRIVATE_FEATURES: tuple[PrivateFeature, ...] = get_args(PrivateFeature)
 _Template = Annotated[str, Meta(max_length=500)]
 _Text = Annotated[str, Meta(max_length=65_535)]
 _Line = Annotated[str, Meta(max_length=255)]

@@ -1,13 +1,13 @@
 """Request parameters of projects."""
 
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
-from ingot.core.api.declared_fields import params_of
+from ingot.core.api.declared_fields import effect, params_of
 from ingot.core.api.params import Params, Upload
 from ingot.core.db.times import Date, Timestamp
 from ingot.projects.projects.cleanup_policy import ContainerCleanupParams
@@ -102,44 +102,186 @@ class ProjectAttributes(_OptionParams):
     emails_disabled: bool | UnsetType = UNSET
     container_expiration_policy_attributes: ContainerCleanupParams | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
-    visibility: Visibility | UnsetType = UNSET
-    default_branch: str | UnsetType | None = UNSET
-    issues_enabled: bool | UnsetType = UNSET
-    merge_requests_enabled: bool | UnsetType = UNSET
-    jobs_enabled: bool | UnsetType = UNSET
-    wiki_enabled: bool | UnsetType = UNSET
-    snippets_enabled: bool | UnsetType = UNSET
-    container_registry_enabled: bool | UnsetType = UNSET
-    shared_runners_enabled: bool | UnsetType = UNSET
-    public_jobs: bool | UnsetType = UNSET
+    visibility: (
+        Annotated[
+            Visibility,
+            effect("Who can see the project: its members, all signed-in users, or everyone.", "that of the instance"),
+        ]
+        | UnsetType
+    ) = UNSET
+    default_branch: (
+        Annotated[
+            str,
+            effect(
+                "Branch that everybody's clones check out and that new merge requests target.",
+                "that of the group or the instance",
+            ),
+        ]
+        | UnsetType
+        | None
+    ) = UNSET
+    issues_enabled: Annotated[bool, effect("False hides the issues from all users.", True)] | UnsetType = UNSET
+    merge_requests_enabled: (
+        Annotated[bool, effect("False hides the merge requests from all users.", True)] | UnsetType
+    ) = UNSET
+    jobs_enabled: (
+        Annotated[bool, effect("False runs no pipelines of the project and hides the jobs.", True)] | UnsetType
+    ) = UNSET
+    wiki_enabled: Annotated[bool, effect("False hides the wiki from all users.", True)] | UnsetType = UNSET
+    snippets_enabled: (
+        Annotated[bool, effect("False hides the snippets of the project from all users.", True)] | UnsetType
+    ) = UNSET
+    container_registry_enabled: (
+        Annotated[bool, effect("False refuses to push and pull images of the project.", True)] | UnsetType
+    ) = UNSET
+    shared_runners_enabled: (
+        Annotated[bool, effect("Jobs of the project may run on the runners of the instance.", "that of the instance")]
+        | UnsetType
+    ) = UNSET
+    public_jobs: (
+        Annotated[
+            bool,
+            effect("Everyone who can see the project sees its pipelines and jobs; otherwise only members do.", True),
+        ]
+        | UnsetType
+    ) = UNSET
     public_builds: bool | UnsetType = UNSET
-    only_allow_merge_if_pipeline_succeeds: bool | UnsetType = UNSET
-    only_allow_merge_if_all_discussions_are_resolved: bool | UnsetType = UNSET
-    lfs_enabled: bool | UnsetType = UNSET
-    request_access_enabled: bool | UnsetType = UNSET
-    printing_merge_request_link_enabled: bool | UnsetType = UNSET
+    only_allow_merge_if_pipeline_succeeds: (
+        Annotated[bool, effect("Nobody can merge before the pipeline of the merge request has succeeded.", False)]
+        | UnsetType
+    ) = UNSET
+    only_allow_merge_if_all_discussions_are_resolved: (
+        Annotated[bool, effect("Nobody can merge before all threads of the merge request are resolved.", False)]
+        | UnsetType
+    ) = UNSET
+    lfs_enabled: Annotated[bool, effect("Users can push and pull large files with Git LFS.", True)] | UnsetType = UNSET
+    request_access_enabled: (
+        Annotated[bool, effect("Signed-in users who are not members can ask for access.", True)] | UnsetType
+    ) = UNSET
+    printing_merge_request_link_enabled: (
+        Annotated[bool, effect("Users who push a branch see a link to open a merge request.", True)] | UnsetType
+    ) = UNSET
     printing_merge_requests_link_enabled: bool | UnsetType = UNSET
-    repository_access_level: RepositoryLevel | UnsetType = UNSET
-    issues_access_level: FeatureLevel | UnsetType = UNSET
-    merge_requests_access_level: FeatureLevel | UnsetType = UNSET
-    builds_access_level: FeatureLevel | UnsetType = UNSET
-    wiki_access_level: FeatureLevel | UnsetType = UNSET
-    snippets_access_level: FeatureLevel | UnsetType = UNSET
-    container_registry_access_level: FeatureLevel | UnsetType = UNSET
-    merge_method: Literal["merge", "rebase_merge", "ff"] | UnsetType = UNSET
-    squash_option: Literal["never", "always", "default_on", "default_off"] | UnsetType = UNSET
-    remove_source_branch_after_merge: bool | UnsetType = UNSET
+    repository_access_level: (
+        Annotated[
+            RepositoryLevel,
+            effect("Disabled hides the code from all users; private shows it to members only.", "enabled"),
+        ]
+        | UnsetType
+    ) = UNSET
+    issues_access_level: (
+        Annotated[
+            FeatureLevel,
+            effect("Disabled hides the issues from all users; private shows them to members only.", "enabled"),
+        ]
+        | UnsetType
+    ) = UNSET
+    merge_requests_access_level: (
+        Annotated[
+            FeatureLevel,
+            effect(
+                "Disabled hides the merge requests from all users; private shows them to members from reporters.",
+                "enabled",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    builds_access_level: (
+        Annotated[FeatureLevel, effect("Disabled runs no pipelines; private shows them to members only.", "enabled")]
+        | UnsetType
+    ) = UNSET
+    wiki_access_level: (
+        Annotated[
+            FeatureLevel, effect("Disabled hides the wiki from all users; private shows it to members only.", "enabled")
+        ]
+        | UnsetType
+    ) = UNSET
+    snippets_access_level: (
+        Annotated[
+            FeatureLevel,
+            effect(
+                "Disabled hides the snippets of the project from all users; private shows them to members only.",
+                "enabled",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    container_registry_access_level: (
+        Annotated[
+            FeatureLevel,
+            effect("Disabled refuses all images of the project; private admits members from reporters.", "enabled"),
+        ]
+        | UnsetType
+    ) = UNSET
+    merge_method: (
+        Annotated[
+            Literal["merge", "rebase_merge", "ff"],
+            effect(
+                "How every merge request is merged: with a merge commit, with one after a rebase, or without one.",
+                "merge",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    squash_option: (
+        Annotated[
+            Literal["never", "always", "default_on", "default_off"],
+            effect("Whether those who merge can or must combine the commits into one.", "default_off"),
+        ]
+        | UnsetType
+    ) = UNSET
+    remove_source_branch_after_merge: (
+        Annotated[bool, effect("New merge requests propose to delete their source branch after the merge.", True)]
+        | UnsetType
+    ) = UNSET
     tag_list: list[str] | UnsetType | None = UNSET
     topics: list[str] | UnsetType | None = UNSET
     avatar: Upload | UnsetType | None = UNSET
-    ci_config_path: str | UnsetType | None = UNSET
-    build_timeout: int | UnsetType = UNSET
-    build_coverage_regex: str | UnsetType | None = UNSET
-    build_git_strategy: Literal["fetch", "clone"] | UnsetType = UNSET
-    ci_default_git_depth: int | UnsetType | None = UNSET
-    auto_cancel_pending_pipelines: Literal["enabled", "disabled"] | UnsetType = UNSET
-    keep_latest_artifact: bool | UnsetType = UNSET
-    group_runners_enabled: bool | UnsetType = UNSET
+    ci_config_path: (
+        Annotated[
+            str,
+            effect("File with the CI configuration of all pipelines of the project; empty for `.gitlab-ci.yml`.", None),
+        ]
+        | UnsetType
+        | None
+    ) = UNSET
+    build_timeout: (
+        Annotated[
+            int, effect("Seconds after which every job of the project is stopped, unless the job sets its own.", 3600)
+        ]
+        | UnsetType
+    ) = UNSET
+    build_coverage_regex: (
+        Annotated[str, effect("Expression that finds the test coverage in the logs of the project's jobs.", None)]
+        | UnsetType
+        | None
+    ) = UNSET
+    build_git_strategy: (
+        Annotated[
+            Literal["fetch", "clone"],
+            effect("Whether runners update the clone of the job before or start with an empty folder.", "fetch"),
+        ]
+        | UnsetType
+    ) = UNSET
+    ci_default_git_depth: (
+        Annotated[int, effect("Number of commits that jobs fetch; 0 fetches the whole history.", 20)] | UnsetType | None
+    ) = UNSET
+    auto_cancel_pending_pipelines: (
+        Annotated[
+            Literal["enabled", "disabled"],
+            effect("A newer pipeline of a branch cancels the older ones that have not finished.", "enabled"),
+        ]
+        | UnsetType
+    ) = UNSET
+    keep_latest_artifact: (
+        Annotated[
+            bool, effect("Artifacts of the latest successful pipeline of each branch and tag do not expire.", True)
+        ]
+        | UnsetType
+    ) = UNSET
+    group_runners_enabled: (
+        Annotated[bool, effect("Jobs of the project may run on the runners of its groups.", True)] | UnsetType
+    ) = UNSET
 
 
 class CreateProject(ProjectAttributes, kw_only=True):
@@ -187,5 +329,11 @@ class ForkProject(Params):
     name: str | UnsetType = UNSET
     path: str | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
-    visibility: Visibility | UnsetType = UNSET
+    visibility: (
+        Annotated[
+            Visibility,
+            effect("Who can see the project: its members, all signed-in users, or everyone.", "that of the instance"),
+        ]
+        | UnsetType
+    ) = UNSET
     mr_default_target_self: bool | UnsetType = UNSET

@@ -7,6 +7,7 @@ from ingot.core.errors import Invalid
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.policy import may_admin_project, may_change_project
 from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.setting_records import record_project_changes
 from ingot.projects.projects.tables import Project
 from ingot.repositories.pull_mirrors import service
 from ingot.repositories.pull_mirrors.params import ConfigurePullMirror
@@ -28,7 +29,9 @@ def configure_pull_mirror(call: Call, project: Project, params: ConfigurePullMir
     require_mirrors_available(call.db, call.actor)
     guard = guard_within(call.db, call.settings)
     mirror = service.configure_pull_mirror(call.db, guard, call.actor.user_id, project, params)
-    return pull_mirror_view(mirror, existing_project(call.db, project.id))
+    edited = existing_project(call.db, project.id)
+    record_project_changes(call, project, edited)
+    return pull_mirror_view(mirror, edited)
 
 
 @routes.post(

@@ -2,6 +2,7 @@
 
 from ingot.core.api.routes import Call, Routes
 from ingot.core.errors import NotFound
+from ingot.projects.projects.setting_records import record_project_values
 from ingot.projects.projects.tables import Project
 from ingot.sites.deployments import policy
 from ingot.sites.deployments.finders import project_with_pages
@@ -26,7 +27,9 @@ def edit_pages(call: Call, project: Project, params: EditPages) -> ProjectPagesV
     """Change the settings of the site of a project."""
     if project.options.pages_access_level == "disabled":
         raise NotFound(message="404 Not Found")
+    before = service.setting_values(call.db, project)
     service.edit_pages(call.db, project, params)
+    record_project_values(call, project, before, service.setting_values(call.db, project))
     return pages_view(call.db, call.settings, project)
 
 

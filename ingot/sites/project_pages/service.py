@@ -47,6 +47,16 @@ def edit_pages(db: Connection, project: Project, params: EditPages) -> None:
         db.run(_SET, project=project.id, **{f"new_{name}": value for name, value in row.items()})
 
 
+def setting_values(db: Connection, project: Project) -> dict[str, Any]:
+    """Return the settings by the names of the parameters, for the record of their changes."""
+    stored = pages_of_project(db, project.id)
+    return {
+        "pages_unique_domain_enabled": stored is not None and stored.unique_domain_enabled,
+        "pages_https_only": stored is not None and stored.https_only,
+        "pages_primary_domain": stored.primary_domain if stored else None,
+    }
+
+
 def _primary_domain(db: Connection, project: Project, given: str) -> str | None:
     if not given.strip():
         return None

@@ -15,6 +15,7 @@ _TEXT_FIELDS = (
     "ci_delete_pipelines_in_seconds",
     "ci_pipeline_variables_minimum_override_role",
 )
+SUBJECT = "ci_id_token_sub_claim_components"
 _FLAG_FIELDS = (
     "auto_cancel_pending_pipelines",
     "keep_latest_artifact",
@@ -35,6 +36,7 @@ FLAG_LABELS = {
     "ci_allow_fork_pipelines_to_run_in_parent_project": "Let developers run pipelines of forks in this project",
     "ci_push_repository_for_job_token_allowed": "Let jobs push to the repository with their tokens",
 }
+GIT_STRATEGIES = {"fetch": "Fetch: update an existing clone", "clone": "Clone: start from an empty folder"}
 VARIABLE_ROLES = {
     "developer": "Developers",
     "maintainer": "Maintainers",
@@ -48,19 +50,21 @@ def current_settings(parent: ProjectContext) -> dict[str, Any]:
     project = parent.ask(projects_api.get_project, {"ci_settings": True})
     values: dict[str, Any] = {name: getattr(project, name) or "" for name in _TEXT_FIELDS}
     values |= {name: getattr(project, name) for name in _FLAG_FIELDS}
+    values[SUBJECT] = ", ".join(getattr(project, SUBJECT))
     values["auto_cancel_pending_pipelines"] = project.auto_cancel_pending_pipelines == "enabled"
     return values
 
 
 def submitted_settings(parent: ProjectContext) -> dict[str, Any]:
     """Return the values of a submitted form."""
-    return form_values(parent.visit, "ci", _TEXT_FIELDS, _FLAG_FIELDS)
+    return form_values(parent.visit, "ci", (*_TEXT_FIELDS, SUBJECT), _FLAG_FIELDS)
 
 
 def change_settings(parent: ProjectContext, typed: dict[str, Any]) -> None:
-    """Change the settings; an empty timeout or depth is left unchanged."""
+    """Change the settings; an empty timeout, depth or subject is left unchanged."""
     changes = {
         **typed,
+        SUBJECT: [part.strip() for part in typed[SUBJECT].split(",") if part.strip()] or "",
         "auto_cancel_pending_pipelines": "enabled" if typed["auto_cancel_pending_pipelines"] else "disabled",
     }
     optional = (
@@ -68,6 +72,7 @@ def change_settings(parent: ProjectContext, typed: dict[str, Any]) -> None:
         "ci_default_git_depth",
         "build_git_strategy",
         "ci_pipeline_variables_minimum_override_role",
+        SUBJECT,
     )
     params = {name: value for name, value in changes.items() if value != "" or name not in optional}
     parent.ask(projects_api.edit_project, params)

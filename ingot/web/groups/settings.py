@@ -13,7 +13,7 @@ from ingot.web.projects import general_settings
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
 from ingot.web.projects.general_settings import FormParts, submitted_part
 from ingot.web.projects.namespaces import find_typed_namespace, group_options, namespace_path
-from ingot.web.projects.option_fields import PART, group_fields, save_options
+from ingot.web.projects.option_fields import PART, group_effects, group_fields, save_options
 from ingot.web.projects.settings import VISIBILITIES
 
 pages = PageRoutes()
@@ -151,6 +151,7 @@ def _settings_page(group_context: GroupContext, forms: FormsState) -> TemplateRe
     context: dict[str, Any] = {
         "forms": forms,
         "schedules_deletion": general_settings.schedules_deletion(group_context),
+        "effects": group_effects(),
         "flags": FLAGS,
         "rules": RULES,
         "option_fields": group_fields(admin=group_context.visit.viewer.actor.admin),

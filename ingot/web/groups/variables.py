@@ -10,12 +10,20 @@ from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.instance.settings import current_settings as instance_settings
 from ingot.ci.triggers import api as triggers_api
 from ingot.projects.variables import api as variables_api
-from ingot.web.ci.settings import FLAG_LABELS, VARIABLE_ROLES, change_settings, current_settings, submitted_settings
+from ingot.web.ci.settings import (
+    FLAG_LABELS,
+    GIT_STRATEGIES,
+    VARIABLE_ROLES,
+    change_settings,
+    current_settings,
+    submitted_settings,
+)
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
+from ingot.web.projects.option_fields import project_effects
 from ingot.web.projects.settings import find_project_settings
 from ingot.web.texts import render_markdown
 
@@ -111,6 +119,8 @@ def _variables_page(parent: ProjectOrGroupContext, forms: FormsState) -> Templat
         "has_triggers": project,
         "ci": current_settings(parent) if isinstance(parent, ProjectContext) and enabled else {},
         "ci_flags": FLAG_LABELS,
+        "effects": project_effects(),
+        "git_strategies": GIT_STRATEGIES,
         "variable_roles": VARIABLE_ROLES,
         "protects": parent.visit.database.read(lambda db: all_settings(db).protected_ci_variables),
         "runners_text": _runners_text(parent) if project else "",

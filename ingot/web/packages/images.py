@@ -17,6 +17,7 @@ from ingot.web.packages.sections import packages_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.forms import FormsState, form_values, submit_form
+from ingot.web.projects.option_fields import project_effects
 
 pages = PageRoutes()
 
@@ -76,6 +77,7 @@ def _list_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
         "cadences": _CADENCES,
         "numbers": _NUMBERS,
         "ages": _AGES,
+        "effect": project_effects()["container_expiration_policy"][0],
         "may_change": parent.may(projects_api.edit_project),
     }
     return packages_page(parent, "packages/repositories.html", "container_registry", context, forms.status)

@@ -5,12 +5,14 @@ from functools import partial
 from typing import Any
 
 from ingot.collaboration.merge_requests.approval_settings import api as approvals_api
+from ingot.collaboration.merge_requests.approval_settings.params import EditApprovalSettings
 from ingot.core.errors import NotFound
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.projects import api as projects_api
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, submit_form
+from ingot.web.projects.option_fields import declared_effects
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
@@ -92,6 +94,7 @@ def _page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
         "section": "settings/approval_rules",
         "forms": forms,
         "flags": FLAGS,
+        "effects": declared_effects(EditApprovalSettings),
         "settings": parent.ask(approvals_api.get_approval_settings),
         "rules": parent.ask(approvals_api.list_project_approval_rules, {"per_page": _MAX_RULES}).items,
         "may_change": parent.may(projects_api.edit_project),

@@ -14,6 +14,7 @@ from ingot.repositories.pull_mirrors.views import PullMirrorView
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, submit_form
+from ingot.web.projects.option_fields import project_effects
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
@@ -66,7 +67,7 @@ def delete_mirror(visit: Visit) -> PageResponse:
 @pages.put("/:path/-/settings/pull_mirror", notice="Pull mirror saved.")
 def change_pull_mirror(visit: Visit) -> PageResponse:
     """Create or change the pull mirror; an empty URL keeps the stored one."""
-    typed = form_values(visit, "pull", ("url",), ("enabled", *_PULL_FLAGS))
+    typed = form_values(visit, "pull", ("url", "mirror_branch_regex"), ("enabled", *_PULL_FLAGS))
     params = {name: value for name, value in typed.items() if name != "url" or value.strip()}
     if is_ssh_url(str(typed["url"]).strip()):
         params["auth_method"] = "ssh_public_key"
@@ -120,6 +121,7 @@ def _page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
         "public_keys": _public_keys(parent, mirrors),
         "pull": _pull_mirror_or_none(parent),
         "pull_flags": _PULL_FLAGS,
+        "effects": project_effects(),
         "may_change": parent.may(projects_api.edit_project),
     }
     return parent.page("projects/mirrors.html", "settings", context, forms.status)

@@ -7,8 +7,10 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 import msgspec
 
 from ingot.core.api.declared_fields import default_of, metadata_of
+from ingot.projects.groups.params import EditGroup
 from ingot.projects.namespaces.group_options import GroupOptions
 from ingot.projects.projects.options import ProjectCiOptions, ProjectOptions
+from ingot.projects.projects.params import EditProject
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse, Visit
 from ingot.web.projects.forms import FormsState, form_values
@@ -27,6 +29,12 @@ GROUP_LABELS = {
     "max_artifacts_size": "Largest artifact archive in megabytes",
 }
 PROJECT_LABELS = {
+    "issues_access_level": "Issues",
+    "merge_requests_access_level": "Merge requests",
+    "builds_access_level": "Pipelines",
+    "wiki_access_level": "Wiki",
+    "snippets_access_level": "Snippets",
+    "container_registry_access_level": "Container registry",
     "forking_access_level": "Forks",
     "releases_access_level": "Releases",
     "environments_access_level": "Environments",
@@ -56,6 +64,11 @@ CHOICES = {
 }
 
 
+_GROUP_STRUCTS: tuple[type[msgspec.Struct], ...] = (EditGroup, GroupOptions)
+_PROJECT_STRUCTS: tuple[type[msgspec.Struct], ...] = (EditProject, ProjectOptions, ProjectCiOptions)
+"""Declarations of attributes; the stored ones come last, because they state the defaults."""
+
+
 class OptionField(NamedTuple):
     """Field of a form for an option."""
 
@@ -70,13 +83,25 @@ class OptionField(NamedTuple):
 @lru_cache(16)
 def group_fields(*, admin: bool) -> tuple[OptionField, ...]:
     """Return the fields of groups; some are for administrators."""
-    return _fields(GROUP_LABELS, admin, GroupOptions)
+    return _fields(GROUP_LABELS, admin, *_GROUP_STRUCTS)
 
 
 @lru_cache(16)
 def project_fields(*, admin: bool) -> tuple[OptionField, ...]:
     """Return the fields of projects; some are for administrators."""
-    return _fields(PROJECT_LABELS, admin, ProjectOptions, ProjectCiOptions)
+    return _fields(PROJECT_LABELS, admin, *_PROJECT_STRUCTS)
+
+
+@lru_cache(1)
+def project_effects() -> dict[str, tuple[str, str]]:
+    """Return the effect and the default of each attribute of projects."""
+    return _effects(*_PROJECT_STRUCTS)
+
+
+@lru_cache(1)
+def group_effects() -> dict[str, tuple[str, str]]:
+    """Return the effect and the default of each attribute of groups."""
+    return _effects(*_GROUP_STRUCTS)
 
 
 @lru_cache(16)
@@ -86,7 +111,7 @@ def declared_effects(struct: type[msgspec.Struct]) -> dict[str, tuple[str, str]]
     return {
         field.name: (
             next((meta.description for meta in metadata_of(hints[field.name]) if meta.description), ""),
-            _shown_default(default_of(field)),
+            _shown_default(default_of(field, hints[field.name])),
         )
         for field in msgspec.structs.fields(struct)
     }
@@ -118,12 +143,16 @@ def _text(value: Any) -> str:
 
 def _fields(labels: Mapping[str, str], admin: bool, *structs: type[msgspec.Struct]) -> tuple[OptionField, ...]:
     hints = {name: hint for struct in structs for name, hint in get_type_hints(struct).items()}
-    effects = {name: effect for struct in structs for name, effect in declared_effects(struct).items()}
+    effects = _effects(*structs)
     return tuple(
         OptionField(name, label, _kind(hints[name]), *effects[name], _choices(hints[name]))
         for name, label in labels.items()
         if admin or name not in FOR_ADMINISTRATORS
     )
+
+
+def _effects(*structs: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:
+    return {name: effect for struct in structs for name, effect in declared_effects(struct).items()}
 
 
 def _kind(hint: Any) -> Literal["switch", "select", "number", "text"]:

@@ -15,6 +15,7 @@ from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_list, form_values, nonempty_values, submit_repository_form
+from ingot.web.projects.option_fields import project_effects
 from ingot.web.projects.settings import find_project_settings
 from ingot.web.scope_labels import DEPLOY_SCOPE_DESCRIPTIONS
 
@@ -186,6 +187,7 @@ def _show(parent: ProjectContext, forms: FormsState, created: Any = None) -> Tem
     every, visit = {"per_page": 100}, parent.visit
     keys = parent.ask(deploy_keys_api.list_deploy_keys, every).items
     context: dict[str, Any] = {
+        "effects": project_effects(),
         "section": "settings/repository",
         "forms": forms,
         "levels": PROTECTION_LEVELS,

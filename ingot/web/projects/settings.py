@@ -15,15 +15,10 @@ from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.forms import FormsState, form_values, submit_form
 from ingot.web.projects.general_settings import FormParts, submitted_part
 from ingot.web.projects.namespaces import find_typed_namespace, namespace_options
-from ingot.web.projects.option_fields import PART, project_fields, save_options
+from ingot.web.projects.option_fields import PART, project_effects, project_fields, save_options
 
 pages = PageRoutes()
 FEATURES = {
-    "issues_enabled": "Issues",
-    "merge_requests_enabled": "Merge requests",
-    "wiki_enabled": "Wiki",
-    "snippets_enabled": "Snippets",
-    "jobs_enabled": "Pipelines",
     "public_jobs": "Public pipelines: visible to everyone with access to the project",
     "lfs_enabled": "Git Large File Storage (LFS)",
     "request_access_enabled": "Users can request access",
@@ -177,6 +172,7 @@ def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateRespons
     context: dict[str, Any] = {
         "section": "edit",
         "forms": forms,
+        "effects": project_effects(),
         "features": FEATURES,
         "option_fields": project_fields(admin=parent.visit.viewer.actor.admin),
         "repository": REPOSITORY,

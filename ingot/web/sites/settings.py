@@ -11,9 +11,11 @@ from ingot.sites.deployments import api as deployments_api
 from ingot.sites.domains import api as domains_api
 from ingot.sites.domains.verification import VERIFICATION_KEY
 from ingot.sites.project_pages import api as pages_api
+from ingot.sites.project_pages.params import EditPages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, submit_form
+from ingot.web.projects.option_fields import declared_effects, project_effects
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
@@ -117,6 +119,10 @@ def _settings(visit: Visit) -> ProjectContext:
     return parent
 
 
+def _effects() -> dict[str, tuple[str, str]]:
+    return {_LEVEL: project_effects()[_LEVEL], **declared_effects(EditPages)}
+
+
 def _level(parent: ProjectContext) -> str:
     """Return the access level of the site, a field of the view that is declared by the options of projects."""
     level: str = getattr(parent.project, _LEVEL)
@@ -142,6 +148,7 @@ def _submit(
 def _page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
     enabled = _level(parent) != "disabled"
     context: dict[str, Any] = {
+        "effects": _effects(),
         "section": "pages",
         "forms": forms,
         "site": parent.ask(pages_api.get_pages) if enabled else None,

@@ -35,7 +35,7 @@ def test_changes_of_projects_and_groups(api: Api, make: Make) -> None:
     of_project = api.get(f"{project.url}/audit_events", owner).json()
     shown = [(each["details"]["change"], each["details"]["from"], each["details"]["to"]) for each in of_project]
     assert shown[0] == ("archived", "false", "true")
-    assert sorted(shown[1:]) == [("ci_separated_caches", "true", "false"), ("wiki_enabled", "true", "false")]
+    assert sorted(shown[1:]) == [("ci_separated_caches", "true", "false"), ("wiki_access_level", "enabled", "disabled")]
     (of_group,) = api.get(f"{group.url}/audit_events", owner).json()
     assert of_group["details"]["change"] == "mentions_disabled"
     assert (of_group["entity_type"], of_group["entity_id"]) == ("Group", group.id)

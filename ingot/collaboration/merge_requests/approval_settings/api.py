@@ -37,6 +37,7 @@ from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.policy import may_change_project
+from ingot.projects.projects.setting_records import record_project_changes
 from ingot.projects.projects.tables import Project
 
 routes = Routes("approvals")
@@ -51,7 +52,9 @@ def get_approval_settings(call: Call, project: Project) -> ApprovalSettingsView:
 @routes.post("/projects/:id/approvals", on=project_in_path, may=may_change_project, returns=ApprovalSettingsView)
 def edit_approval_settings(call: Call, project: Project, params: EditApprovalSettings) -> ApprovalSettingsView:
     """Change the approval settings of a project."""
-    return approval_settings_view(call.db, service.edit_approval_settings(call.db, project, params))
+    edited = service.edit_approval_settings(call.db, project, params)
+    record_project_changes(call, project, edited)
+    return approval_settings_view(call.db, edited)
 
 
 @routes.get(

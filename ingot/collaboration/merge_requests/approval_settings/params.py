@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from ingot.core.api.declared_fields import effect
 from ingot.core.api.params import Params
 
 _Count = Annotated[int, Meta(ge=0, le=100)]
@@ -53,12 +54,24 @@ class EditApprovalSettings(Params):
     """Changes of the approval settings of a project."""
 
     fixed_values: ClassVar[Mapping[str, Any]] = {"selective_code_owner_removals": False}  # There are no code owners.
-    approvals_before_merge: _Count | UnsetType = UNSET
-    reset_approvals_on_push: bool | UnsetType = UNSET
-    disable_overriding_approvers_per_merge_request: bool | UnsetType = UNSET
-    merge_requests_author_approval: bool | UnsetType = UNSET
-    merge_requests_disable_committers_approval: bool | UnsetType = UNSET
-    require_password_to_approve: bool | UnsetType = UNSET
+    approvals_before_merge: (
+        Annotated[_Count, effect("Approvals that each merge request requires from any users.", 0)] | UnsetType
+    ) = UNSET
+    reset_approvals_on_push: (
+        Annotated[bool, effect("A push to a merge request removes the approvals of all users.", False)] | UnsetType
+    ) = UNSET
+    disable_overriding_approvers_per_merge_request: (
+        Annotated[bool, effect("Users cannot change the approval rules of their merge requests.", False)] | UnsetType
+    ) = UNSET
+    merge_requests_author_approval: (
+        Annotated[bool, effect("Authors can approve their own merge requests.", False)] | UnsetType
+    ) = UNSET
+    merge_requests_disable_committers_approval: (
+        Annotated[bool, effect("Users whose commits a merge request contains cannot approve it.", False)] | UnsetType
+    ) = UNSET
+    require_password_to_approve: (
+        Annotated[bool, effect("Users enter their password with each approval.", False)] | UnsetType
+    ) = UNSET
     selective_code_owner_removals: bool | UnsetType = UNSET
 
 
