@@ -10,7 +10,7 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, make_group, make_project
 from tests.lfs.conftest import MEDIA_TYPE, LfsClient, object_of, oid_of
 from tests.roles import UsersByRole, project_with
 
@@ -294,6 +294,16 @@ def test_disabled_lfs_and_archived_projects(api: Api, make: Make, lfs: LfsClient
     assert lfs.batch(project, owner, "download", content).status_code == 200
     refused = lfs.batch(project, owner, "upload", content)
     assert (refused.status_code, "archived" in refused.json()["message"]) == (403, True)
+
+
+def test_new_projects_of_a_group_follow_it(api: Api, make: Make, lfs: LfsClient) -> None:
+    owner, content = make.user(), _fresh()
+    group = make_group(make, owner, lfs_enabled=False)
+    without, chosen = make_project(make, owner, group=group), make_project(make, owner, group=group, lfs_enabled=True)
+    api.put(group.url, owner, lfs_enabled=True)
+    after = make_project(make, owner, group=group)
+    for project, status in ((without, 404), (chosen, 200), (after, 200)):
+        assert lfs.batch(project, owner, "upload", content).status_code == status
 
 
 def test_withdrawn_access_ends_at_once(api: Api, make: Make, lfs: LfsClient) -> None:

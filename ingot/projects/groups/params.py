@@ -50,7 +50,12 @@ class _Attributes(_OptionParams):
         | UnsetType
     ) = UNSET
     lfs_enabled: (
-        Annotated[bool, effect("Users can push and pull large files with Git LFS in all projects below.", True)]
+        Annotated[
+            bool,
+            effect(
+                "New projects of the group accept large files with Git LFS; each project can decide otherwise.", True
+            ),
+        ]
         | UnsetType
     ) = UNSET
     request_access_enabled: (
@@ -58,7 +63,10 @@ class _Attributes(_OptionParams):
         | UnsetType
     ) = UNSET
     share_with_group_lock: (
-        Annotated[bool, effect("Nobody can share the projects of the group with other groups.", False)] | UnsetType
+        Annotated[
+            bool, effect("Nobody can share the projects of the group and its subgroups with other groups.", False)
+        ]
+        | UnsetType
     ) = UNSET
     project_creation_level: (
         Annotated[

@@ -17,6 +17,11 @@ _DOCUMENTS = (
     .where(namespace_tree.c.descendant_id == bindparam("namespace"), namespaces.c.owner_id.is_(None))
     .order_by(func.length(namespaces.c.full_path), namespaces.c.id)
 )
+_SHARE_LOCKS = (
+    select(namespaces.c.id)
+    .join(namespace_tree, namespace_tree.c.ancestor_id == namespaces.c.id)
+    .where(namespace_tree.c.descendant_id == bindparam("namespace"), namespaces.c.share_with_group_lock.is_(True))
+)
 
 
 def options_around(db: Connection, namespace_id: int) -> tuple[GroupOptions, ...]:
@@ -34,6 +39,12 @@ def require_unlocked_members(db: Connection, namespace_id: int) -> None:
     """Raise Denied if a group does not allow that members are added to the projects below it."""
     if any(options.membership_lock for options in options_around(db, namespace_id)):
         raise Denied("The group does not allow adding members to its projects")
+
+
+def require_unlocked_sharing(db: Connection, namespace_id: int) -> None:
+    """Raise Invalid if a group does not allow that the projects below it are shared with groups."""
+    if db.rows(_SHARE_LOCKS, namespace=namespace_id):
+        raise Invalid("The project sharing with group is disabled")
 
 
 def require_sharing_allowed(db: Connection, namespace_id: int, invited_id: int) -> None:

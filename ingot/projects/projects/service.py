@@ -98,6 +98,7 @@ def create_project(
     check_visibility(db, actor, columns["visibility"], namespace)
     if columns.setdefault("shared_runners_enabled", _uses_shared_runners(db, settings, namespace)):
         require_shared_runners_allowed(db, namespace.id)
+    columns.setdefault("lfs_enabled", namespace.lfs_enabled)
     require_artifacts_size(actor, given_fields(params), None)
     columns["options_document"] = options_from_params(params, _first_options(db, namespace), db.now)
     full_path = f"{namespace.full_path}/{path}"

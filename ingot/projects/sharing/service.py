@@ -8,8 +8,8 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import Date
 from ingot.core.errors import Conflict, Denied, Invalid, NotFound
 from ingot.core.names import NAMESPACES
-from ingot.projects.namespaces.group_rules import require_sharing_allowed
-from ingot.projects.namespaces.queries import ancestor_ids, namespace_by_id
+from ingot.projects.namespaces.group_rules import require_sharing_allowed, require_unlocked_sharing
+from ingot.projects.namespaces.queries import ancestor_ids
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.tables import Project, Share, projects, shares, stars
 from ingot.projects.sharing.queries import share_or_none
@@ -49,8 +49,7 @@ def share_project(
         raise Invalid(group_access=["is not included in the list"])
     if level > access.level and not actor.admin:
         raise Denied
-    if namespace_by_id(db, project.namespace_id).share_with_group_lock:
-        raise Invalid("The project sharing with group is disabled")
+    require_unlocked_sharing(db, project.namespace_id)
     require_sharing_allowed(db, project.namespace_id, group.id)
     if group.id in ancestor_ids(db, project.namespace_id):
         raise Conflict("Project cannot be shared with the group it is in or one of its ancestors.")

@@ -97,11 +97,12 @@ def test_an_invalid_share_is_rejected(api: Api, make: Make, sent: dict[str, Any]
 
 def test_a_group_may_forbid_sharing_of_its_projects(api: Api, make: Make) -> None:
     group = make_group(make, share_with_group_lock=True)
+    subgroup = make_group(make, parent=group)
     project, other = make_project(make, group=group), make_group(make)
 
-    refused = api.post(f"{project.url}/share", make.root, group_id=other.id, group_access=30)
-
-    assert refused.json() == {"message": "The project sharing with group is disabled"}
+    for closed in (project, make_project(make, group=subgroup)):
+        refused = api.post(f"{closed.url}/share", make.root, group_id=other.id, group_access=30)
+        assert refused.json() == {"message": "The project sharing with group is disabled"}
     api.put(group.url, make.root, share_with_group_lock=False)
     assert api.post(f"{project.url}/share", make.root, group_id=other.id, group_access=30).status_code == 201
 
