@@ -3,11 +3,12 @@
 import httpx
 
 from ingot.core.db.times import add_duration
-from tests.ci.runner_client import project_runner
+from tests.ci.pipelines.files import commit_files
+from tests.ci.runner_client import make_runner, project_runner
 from tests.ci.runner_protocol.projects import ci_project
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import changed_settings
+from tests.factories import changed_settings, make_project
 from tests.packages.client import basic
 from tests.web.browser import Browser
 
@@ -51,6 +52,16 @@ def test_caches_of_protected_branches(api: Api, make: Make) -> None:
         assert api.put(project.url, make.root, ci_separated_caches=separated).status_code == 200
         keys.append(project_runner(make, project.id).must_take().payload["cache"][0]["key"])
     assert keys == ["deps-protected", "deps-non_protected"]
+
+
+def test_new_projects_use_the_runners_of_the_instance(make: Make) -> None:
+    tag = make.name("tag")
+    runner = make_runner(make, tag_list=[tag], run_untagged=False)
+    for enabled in (False, True):
+        with changed_settings(make, shared_runners_enabled=enabled):
+            project = make_project(make)
+        commit_files(make, project, {".gitlab-ci.yml": f"test: {{script: make, tags: [{tag}]}}"})
+        assert (runner.take() is not None) is enabled
 
 
 def test_the_page_after_a_sign_out(instance: Instance, make: Make) -> None:

@@ -116,6 +116,15 @@ def test_users_of_an_allow_list_and_administrators_are_exempt(api: Api, make: Ma
         assert statuses == [200, status], caller.username
 
 
+def test_users_of_the_allow_list_of_searches_are_exempt(api: Api, make: Make, limit_rates: Limit) -> None:
+    listed, other = make.user(), make.user()
+    limit_rates(search_rate_limit=1, search_rate_limit_allowlist=[listed.username])
+
+    for caller, status in ((listed, 200), (other, 429)):
+        statuses = [api.get("/search", caller, scope="projects", search="x").status_code for _ in range(2)]
+        assert statuses == [200, status], caller.username
+
+
 def test_users_of_the_allow_list_of_comments_are_exempt(api: Api, make: Make, limit_rates: Limit) -> None:
     listed, other = make.user(), make.user()
     project = make_project(make, visibility="public")

@@ -37,6 +37,16 @@ def test_maintainers_are_warned_before_the_deletion(api: Api, make: Make, instan
     assert api.get(project.url, make.root).status_code == 404
 
 
+def test_months_until_the_warning(make: Make, instance: Instance) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    with changed_settings(make, **ON, inactive_projects_send_warning_email_after_months=2):
+        for days, warnings in ((45, 0), (65, 1)):
+            with later(instance, days=days):
+                _check(instance, project)
+                assert _warnings(instance, owner.email) == warnings
+
+
 def test_maintainers_are_warned_first_even_after_years(api: Api, make: Make, instance: Instance) -> None:
     owner = make.user()
     project = make_project(make, owner)

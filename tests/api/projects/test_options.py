@@ -230,10 +230,10 @@ def test_mail_can_be_disabled(api: Api, instance: Instance, make: Make) -> None:
         return len(instance.mails()) - before
 
     assert mails_of_an_assignment() == 1
-    api.put(project.url, make.root, emails_disabled=True)
+    api.put(project.url, make.root, emails_enabled=False)
     assert mails_of_an_assignment() == 0
     api.put(project.url, make.root, emails_enabled=True)
-    api.put(group.url, make.root, emails_disabled=True)
+    api.put(group.url, make.root, emails_enabled=False)
     assert mails_of_an_assignment() == 0
-    api.put(group.url, make.root, emails_disabled=False)
+    api.put(group.url, make.root, emails_enabled=True)
     assert mails_of_an_assignment() == 1

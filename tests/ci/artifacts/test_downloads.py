@@ -206,6 +206,17 @@ def test_latest_artifacts_expire_if_the_instance_keeps_none(
     assert make.database.read(lambda db: stored_artifacts_of_jobs(db, [job_id])) == []
 
 
+def test_latest_artifacts_expire_if_the_project_keeps_none(
+    make: Make, api: Api, project: Project, instance: Instance
+) -> None:
+    rows = _finished(make, api, project, expire_in="1 day")
+    job_id = rows.job("build").id
+    for keeps in (True, False):
+        assert api.put(project.url, make.root, keep_latest_artifact=keeps).status_code == 200
+        with day(instance, "2100-01-01"):
+            assert (make.database.read(lambda db: artifact_or_none(db, job_id)) is not None) is keeps
+
+
 def test_sweep_removes_files_without_a_row(make: Make, api: Api, project: Project, instance: Instance) -> None:
     rows = _finished(make, api, project)
     store = store_of(instance)
