@@ -49,6 +49,7 @@ from ingot.core.nodes.heartbeat import Heartbeat
 from ingot.core.nodes.queries import list_nodes
 from ingot.core.settings import Settings
 from ingot.git.core.library import recover_read
+from ingot.projects.access_tokens.audit_log import TokenAuditLog
 from ingot.projects.namespaces.ip_restrictions import actor_at
 from ingot.server.composition import fill_ports, list_subscriptions
 from ingot.server.ports.web_worker import web_worker_ports
@@ -160,8 +161,9 @@ class App:
         recover = partial(recover_read, settings.data / "repositories", has_copies=bool(settings.storage_in_bucket))
         self.kernel = Kernel(self._table, database, self._authenticate, self._limits, settings, bodies, recover)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
+        self.audit_log = TokenAuditLog(database, self.kernel.writer)
         database.ports.add(web_worker_ports(database, self.kernel.writer))
-        self._api = ApiComponent(self.kernel, self._transfers)
+        self._api = ApiComponent(self.kernel, self._transfers, self.audit_log.note)
         self.sites = DeferredComponent(lambda: self._sites)
         """The static sites, for sockets of their own."""
         # Every component that serves paths; the first that handles a request responds to it.
@@ -170,10 +172,10 @@ class App:
             DeferredComponent(lambda: self.polls, _RUNNER_PATHS),
             DeferredComponent(lambda: self.mcp, _MCP_PATHS),
             self._api,
-            ApiComponent(self.kernel, self._transfers, LEGACY_API_PREFIX, _LEGACY_ROUTES),
+            ApiComponent(self.kernel, self._transfers, self.audit_log.note, LEGACY_API_PREFIX, _LEGACY_ROUTES),
             DeferredComponent(lambda: self.graphql, _GRAPHQL_PATHS),
             # Clients that probe for other APIs get a 404 in JSON.
-            ApiComponent(self.kernel, self._transfers, b"/api", _NEVER_MATCHES),
+            ApiComponent(self.kernel, self._transfers, self.audit_log.note, b"/api", _NEVER_MATCHES),
             DeferredComponent(lambda: self.registry, _REGISTRY_PATHS),
             DeferredComponent(lambda: self.lfs, _LFS_PATHS),
             DeferredComponent(lambda: self.git, _GIT_PATHS),
@@ -224,7 +226,8 @@ class App:
         from ingot.transport.git_http import GitHttp
 
         backend = GitBackend(self.settings, self.database, self.kernel.pool, self._log)
-        return GitHttp(backend, self._git_authorization, FetchCounter(self.database, self.kernel.writer))
+        fetches = FetchCounter(self.database, self.kernel.writer)
+        return GitHttp(backend, self._git_authorization, fetches, self.audit_log.note)
 
     @cached_property
     def lfs(self) -> "LfsHttp":
@@ -296,7 +299,7 @@ class App:
 
     @cached_property
     def _client(self) -> InternalClient:
-        return InternalClient(self._table, self.database, self.settings, self._limits)
+        return InternalClient(self._table, self.database, self.settings, self._limits, self.audit_log.note)
 
     def _is_loaded(self, component: str) -> bool:
         return component in vars(self)
@@ -377,6 +380,7 @@ class App:
         for component in ("polls", "streams", "git"):
             if self._is_loaded(component):
                 getattr(self, component).close()
+        self.audit_log.close()
         self.kernel.close()
         self.database.close()
 

@@ -14,6 +14,7 @@ from ingot.accounts.instance.access_settings import TermsNotAccepted
 from ingot.accounts.instance.settings import GitProtocol
 from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
 from ingot.ci.job_records.tables import TOKEN_USERNAME
+from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
@@ -57,6 +58,7 @@ class GitIdentity(NamedTuple):
     """The protocol whose rules apply; a token that was issued over SSH is used over HTTP."""
     transfers: TransferCaller = TransferCaller("", "")
     """What the transfers of the caller count for."""
+    actor: Actor = ANONYMOUS
 
 
 class HttpAuthorization:
@@ -110,7 +112,7 @@ class HttpAuthorization:
         self._activity.record(caller.actor)
         transfers = caller.in_transfers(request.origin.ip)
         await self._admit_address(caller, transfers, request)
-        return GitIdentity(True, authenticate, transfers=transfers)
+        return GitIdentity(True, authenticate, transfers=transfers, actor=caller.actor)
 
     async def _admit_address(self, caller: GitCaller, transfers: TransferCaller, request: Request) -> None:
         """Record the address of a user, where the instance limits their number; raise GitRequestRefused beyond it."""

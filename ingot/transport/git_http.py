@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from time import monotonic
 from urllib.parse import unquote
 
+from ingot.core.api.call_log import CallLog, CallOwner, WritingCall
 from ingot.core.errors import Unavailable
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
@@ -85,10 +86,13 @@ class ExpectedRequests:
 class GitHttp:
     """HTTP component for git's smart protocol."""
 
-    def __init__(self, backend: GitBackend, authorization: HttpAuthorization, fetches: FetchCounter) -> None:
+    def __init__(
+        self, backend: GitBackend, authorization: HttpAuthorization, fetches: FetchCounter, call_log: CallLog
+    ) -> None:
         self._backend = backend
         self._authorization = authorization
         self._fetches = fetches
+        self._call_log = call_log
         self._slots = TransferSlots(backend.settings.max_transfers)
         self._expected = ExpectedRequests()
 
@@ -151,6 +155,9 @@ class GitHttp:
         _require_form(request, service, advertise=advertise)
         async with self._slots.hold(identity.transfers):
             await (self._advertise if advertise else self._exchange)(service_request, request, send, trace)
+        if service == "git-receive-pack" and trace.status == 200 and not another_follows:
+            owner = CallOwner("", target.owner.full_path)
+            self._call_log(WritingCall(identity.actor, "POST", trace.route, owner, 200, request.origin.ip))
         if another_follows:  # The time starts anew with the response.
             self._expected.add(request, call["path"], service)
 

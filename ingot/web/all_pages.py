@@ -101,6 +101,7 @@ PAGE_MODULES = (
     "ingot.web.imports.runs",
     "ingot.web.profile.account",
     "ingot.web.profile.fine_grained_tokens",
+    "ingot.web.profile.token_activity",
     "ingot.web.profile.public_profile",
     "ingot.web.profile.emails",
     "ingot.web.profile.keys",

@@ -9,7 +9,7 @@ from ingot.accounts.tokens.params import CreateOwnToken, CreateToken, CreateUser
 from ingot.accounts.tokens.reuse import revoke_family_of_reused_token
 from ingot.accounts.tokens.service import ROTATION
 from ingot.accounts.tokens.tables import AccessToken
-from ingot.accounts.tokens.views import TokenView, token_view
+from ingot.accounts.tokens.views import TokenAuditEventView, TokenView, audit_event_views, token_view
 from ingot.accounts.users.api import user_in_path
 from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.tables import User
@@ -91,6 +91,25 @@ def get_own_token(call: Call, token: AccessToken) -> TokenView:
 def get_personal_access_token(call: Call, token: AccessToken) -> TokenView:
     """Get a personal access token."""
     return token_view(token, call.db.now)
+
+
+@routes.get(
+    "/personal_access_tokens/:id/audit_events",
+    on=_token_in_path,
+    may=policy.may_manage_token,
+    returns=list[TokenAuditEventView],
+)
+def list_token_audit_events(call: Call, token: AccessToken, page: Page) -> Listing[TokenAuditEventView]:
+    """List the calls that changed something and were made with a personal access token, newest first."""
+    listing = queries.list_audit_events(call.db, token, page)
+    return listing.of(audit_event_views(listing.items))
+
+
+@routes.get("/user/token_audit_events", may=signed_in, returns=list[TokenAuditEventView])
+def list_own_audit_events(call: Call, page: Page) -> Listing[TokenAuditEventView]:
+    """List the calls that changed something and were made with the caller's access tokens, also by applications."""
+    listing = queries.list_audit_events_of_user(call.db, call.actor.user_id, page)
+    return listing.of(audit_event_views(listing.items))
 
 
 @routes.delete("/personal_access_tokens/self", on=_own_token, may=signed_in, returns=None, scopes=ANY_SCOPE)

@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, or_, select
 from ingot.accounts.instance.access_settings import decode_access_settings
 from ingot.accounts.instance.tables import instance_settings
 from ingot.accounts.tokens.params import ListTokens
-from ingot.accounts.tokens.tables import AccessToken, TokenHolder, access_tokens
+from ingot.accounts.tokens.tables import AccessToken, TokenAuditEvent, TokenHolder, access_tokens, token_audit_events
 from ingot.accounts.users.tables import User, users
 from ingot.core.access.actor import Actor
 from ingot.core.access.restrictions import read_restrictions
@@ -59,6 +59,18 @@ _FILTERS = {
     "created_before": access_tokens.c.created_at <= bindparam("created_before"),
     "created_after": access_tokens.c.created_at >= bindparam("created_after"),
 }
+
+_EVENTS = select(token_audit_events)
+_EVENTS_OF_TOKEN = list_query(
+    _EVENTS.where(token_audit_events.c.token_id == bindparam("token")),
+    token_audit_events.c.id,
+    token_audit_events.c.id.desc(),
+)
+_EVENTS_OF_USER = list_query(
+    _EVENTS.where(token_audit_events.c.user_id == bindparam("user")),
+    token_audit_events.c.id,
+    token_audit_events.c.id.desc(),
+)
 
 
 @lru_cache(maxsize=256)
@@ -155,3 +167,13 @@ def list_tokens(db: Connection, kind: str, user_id: int | None, params: ListToke
             filters.add(name)
             values[name] = getattr(params, name)
     return fetch_page(db, AccessToken, _list_query(frozenset(filters)), page, **values)
+
+
+def list_audit_events(db: Connection, token: AccessToken, page: Page) -> Listing[TokenAuditEvent]:
+    """List the calls that changed something and were made with a token, newest first."""
+    return fetch_page(db, TokenAuditEvent, _EVENTS_OF_TOKEN, page, token=token.id)
+
+
+def list_audit_events_of_user(db: Connection, user_id: int, page: Page) -> Listing[TokenAuditEvent]:
+    """List the calls that changed something and were made with any token of a user, newest first."""
+    return fetch_page(db, TokenAuditEvent, _EVENTS_OF_USER, page, user=user_id)

@@ -31,6 +31,26 @@ access_tokens = Table(
 )
 Index("ix_access_tokens_user_id_kind", access_tokens.c.user_id, access_tokens.c.kind)
 
+# Calls that changed something. They remain when their token is deleted, which those of applications are.
+token_audit_events = Table(
+    "token_audit_events",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id"),
+    number("token_id"),
+    text("token_name"),
+    text("method"),
+    text("route"),
+    # Path of the project or group at the time of the call; null for a call about neither.
+    text("entity_path", nullable=True),
+    number("status"),
+    text("ip_address"),
+    text("created_at", index=True),
+    sqlite_autoincrement=True,
+)
+Index("ix_token_audit_events_token_id", token_audit_events.c.token_id, token_audit_events.c.id)
+Index("ix_token_audit_events_user_id", token_audit_events.c.user_id, token_audit_events.c.id)
+
 
 class AccessToken(Record, frozen=True):
     """A token; its scopes are separated by spaces, and an empty list means no restriction."""
@@ -53,6 +73,21 @@ class AccessToken(Record, frozen=True):
     def active(self, now: Timestamp) -> bool:
         """Return whether the token is neither revoked nor expired."""
         return not self.revoked and (self.expires_at is None or self.expires_at > now)
+
+
+class TokenAuditEvent(Record, frozen=True):
+    """A call that changed something, made with a token."""
+
+    id: int
+    user_id: int
+    token_id: int
+    token_name: str
+    method: str
+    route: str
+    entity_path: str | None
+    status: int
+    ip_address: str
+    created_at: Timestamp
 
 
 class TokenHolder(Record, frozen=True):

@@ -4,7 +4,7 @@ from msgspec import UNSET, UnsetType
 
 from ingot.accounts.tokens.params import ListTokens
 from ingot.accounts.tokens.queries import list_tokens, private_token_or_none
-from ingot.accounts.tokens.tables import AccessToken
+from ingot.accounts.tokens.tables import AccessToken, TokenAuditEvent
 from ingot.core.access.restrictions import GranularScope, read_restrictions
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
@@ -37,6 +37,38 @@ class TokenView(View):
     token: str | UnsetType = UNSET
     mcp_tools: list[str] | UnsetType = UNSET
     granular_scopes: list[GranularScopeView] | UnsetType = UNSET
+
+
+class TokenAuditEventView(View):
+    """A call that changed something, made with a token."""
+
+    id: int
+    token_id: int
+    token_name: str
+    method: str
+    route: str
+    entity_path: str | None
+    status: int
+    ip_address: str
+    created_at: Timestamp
+
+
+def audit_event_views(events: list[TokenAuditEvent]) -> list[TokenAuditEventView]:
+    """Return calls that were made with tokens."""
+    return [
+        TokenAuditEventView(
+            event.id,
+            event.token_id,
+            event.token_name,
+            event.method,
+            event.route,
+            event.entity_path,
+            event.status,
+            event.ip_address,
+            event.created_at,
+        )
+        for event in events
+    ]
 
 
 def mcp_tools_of(token: AccessToken) -> list[str] | UnsetType:

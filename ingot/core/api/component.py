@@ -3,6 +3,7 @@
 import re
 
 from ingot.core.access.actor import ANONYMOUS
+from ingot.core.api.call_log import CallLog, WritingCall, owner_in_path
 from ingot.core.api.kernel import Kernel
 from ingot.core.api.responses import error_response
 from ingot.core.errors import TransfersBusy
@@ -42,11 +43,13 @@ class ApiComponent:
         self,
         kernel: Kernel,
         transfers: TransferSlots,
+        call_log: CallLog,
         prefix: bytes = API_PREFIX,
         only: re.Pattern[bytes] | None = None,
     ) -> None:
         self._kernel = kernel
         self._transfers = transfers
+        self._call_log = call_log
         self._prefix = prefix
         self._only = only
 
@@ -64,7 +67,12 @@ class ApiComponent:
             route = b""  # No endpoint has this route.
         answer, call = await self._kernel.handle(request, route)
         if call is not None:
-            trace.route, trace.user = call.endpoint.path, call.actor.username
+            endpoint = call.endpoint
+            trace.route, trace.user = endpoint.path, call.actor.username
+            if endpoint.writes and answer.status < 400:
+                owner = owner_in_path(endpoint.path, call.path)
+                ip = request.origin.ip
+                self._call_log(WritingCall(call.actor, endpoint.method, endpoint.path, owner, answer.status, ip))
         headers = [*answer.headers, NOSNIFF]
         if b"origin" in request.headers:
             headers += CORS_HEADERS

@@ -10,11 +10,12 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.api.cached_responses import cached_views
+from ingot.core.api.call_log import CallLog, WritingCall, owner_in_path
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner, SubjectCache, known_subject
 from ingot.core.api.granular_permissions import within_permission
 from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.api.route_table import RouteTable
-from ingot.core.api.routes import Endpoint, Handler
+from ingot.core.api.routes import AlternateResponse, Endpoint, Handler
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.errors import Denied, Failure, NotFound, StorageFull, Unauthenticated, Unavailable
@@ -104,9 +105,11 @@ class InternalClient:
         database: Database,
         settings: Settings,
         limits: RateLimits | None = None,
+        call_log: CallLog | None = None,
     ) -> None:
         self.table = table
         self._limits = limits
+        self._call_log = call_log
         self._index = EndpointIndex(table)
         self._database = database
         self._runner = EndpointRunner(database, settings)
@@ -131,6 +134,12 @@ class InternalClient:
             limited = LimitedRequest(caller.actor, transfers, endpoint.path, target.path)
             self._limits.take_inside(endpoint.method, endpoint.path, limited)
         response: V = self._run(call, caller)
+        if endpoint.writes and self._call_log is not None:
+            status = response.status if isinstance(response, AlternateResponse) else endpoint.status
+            if status < 400:
+                owner = owner_in_path(endpoint.path, target.path)
+                ip = caller.origin.ip
+                self._call_log(WritingCall(caller.actor, endpoint.method, endpoint.path, owner, status, ip))
         return response
 
     def find(self, caller: InternalCaller, handler: WorksOn[S, P], target: Target) -> S:

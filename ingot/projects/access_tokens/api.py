@@ -3,9 +3,11 @@
 from typing import NamedTuple
 
 from ingot.accounts.tokens.params import RotateToken
+from ingot.accounts.tokens.queries import list_audit_events
 from ingot.accounts.tokens.reuse import revoke_family_of_reused_token
 from ingot.accounts.tokens.service import ROTATION
 from ingot.accounts.tokens.tables import AccessToken
+from ingot.accounts.tokens.views import TokenAuditEventView, audit_event_views
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import require, signed_in
@@ -161,6 +163,24 @@ def get_own_access_token(call: Call, subject: ResourceToken) -> ResourceTokenVie
 def get_access_token(call: Call, subject: ResourceToken) -> ResourceTokenView:
     """Get an access token of a project or group, without its secret."""
     return resource_token_views(call.db, [subject.token])[0]
+
+
+@routes.get(
+    "/groups/:id/access_tokens/:token_id/audit_events",
+    on=_token_of_group,
+    may=_may_read,
+    returns=list[TokenAuditEventView],
+)
+@routes.get(
+    "/projects/:id/access_tokens/:token_id/audit_events",
+    on=_token_of_project,
+    may=_may_read,
+    returns=list[TokenAuditEventView],
+)
+def list_access_token_audit_events(call: Call, subject: ResourceToken, page: Page) -> Listing[TokenAuditEventView]:
+    """List the calls that changed something and were made with an access token of a project or group, newest first."""
+    listing = list_audit_events(call.db, subject.token, page)
+    return listing.of(audit_event_views(listing.items))
 
 
 @routes.post(

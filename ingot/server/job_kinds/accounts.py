@@ -41,6 +41,13 @@ def delete_expired_sessions(_: Settings) -> RecurringWork:
 
 
 @table.every(HOURLY)
+def delete_old_token_audit_events(_: Settings) -> RecurringWork:
+    from ingot.accounts.tokens.retention import delete_old_token_audit_events
+
+    return delete_old_token_audit_events
+
+
+@table.every(HOURLY)
 def delete_unconfirmed_emails(_: Settings) -> RecurringWork:
     from ingot.accounts.emails.service import delete_unconfirmed_emails
 

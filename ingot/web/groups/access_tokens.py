@@ -12,6 +12,7 @@ from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.profile.token_activity import page_params
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_list, form_values, nonempty_values
 from ingot.web.projects.settings import find_project_settings
@@ -36,6 +37,7 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
 
     pages.get(prefix)(lambda visit: _tokens_page(find_parent(visit), FormsState()))
     pages.post(prefix)(acting(_create))
+    pages.get(f"{prefix}/:token/activity")(acting(_activity_page))
     pages.post(f"{prefix}/:token/rotate")(acting(_rotate))
     pages.delete(f"{prefix}/:token", notice="Token revoked.")(acting(_revoke))
 
@@ -73,6 +75,15 @@ def _show_secret(
     except REQUEST_ERRORS as error:
         return _tokens_page(parent, FormsState(form, typed, error_messages(error)))
     return _tokens_page(parent, FormsState(), "" if created.token is UNSET else created.token)
+
+
+def _activity_page(parent: ProjectOrGroupContext) -> PageResponse:
+    """List the calls made with one token."""
+    number = parent.visit.request.path["token"]
+    events = access_tokens_api.list_access_token_audit_events
+    listing = parent.ask(events, page_params(parent.visit), token_id=number)
+    context = {"name": "", "listing": listing}
+    return settings_page(parent, "groups/token_activity.html", "settings/access_tokens", context)
 
 
 def _tokens_page(parent: ProjectOrGroupContext, forms: FormsState, secret: str = "") -> TemplateResponse:

@@ -161,6 +161,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /personal_access_tokens": (USER, READ),
     "DELETE /personal_access_tokens/:id": (USER, WRITE),
     "GET /personal_access_tokens/:id": (USER, READ),
+    "GET /personal_access_tokens/:id/audit_events": (USER, READ),
     "POST /personal_access_tokens/:id/rotate": (USER, WRITE),
     "DELETE /personal_access_tokens/self": (USER, ALL),
     "GET /personal_access_tokens/self": (USER, ALL),
