@@ -10,7 +10,7 @@ from ingot.git.trees.search import CodeMatch
 from ingot.repositories.commits.views import CommitView, commit_view
 
 
-class FoundCommitView(CommitView):
+class FoundCommitView(CommitView, kw_only=True):
     """A commit and its project."""
 
     project_id: int
@@ -33,8 +33,7 @@ class FoundFileView(View):
 
 def found_commit_view(commit: Commit, project_id: int, project_url: str) -> FoundCommitView:
     """Return the view of a matching commit."""
-    fields = (*msgspec.structs.astuple(commit_view(commit, project_url)), project_id)
-    return FoundCommitView(*fields)
+    return FoundCommitView(*msgspec.structs.astuple(commit_view(commit, project_url)), project_id=project_id)
 
 
 def found_file_view(match: CodeMatch, ref: str, project_id: int) -> FoundFileView:

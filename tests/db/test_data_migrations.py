@@ -76,6 +76,28 @@ def test_existing_projects_get_a_board(tmp_path: Path, database_url: str) -> Non
     engine.dispose()
 
 
+def test_existing_bots_get_addresses_that_mark_their_commits(tmp_path: Path, database_url: str) -> None:
+    settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "bots"))
+    migrate(settings, "0115")
+    engine = create_engine(_url(settings))
+    names = {1: "project_7_bot_0a", 2: "projectXbotX0a", 3: "group_7_bot_0a", 4: "someone"}
+    with engine.begin() as connection:
+        for number, name in names.items():
+            email = "own@example.org" if number == 3 else f"{number}@unverified.invalid"
+            _add(connection, "users", id=number, username_key=name, email=email, bot=number != 4)
+    migrate(settings)
+    with engine.connect() as connection:
+        columns = _table(connection, "users").c
+        found = connection.execute(select(columns.email).order_by(columns.id)).scalars().all()
+    assert found == [
+        "project_7_bot_0a@unverified.invalid",
+        "2@unverified.invalid",
+        "own@example.org",
+        "4@unverified.invalid",
+    ]
+    engine.dispose()
+
+
 def test_open_issues_are_counted_without_confidential_ones(tmp_path: Path, database_url: str) -> None:
     settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "counting"))
     migrate(settings, "0007")

@@ -1,11 +1,14 @@
 """Pages of project and group access tokens and of feature flags."""
 
 import re
+from typing import Any
 
 from ingot.core.access.scopes import SCOPES_WITHOUT_EFFECT
+from ingot.projects.access_tokens.service import RETENTION_DAYS, delete_ended_bots
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make, User
-from tests.factories import add_members, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import add_members, later, make_group, make_project
 from tests.web.browser import Browser
 
 
@@ -57,6 +60,46 @@ def test_pages_mark_what_bots_wrote(api: Api, make: Make, browser: Browser, pers
     assert re.search(rf"Robot &lt;i&gt;</a> {mark}", shown) and shown.count(mark) == 1
     request = make_merge_request(make, project, robot)
     assert mark in browser.get(f"/{project.path}/-/merge_requests/{request['iid']}").text
+
+
+def test_pages_and_responses_mark_commits_by_bots(
+    api: Api, make: Make, browser: Browser, person: User, instance: Instance
+) -> None:
+    project = filled_project(make)
+    add_members(make, project, {person: 30})
+    made = api.post(f"{project.url}/access_tokens", make.root, name="Robot", scopes=["api"], access_level=40).json()
+    robot = User(made["user_id"], "bot", "", made["token"])
+    where = f"{project.url}/repository"
+    action = {"action": "create", "content": "x", "file_path": "own"}
+    sent: dict[str, Any] = {"branch": "master", "commit_message": "One"}
+    own = api.post(f"{where}/commits", robot, **sent, actions=[action])
+    assert own.json()["bot"] is True, own.text
+    as_person = sent | {"author_name": "Ann", "author_email": "ann@example.org"}
+    for_ann = api.post(f"{where}/commits", robot, **as_person, actions=[action | {"file_path": "anns"}]).json()
+    assert (for_ann["bot"], for_ann["author_email"]) == (True, "ann@example.org")
+    assert api.post(f"{where}/files/file", robot, **sent, content="x").status_code == 201
+    by_person = api.post(f"{where}/commits", person, **sent, actions=[action | {"file_path": "other"}])
+    assert by_person.status_code == 403
+    people = api.post(f"{where}/commits", make.root, **sent, actions=[action | {"file_path": "other"}]).json()
+    assert "bot" not in people
+    listed = api.get(f"{where}/commits", person).json()
+    assert [each.get("bot") for each in listed[:4]] == [None, True, True, True]
+    assert {each.get("bot") for each in listed[4:]} == {None}
+    assert api.get(f"{where}/commits/{own.json()['id']}", person).json()["bot"] is True
+    (branch,) = [each for each in api.get(f"{where}/branches", person).json() if each["name"] == "master"]
+    assert "bot" not in branch["commit"]
+    mark = '<span class="badge">bot</span>'
+    pages = f"/{project.path}/-"
+    browser.signed_in_as(person)
+    assert browser.get(f"{pages}/commits/master").text.count(mark) == 3
+    assert f"<dd>Robot {mark}" in browser.get(f"{pages}/commit/{own.json()['id']}").text
+    shown = browser.get(f"{pages}/commit/{for_ann['id']}").text
+    assert "<dd>Ann <span" in shown and f"<dd>Robot {mark}" in shown
+    assert mark not in browser.get(f"{pages}/commit/{people['id']}").text
+    assert api.delete(f"{project.url}/access_tokens/{made['id']}", make.root).status_code == 200
+    with later(instance, days=RETENTION_DAYS + 1):
+        instance.app.database.write(delete_ended_bots)
+    assert api.get(f"{where}/commits/{own.json()['id']}", person).json()["bot"] is True
 
 
 def test_forms_offer_only_scopes_with_an_effect(make: Make, browser: Browser, person: User) -> None:

@@ -124,6 +124,11 @@ def unknown_address() -> str:
     return f"{secrets.token_hex(8)}@{UNKNOWN_DOMAIN}"
 
 
+def bot_address(username: str) -> str:
+    """Return the primary address of a bot, which leads to no mailbox; it marks the bot's commits."""
+    return f"{username}@{UNKNOWN_DOMAIN}"
+
+
 def has_address(user: User) -> bool:
     """Return whether a user has a primary address."""
     return not user.email.endswith(f"@{UNKNOWN_DOMAIN}")

@@ -18,6 +18,7 @@ from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
 
 PRIVATE = "_private"
+_BOT = re.compile(r"(?:[1-9][0-9]{0,17}-)?(?:project|group)_[0-9]+_bot_[0-9a-f]{32}@.+")
 _PRIVATE_NAME = re.compile(r"([1-9][0-9]{0,17})-[^@]+")
 
 
@@ -52,6 +53,11 @@ def commit_user_ids(db: Connection, addresses: Iterable[str]) -> dict[str, int]:
     return user_ids_by_emails(db, normal) | {
         address: user_id for address, user_id in owners.items() if user_id in existing
     }
+
+
+def is_bot_address(address: str) -> bool:
+    """Return whether an address of a commit has the form of those of bots, which may have been deleted since."""
+    return "_bot_" in address and _BOT.fullmatch(address) is not None
 
 
 def private_owners(db: Connection, addresses: Iterable[str]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, update
 from ingot.accounts.tokens.queries import credential_expiry
 from ingot.accounts.tokens.service import issue_bot_token, revoke_token, rotate_token
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
-from ingot.accounts.users.addresses import unknown_address
+from ingot.accounts.users.addresses import bot_address
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.service import create_user, delete_user
 from ingot.accounts.users.tables import User, users
@@ -116,7 +116,7 @@ def delete_ended_bots(db: Connection) -> int:
 def _create_bot(db: Connection, source: MemberSource, name: str) -> User:
     username = f"{source.kind}_{source.id}_bot_{secrets.token_hex(16)}"
     params = CreateUser(
-        email=unknown_address(),
+        email=bot_address(username),
         username=username,
         name=name,
         force_random_password=True,

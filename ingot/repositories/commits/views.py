@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.users.commit_addresses import is_bot_address
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.git.diffs.diffs import FileDiff
@@ -45,6 +46,8 @@ class CommitView(View):
     web_url: str
     trailers: dict[str, str]
     extended_trailers: dict[str, list[str]]
+    bot: bool | UnsetType = UNSET
+    """Whether a bot is the author or the committer; absent from commits of people."""
 
 
 class StatsView(View):
@@ -61,7 +64,7 @@ class ListedCommitView(CommitView):
     stats: StatsView | UnsetType = UNSET
 
 
-class CommitDetailView(CommitView):
+class CommitDetailView(CommitView, kw_only=True):
     """A commit with all details."""
 
     project_id: int
@@ -147,6 +150,7 @@ def _fields(commit: Commit, project_url: str, *more: Any) -> tuple[Any, ...]:
         f"{project_url}/-/commit/{oid}",
         {name: values[-1] for name, values in trailers.items()} if trailers else _NO_TRAILERS,
         trailers or _NO_TRAILERS,
+        True if is_bot_address(author.email) or is_bot_address(committer.email) else UNSET,
         *more,
     )
 
@@ -173,7 +177,9 @@ def commit_detail_view(
 ) -> CommitDetailView:
     """Return the detailed view of a commit, with line counts if given."""
     counts = UNSET if stats is None else stats_view(stats)
-    return CommitDetailView(*_fields(commit, project_url, project_id, status, last_pipeline, counts))
+    return CommitDetailView(
+        *_fields(commit, project_url), project_id=project_id, status=status, last_pipeline=last_pipeline, stats=counts
+    )
 
 
 def stats_view(stats: CommitStats) -> StatsView:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
+from ingot.accounts.users.commit_addresses import is_bot_address
 from ingot.collaboration.notes import api as notes_api
 from ingot.core.db.connection import Connection
 from ingot.core.errors import NotFound
@@ -110,6 +111,7 @@ def _commit_page(
     context: dict[str, Any] = {
         **parts,
         "commit": view,
+        "by_bots": {address for address in (view.author_email, view.committer_email) if is_bot_address(address)},
         "title": view.title,
         "message": view.message.strip().partition("\n")[2].strip(),
         "signature": _signature_badge(parent, commit.oid),
