@@ -166,6 +166,7 @@ SUBSCRIBER_MODULES = (
     "ingot.accounts.oauth.subscribers",
     "ingot.webhooks.system.subscribers",
     "ingot.webhooks.group_subscribers",
+    "ingot.sites.deployments.subscribers",
     "ingot.web.live.subscribers",
 )
 """Modules with subscribers, each as its ``subscriptions``, in the order in which they run."""

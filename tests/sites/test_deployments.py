@@ -3,12 +3,13 @@
 import io
 import os
 import zipfile
+from itertools import repeat
 from pathlib import Path
 
 import pytest
 
-from ingot.sites.deployments.jobs import enqueue_site_sweep
-from tests.ci.artifacts.files import upload, zip_of
+from ingot.sites.deployments.jobs import MAX_FILES, enqueue_site_sweep
+from tests.ci.artifacts.files import upload, zip_of, zip_of_empty_files
 from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.conftest import Instance
@@ -126,6 +127,32 @@ def test_sites_that_are_too_large_are_refused_without_unpacking_them(make: Make,
     status = site.deploy_status(job)
     assert status["status"] == "failed"
     assert "too large" in status["description"]
+
+
+def test_an_archive_with_a_million_entries_is_refused(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    made = make.api.post(f"{site.project.url}/pipeline", make.root, ref="main")
+    assert made.status_code == 201
+    job = project_runner(make, site.project.id).must_take()
+    archive = zip_of_empty_files(repeat(b"public/a", 1_000_000), declared=1)
+    before = _stored_files(instance)
+    refused = upload(make.api, job.id, job.token, archive, artifact_type="archive", artifact_format="zip")
+    assert refused.status_code == 400
+    assert "it has more than 500000 entries" in refused.json()["message"]
+    assert job.finish().status_code == 200
+    instance.work()
+    assert site.deploy_status(job)["status"] == "failed"
+    assert _stored_files(instance) == before
+
+
+def test_a_site_of_too_many_files_is_refused(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    job = site.deploy(zip_of_empty_files(b"public/%d" % number for number in range(MAX_FILES + 1)))
+    assert site.deploy_status(job)["description"] == "The site has more than 200000 files"
+    # Other files of the artifacts do not count.
+    names = [b"public/index.html", *(b"other/%d" % number for number in range(MAX_FILES + 1))]
+    job = site.deploy(zip_of_empty_files(names))
+    assert (site.deploy_status(job)["status"], site.get("/").content) == ("success", b"")
 
 
 def test_damaged_content_is_refused(make: Make, instance: Instance) -> None:

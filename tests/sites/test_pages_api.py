@@ -2,6 +2,11 @@
 
 from functools import partial
 
+import pytest
+
+from tests.ci.artifacts.files import upload, zip_of
+from tests.ci.pipelines.files import commit_files
+from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.conftest import Instance
 from tests.factories import add_members, changed_settings, later, statements_of
@@ -9,6 +14,12 @@ from tests.sites.site import HOST, SiteProject, site_project
 
 PREVIEW = """
 preview: {script: build, pages: {path_prefix: preview}}
+"""
+REQUESTS = """
+review:
+  script: build
+  rules: [{if: $CI_PIPELINE_SOURCE == "merge_request_event"}]
+  pages: {path_prefix: mr-$CI_MERGE_REQUEST_IID}
 """
 
 
@@ -132,6 +143,41 @@ def test_sites_with_a_prefix_expire_by_default(make: Make, instance: Instance) -
         site.deploy({"public/index.html": b"preview"}, PREVIEW.replace("build", "make"))
     with later(instance, days=2):
         assert site.get("/preview/").content == b"preview"
+
+
+@pytest.mark.parametrize("end", ["close", "merge"])
+def test_sites_with_a_prefix_end_with_their_merge_request(make: Make, instance: Instance, end: str) -> None:
+    site = site_project(make, instance)
+    site.deploy()
+    site.deploy({"public/index.html": b"preview"}, PREVIEW)
+    project = site.project
+    for branch in ("one", "two"):
+        commit_files(
+            make,
+            project,
+            {".gitlab-ci.yml": REQUESTS},
+            branch=branch,
+            message=branch,
+            start_branch="main",
+            action="update",
+        )
+        sent = {"source_branch": branch, "target_branch": "main", "title": branch}
+        request = make.api.post(f"{project.url}/merge_requests", make.root, **sent).json()
+        job = project_runner(make, project.id).must_take()
+        archive = zip_of({"public/index.html": b"review"})
+        assert upload(make.api, job.id, job.token, archive, artifact_type="archive").status_code == 201
+        assert job.finish().status_code == 200
+        instance.work()
+    assert _names(site) == ["", "preview", "mr-1", "mr-2"]
+    assert site.get("/mr-2/").content == b"review"
+    path = f"{project.url}/merge_requests/{request['iid']}"
+    ended = (
+        make.api.put(f"{path}/merge", make.root) if end == "merge" else make.api.put(path, make.root, state_event=end)
+    )
+    assert ended.status_code == 200, ended.text
+    assert _names(site) == ["", "preview", "mr-1"]
+    assert site.get("/mr-2/", sec_fetch_mode="cors").status_code == 404
+    assert (site.get("/").status_code, site.get("/mr-1/").status_code) == (200, 200)
 
 
 def test_longer_pages_need_no_more_statements(make: Make, instance: Instance) -> None:

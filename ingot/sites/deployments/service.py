@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import Text, bindparam, delete, update
+from sqlalchemy import Text, bindparam, delete, select, update
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.core.errors import Invalid
 from ingot.core.jobs.queue import enqueue
+from ingot.pipelines.tables import pipelines
 from ingot.sites.deployments.queries import active_deployments, ended_deployments, newest_pipeline_id
 from ingot.sites.deployments.tables import PagesDeployment, pages_deployments
 
@@ -29,6 +30,18 @@ _DEACTIVATE = (
 _DEACTIVATE_ALL = (
     update(pages_deployments)
     .where(pages_deployments.c.project_id == bindparam("project"), pages_deployments.c.deleted_at.is_(None))
+    .values(deleted_at=bindparam("moment", type_=Text), updated_at=bindparam("moment", type_=Text))
+)
+_PIPELINES = select(pipelines).where(pipelines.c.merge_request_id == bindparam("merge_request"))
+_DEACTIVATE_OF_MERGE_REQUEST = (
+    update(pages_deployments)
+    .where(
+        # The pipelines may be those of a fork. The projects are named too, because deployments have an index of them.
+        pages_deployments.c.project_id.in_(_PIPELINES.with_only_columns(pipelines.c.project_id)),
+        pages_deployments.c.pipeline_id.in_(_PIPELINES.with_only_columns(pipelines.c.id)),
+        pages_deployments.c.path_prefix != "",
+        pages_deployments.c.deleted_at.is_(None),
+    )
     .values(deleted_at=bindparam("moment", type_=Text), updated_at=bindparam("moment", type_=Text))
 )
 _DELETE = delete(pages_deployments).where(in_list(pages_deployments.c.id, "deployments"))
@@ -91,6 +104,11 @@ def restore_deployment(db: Connection, deployment: PagesDeployment) -> None:
 def delete_all_deployments(db: Connection, project_id: int) -> None:
     """Stop serving the site of a project."""
     db.run(_DEACTIVATE_ALL, project=project_id, moment=db.now)
+
+
+def delete_deployments_of_merge_request(db: Connection, merge_request_id: int) -> None:
+    """Stop serving what the pipelines of a merge request have deployed below a path prefix."""
+    db.run(_DEACTIVATE_OF_MERGE_REQUEST, merge_request=merge_request_id, moment=db.now)
 
 
 def remove_ended_deployments(db: Connection) -> int:

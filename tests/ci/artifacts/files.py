@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import struct
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from ingot.ci.artifacts.store import ArtifactStore, artifact_store_of
 from tests.client import Api
 from tests.conftest import Instance
 
+_ENTRY_START = b"PK\x01\x02" + bytes(24)
 JUNIT = b"""<?xml version="1.0"?>
 <testsuites><testsuite name="unit">
   <testcase classname="a.B" name="works" time="1.5" file="a.py"/>
@@ -29,6 +32,21 @@ def zip_of(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes
         for name, content in files.items():
             archive.writestr(zipfile.ZipInfo(name), content, method)  # The time does not depend on the clock.
     return buffer.getvalue()
+
+
+def zip_of_empty_files(names: Iterable[bytes], declared: int | None = None) -> bytes:
+    """Return an archive of empty files that share one local header; ``declared`` is the number in its last record.
+
+    It has one entry for each name and needs 46 bytes for each, so that it may have many.
+    """
+    entries = [_ENTRY_START + struct.pack("<H", len(name)) + bytes(16) + name for name in names]
+    local = b"PK\x03\x04" + bytes(26)
+    directory = b"".join(entries)
+    shown = len(entries) if declared is None else declared
+    end64 = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, shown, shown, len(directory), len(local))
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, len(local) + len(directory), 1)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    return local + directory + end64 + locator + end
 
 
 def gzip_of(*members: bytes) -> bytes:
