@@ -271,10 +271,15 @@ class App:
 
     @cached_property
     def _sites(self) -> "SitesComponent":
-        """The static sites, whose modules are loaded with the first request for one."""
+        """The static sites; their modules are loaded before the fork if they are served, or with the first request."""
         from ingot.sites.serving.component import SitesComponent
 
         return SitesComponent(self.settings, self.database, self.kernel.pool, self._transfers)
+
+    def preload_sites(self) -> None:
+        """Load the server of static sites, if there are any: the first visitor would wait for its modules."""
+        if self.settings.serves_sites:
+            self._sites.preload()
 
     @cached_property
     def sites_front(self) -> HttpFrontend:

@@ -76,6 +76,7 @@ def warm_up(app: App, minutely: Sequence[RecurringWork] = ()) -> None:
         app.database.read(_start_jobs)
         _compile_statements(app.database.statements, minutely)
         app.heartbeat().beat()
+        app.preload_sites()
         _render_pages(app)
     except (Unavailable, Conflict) as error:  # The workers wait for the database, and readiness reports its state.
         log_failure("database not available at the start", error)

@@ -54,6 +54,7 @@ def test_pages_of_the_instance_are_rendered(
     assert all(thread.name != "stalls" for thread in threading.enumerate() if thread not in before)
     assert [*app.database._readers._opened, *app.database._writers._opened] == []
     assert len(library._opened.by_path) == 0
+    assert "_sites" in vars(app), "The first visitor of a site would wait for its modules."
 
 
 def test_a_database_that_does_not_answer_does_not_stop_the_start(

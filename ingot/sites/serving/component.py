@@ -1,6 +1,7 @@
 """HTTP component of static sites: from the host and path of a request to a file, a redirect or an error page."""
 
 import asyncio
+import mimetypes
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
@@ -39,7 +40,7 @@ from ingot.sites.serving.content import (
 )
 from ingot.sites.serving.error_pages import not_found
 from ingot.sites.serving.redirects import MAX_BYTES, RedirectRule, describe_rules, find_target, parse_redirects
-from ingot.sites.serving.sites import Site, SiteAddress, deployment_at, find_site
+from ingot.sites.serving.sites import Site, SiteAddress, deployment_at, find_site, preload_lookup
 
 T = TypeVar("T")
 _TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
@@ -97,6 +98,11 @@ class SitesComponent:
         self._sign_in = SiteSignIn(settings, database, pool)
         self._host = urlsplit(sites_url(settings)).hostname
         self._suffix = f".{settings.pages_host}" if settings.pages_host else ""
+
+    def preload(self) -> None:
+        """Do what the first request for a site does besides reading it, before the workers are forked."""
+        mimetypes.init()
+        self._database.read(partial(preload_lookup, settings=self._settings, host=f"none{self._suffix}"))
 
     def handles(self, request: Request) -> bool:  # noqa: ARG002 - Signature of a component.
         """Return whether the host of a request is that of a site; on a port of sites, every host is."""

@@ -55,6 +55,15 @@ def find_site(db: Connection, settings: Settings, address: SiteAddress) -> Site 
     return db.cached(key, lambda: _find_site(db, settings, address.host, segments), lambda _: _CACHED_BYTES)
 
 
+def preload_lookup(db: Connection, settings: Settings, host: str) -> None:
+    """Run the statements that look up a site; there are none with these names and numbers."""
+    _find_site(db, settings, host, ("none", ""))
+    _at_custom_domain(db, settings, host)
+    _site(db, settings, 0, "")
+    active_deployments(db, 0)
+    pages_of_project(db, 0)
+
+
 def _needs_path(settings: Settings, host: str) -> bool:
     return settings.sites_in_path or host.endswith(f".{settings.pages_host}")
 
