@@ -53,7 +53,6 @@ _WORK_ITEMS = "it asks for types of work items that the GraphQL schema lacks"
 _CATALOG = "there is no catalog of CI components"
 _INCIDENTS = "incidents have no timeline on this server"
 UNSUPPORTED = {
-    "update_pipeline_metadata": "pipelines cannot be renamed",
     "list_job_artifacts": "the entries of artifacts are listed by pages only",
     "get_pipeline_schedule_variable": "a variable of a schedule is read with its schedule",
     "delete_pipeline_trigger": "the tool expects a document, and the response has none",
@@ -288,6 +287,7 @@ async def pipelines(call: Tool, project: str, runner: RunnerClient, folder: Path
         await asyncio.to_thread(_run, runner)
     await call("retry_pipeline_job", project_id=project, job_id=jobs["manual-too"])
     await call("erase_pipeline_job", **unit)
+    await call("update_pipeline_metadata", **one, name="Renamed")
     await call("cancel_pipeline", **one)
     await call("retry_pipeline", **one)
     await call("cancel_pipeline", **one)

@@ -5,7 +5,7 @@ from functools import partial
 from ingot.ci.job_records.views import JobPlace, JobView
 from ingot.ci.pipelines import policy, service, start
 from ingot.ci.pipelines.given_variables import require_variables_allowed
-from ingot.ci.pipelines.params import CreatePipeline, ListJobsOfPipeline
+from ingot.ci.pipelines.params import CreatePipeline, EditPipelineMetadata, ListJobsOfPipeline
 from ingot.ci.pipelines.policy import PipelineSubject
 from ingot.ci.pipelines.queries import bridge_ids, settings_of
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
@@ -104,6 +104,18 @@ def retry_pipeline(call: Call, subject: PipelineSubject) -> PipelineView:
 def cancel_pipeline(call: Call, subject: PipelineSubject) -> PipelineView:
     """Cancel the jobs of a pipeline that have not ended, and its child pipelines."""
     service.cancel_pipeline(call.db, call.actor, subject.pipeline)
+    return _view(call, call.db, subject.project, subject.pipeline.id)
+
+
+@routes.put(
+    "/projects/:id/pipelines/:pipeline_id/metadata",
+    on=pipeline_to_change,
+    may=policy.may_change_pipeline,
+    returns=PipelineView,
+)
+def edit_pipeline_metadata(call: Call, subject: PipelineSubject, params: EditPipelineMetadata) -> PipelineView:
+    """Rename a pipeline."""
+    service.rename_pipeline(call.db, subject.pipeline, params.name)
     return _view(call, call.db, subject.project, subject.pipeline.id)
 
 

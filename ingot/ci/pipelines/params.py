@@ -1,6 +1,8 @@
 """Request parameters of pipelines."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from ingot.ci.pipelines.tables import VariableType
 from ingot.core.api.params import Params
@@ -21,6 +23,12 @@ class CreatePipeline(Params):
     ref: str
     variables: list[PipelineVariableParams] | None = None
     inputs: dict[str, Any] | None = None
+
+
+class EditPipelineMetadata(Params):
+    """A new name of a pipeline."""
+
+    name: Annotated[str, Meta(max_length=255)]
 
 
 class ListJobsOfPipeline(Params):

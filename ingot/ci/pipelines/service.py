@@ -109,6 +109,14 @@ def cancel_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
     cancel_children(db, locked.id)
 
 
+def rename_pipeline(db: Connection, pipeline: Pipeline, name: str) -> None:
+    """Change the name of a pipeline."""
+    name = name.strip()
+    if not name:
+        raise Invalid(name=["can't be blank"])
+    db.update(pipelines, pipeline.id, name=name)
+
+
 def delete_pipeline(db: Connection, pipeline: Pipeline) -> None:
     """Delete a pipeline with its jobs and child pipelines; files and refs are removed by jobs of the queue."""
     _end_waiting_job(db, pipeline)

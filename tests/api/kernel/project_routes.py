@@ -94,6 +94,7 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "POST /projects/:id/pipeline": (USER, WRITE),
     "POST /projects/:id/pipelines/:pipeline_id/retry": (USER, WRITE),
     "POST /projects/:id/pipelines/:pipeline_id/cancel": (USER, WRITE),
+    "PUT /projects/:id/pipelines/:pipeline_id/metadata": (USER, WRITE),
     "DELETE /projects/:id/pipelines/:pipeline_id": (USER, WRITE),
     "GET /projects/:id/pipelines/:pipeline_id/variables": (USER, READ),
     "GET /projects/:id/pipelines/:pipeline_id/bridges": (USER, READ),

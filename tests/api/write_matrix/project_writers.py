@@ -111,6 +111,7 @@ PROJECT_WRITERS: dict[str, str] = {
         POST /projects/{id}/pipeline_schedules
         POST /projects/{id}/pipeline_schedules/{pipeline_schedule_id}/play
         POST /projects/{id}/pipelines/{pipeline_id}/cancel
+        PUT /projects/{id}/pipelines/{pipeline_id}/metadata
         POST /projects/{id}/pipelines/{pipeline_id}/retry
         DELETE /projects/{id}/registry/repositories/{repository_id}/tags/{tag_name}
         POST /projects/{id}/releases

@@ -9,7 +9,7 @@ from ingot.core.access.levels import Level
 from tests.ci.pipelines.files import commit_files, list_pipelines
 from tests.ci.runner_client import RunnerJob, project_runner
 from tests.client import Api, Make, User
-from tests.factories import Project, make_project, statements_of
+from tests.factories import Project, add_members, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
 FILE = """
@@ -135,6 +135,23 @@ def test_protected_branches(api: Api, make: Make) -> None:
     for action in ("retry", "cancel"):
         assert api.post(f"{project.url}/pipelines/{pipeline['id']}/{action}", developer).status_code == 403
     assert api.post(f"{project.url}/pipeline", make.root, ref="main").status_code == 201
+
+
+def test_pipelines_are_renamed(api: Api, make: Make, project: Project) -> None:
+    developer, reporter = make.user(), make.user()
+    add_members(make, project, {developer: Level.DEVELOPER, reporter: Level.REPORTER})
+    commit_files(make, project, {"a": ""}, branch="topic", start_branch="main")
+    path = f"{project.url}/pipelines/{_run(make, project, developer, ref='topic')['id']}"
+    renamed = api.put(f"{path}/metadata", developer, name=" Nightly <b> ")
+    assert (renamed.status_code, renamed.json()["name"]) == (200, "Nightly <b>")
+    assert api.get(path, reporter).json()["name"] == "Nightly <b>"
+    for name, error in ((" ", "can't be blank"), ("x" * 256, "is too long (maximum is 255 characters)")):
+        refused = api.put(f"{path}/metadata", developer, name=name)
+        assert (refused.status_code, refused.json()) == (400, {"message": {"name": [error]}})
+    assert api.put(f"{path}/metadata", developer).status_code == 400
+    assert api.put(f"{path}/metadata", reporter, name="x").status_code == 403
+    assert api.put(f"{path}/metadata", make.user(), name="x").status_code == 404
+    assert api.put(f"{project.url}/pipelines/999999/metadata", developer, name="x").status_code == 404
 
 
 def test_retry_and_cancel(api: Api, make: Make, project: Project) -> None:
