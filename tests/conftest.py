@@ -53,6 +53,9 @@ ROOT_PASSWORD = "root-password-of-the-tests"
 gc.disable()
 # A busy machine may need longer than the default five seconds, and no test measures response times.
 DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 60.0
+# What tokens change is stored by a timer after each write of any test; tests that count statements would count it.
+# Tests of these lists call ``write_pending``, so that none of them depends on the time either.
+audit_log.FLUSH_DELAY_SECONDS = 86_400.0
 share_certificates()
 RECORDER.install()
 SLOWEST_FILES: tuple[str, ...] = (
@@ -73,7 +76,6 @@ SLOWEST_FILES: tuple[str, ...] = (
 )
 MEMORY = Path("/dev/shm")
 MIN_FREE_BYTES = 8 * 2**30
-SECONDS_OF_A_DAY = 86_400.0
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -276,9 +278,6 @@ def instance(
         return cheap
 
     patch.setattr(passwords, "_hasher", observed_hasher)
-    # What tokens change is stored by a timer after each write of any test; tests that count statements would count it.
-    # Tests of these lists call ``write_pending``, so that none of them depends on the time either.
-    patch.setattr(audit_log, "FLUSH_DELAY_SECONDS", SECONDS_OF_A_DAY)
     initialize_instance(settings)
     log = io.StringIO()
     app = App(settings, count_statements(open_database(settings, uses_replicas=True)), Log("json", log), None)

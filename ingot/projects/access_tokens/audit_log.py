@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import Executor
+from functools import partial
 from threading import Lock, Timer
 from typing import NamedTuple
 
@@ -61,7 +62,7 @@ class TokenAuditLog:
 
         while calls := self._take():
             try:
-                self._database.write(lambda db, calls=calls: insert_calls(db, calls))
+                self._database.write(partial(insert_calls, calls=calls))
             except (Unavailable, Conflict) as error:
                 log_failure("calls of tokens not recorded", error, calls=len(calls))
 
