@@ -81,6 +81,7 @@ PAGE_MODULES = (
     "ingot.web.merge_requests.edit",
     "ingot.web.merge_requests.actions",
     "ingot.web.merge_requests.trains",
+    "ingot.web.merge_requests.reviewers",
     "ingot.web.groups.home",
     "ingot.web.groups.members",
     "ingot.web.groups.settings",

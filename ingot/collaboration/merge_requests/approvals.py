@@ -9,7 +9,7 @@ from ingot.accounts.users.commit_addresses import commit_user_ids
 from ingot.collaboration.merge_requests.approval_rules.state import approval_state
 from ingot.collaboration.merge_requests.approval_rules.views import ApprovalsView, approvals_view
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
-from ingot.collaboration.merge_requests.review_states import settle_change_request
+from ingot.collaboration.merge_requests.review_states import clear_review, settle_change_request
 from ingot.collaboration.merge_requests.service import emit_merge_request_changed, lock_merge_request_row
 from ingot.collaboration.merge_requests.tables import MergeRequest, merge_request_approvals
 from ingot.core.access.actor import Actor
@@ -110,6 +110,7 @@ def request_review(db: Connection, actor: Actor, lookup: MergeRequestLookup, use
         raise NotFound("Reviewer")
     locked = lock_merge_request_row(db, lookup.merge_request)
     remove_approval(db, locked, user_id)
+    clear_review(db, locked, user_id)
     others = [each for each in lookup.reviewers if each != user_id]
     changes: dict[str, tuple[object, object]] = {"reviewers": (others, [*others, user_id])}
     emit_merge_request_changed(db, actor.user_id, locked, "updated", changes)

@@ -14,6 +14,7 @@ from ingot.collaboration.merge_requests.queries import (
     target_project_summaries,
     target_project_summary,
 )
+from ingot.collaboration.merge_requests.review_states import review_states
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.views import (
     MergeRequestView,
@@ -85,6 +86,8 @@ class ListedState(NamedTuple):
     pipeline: Status | None
     """Status of the head pipeline, if the caller may see it."""
     approvals: int
+    changes_requested: bool
+    """Whether a reviewer has requested changes, which block the merge."""
 
 
 def listed_states(db: Connection, actor: Actor, page: Sequence[MergeRequestView]) -> dict[int, ListedState]:
@@ -94,7 +97,10 @@ def listed_states(db: Connection, actor: Actor, page: Sequence[MergeRequestView]
     ids = [view.id for view in page]
     statuses = _visible_head_statuses(db, actor, page)
     approvers = approvers_by_merge_request(db, ids)
-    return {number: ListedState(statuses.get(number), len(approvers.get(number, ()))) for number in ids}
+    refused = {number for (number, _), state in review_states(db, ids).items() if state == "requested_changes"}
+    return {
+        number: ListedState(statuses.get(number), len(approvers.get(number, ())), number in refused) for number in ids
+    }
 
 
 def failed_merge_requests(db: Connection, actor: Actor, page: Sequence[MergeRequestView]) -> set[int]:

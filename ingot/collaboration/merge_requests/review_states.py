@@ -79,6 +79,13 @@ def settle_change_request(db: Connection, merge_request: MergeRequest, user_id: 
         count_change_requests(db, merge_request.id)
 
 
+def clear_review(db: Connection, merge_request: MergeRequest, user_id: int) -> None:
+    """Remove the result of a review that requested no changes: those block the merge until the reviewer withdraws."""
+    row_id, state = next(iter(db.rows(_STATE, merge_request=merge_request.id, user=user_id)), (None, None))
+    if row_id is not None and state == "reviewed":
+        db.update(merge_request_reviewers, row_id, state=None)
+
+
 def settle_change_requests_of(db: Connection, user_id: int) -> None:
     """Remove all requests for changes of a user who is being deleted."""
     db.run(_COUNT_WITHOUT_USER, user=user_id)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests import policy
-from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.merge import stack_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, newest_version
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView, MergeRequestView
@@ -19,6 +18,7 @@ from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.trees import api as trees_api
 from ingot.web.discussions.discussable import MERGE_REQUEST, discussable_in
+from ingot.web.merge_requests.reviewers import reviewer_states
 from ingot.web.merge_requests.source_branch import SourceBranch
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.clone_urls import clone_urls
@@ -54,8 +54,12 @@ class MergeRequestContext:
         """Return the usernames of the reviewers who have requested changes."""
         if not self.lookup.merge_request.change_requests:
             return []
-        reviewers = self.discussable.ask(merge_request_discussions_api.list_reviewers)
-        return [each.user.username for each in reviewers if each.state == "requested_changes"]
+        return [each.username for each in self.view.reviewers if self.reviews.get(each.id) == "requested_changes"]
+
+    @cached_property
+    def reviews(self) -> dict[int, str]:
+        """Return the result of each reviewer's review, by the reviewer's id."""
+        return reviewer_states(self.discussable, self.view.reviewers)
 
     @property
     def own_review(self) -> OwnReview:

@@ -69,6 +69,8 @@ def overview_page(
         "participants": discussable.ask(merge_request_editing_api.PLANNING.list_participants, {"per_page": 50}),
         "closes": _closed_issues(merge_request),
         "approvals": approvals,
+        "reviews": merge_request.reviews,
+        "may_request_review": merge_request.may_edit and view.state == "opened",
         "approval_rules": (
             discussable.ask(approval_settings_api.get_approval_state).rules if approvals.has_approval_rules else []
         ),

@@ -6,6 +6,7 @@ from typing import Any
 from ingot.core.errors import Denied
 from ingot.web.discussions.timeline import DiscussionItem, newest_system_notes, system_notes_since
 from ingot.web.form_errors import FORM_ERRORS, error_messages
+from ingot.web.merge_requests.reviewers import reviewer_states
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.sidebar.choices import sidebar_choices
 from ingot.web.sidebar.subjects import SidebarField, SidebarKind, find_sidebar_field
@@ -104,6 +105,9 @@ def _field_fragment(field: SidebarField, system_notes: Sequence[DiscussionItem] 
         "discussable": field.discussable,
         "system_notes": system_notes,
     }
+    if field.name == "reviewers":
+        context["reviews"] = reviewer_states(field.discussable, field.item.reviewers)
+        context["may_request_review"] = field.item.state == "opened"
     context["labels"] = field.labels if field.name == "labels" else []
     context["url"] = f"{field.parent.url}/-/{field.kind.discussable_kind.page}"
     return TemplateResponse("sidebar/_field_updated.html", context)
