@@ -174,7 +174,7 @@ def test_merge_on_green_pipeline_with_live_log(
     expect(traveller.page.get_by_role("heading", name="Merged", exact=True)).to_be_visible()
 
 
-def test_release(traveller: Traveller, scene: Scene) -> None:
+def test_release_with_two_files(traveller: Traveller, scene: Scene) -> None:
     traveller.open(f"/{scene.project.path}/-/releases")
     traveller.link("New release")
     traveller.field("Tag name", f"v-{traveller.variant}")
@@ -182,6 +182,21 @@ def test_release(traveller: Traveller, scene: Scene) -> None:
     traveller.button("Create release")
     traveller.sees("Release created.")
     expect(traveller.page.get_by_role("heading", name=f"Spring {traveller.variant}")).to_be_visible()
+    for name in ("tide.txt", "moon.txt"):
+        traveller.hands.press(traveller.page.locator("summary", has_text="Upload file"))
+        with traveller.page.expect_file_chooser() as chooser:
+            traveller.hands.press(traveller.page.get_by_label("File", exact=True))
+        chooser.value.set_files({"name": name, "mimeType": "text/plain", "buffer": name.encode()})
+        traveller.hands.press(traveller.page.locator("button", has_text="Upload file"))
+        expect(traveller.page.get_by_role("link", name=name, exact=True)).to_be_visible()
+        traveller.sees("Asset added.")
+    traveller.hands.press(traveller.page.locator("summary", has_text="Upload file"))
+    with traveller.page.expect_file_chooser() as chooser:
+        traveller.hands.press(traveller.page.get_by_label("File", exact=True))
+    chooser.value.set_files({"name": "moon.txt", "mimeType": "text/plain", "buffer": b"again"})
+    traveller.hands.press(traveller.page.locator("button", has_text="Upload file"))
+    expect(traveller.page.get_by_role("alert")).to_contain_text("already")
+    assert traveller.window.violations() == []
 
 
 def test_protect(traveller: Traveller, scene: Scene) -> None:

@@ -72,7 +72,9 @@ def test_ssh_signature(
     tag = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={tmp_path / 'key'}", "-c", f"user.email={person.email}")
     _run("git", *tag, "-c", "user.name=Ada", "tag", "-s", "-m", "Signed tag", "v1", cwd=tmp_path)
     _run("git", "push", "-q", signer._push_to, "v1", cwd=tmp_path)
-    signers = {f"commit/{first}": "committer", "commits/master": "committer", "tags": "tagger", "tags/v1": "tagger"}
+    make.api.post(f"{project.url}/releases", person, tag_name="v1", description="x")
+    signers = {f"commit/{first}": "committer", "commits/master": "committer"}
+    signers |= dict.fromkeys(("tags", "tags/v1", "releases", "releases/v1"), "tagger")
     for address, signer_role in signers.items():
         page = browser.get(f"/{project.path}/-/{address}").text
         assert ("Verified" in page, "BEGIN SSH" in page) == (True, False), address

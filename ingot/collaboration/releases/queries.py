@@ -15,6 +15,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.schema import Record
+from ingot.core.db.times import Timestamp
 from ingot.core.errors import NotFound
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import Project, projects
@@ -28,6 +29,11 @@ _LATEST = {
     .limit(1)
     for order_by in ("released_at", "created_at")
 }
+_PREVIOUS = (
+    _IN_PROJECT.where(releases.c.released_at < bindparam("moment"))
+    .order_by(releases.c.released_at.desc(), releases.c.id.desc())
+    .limit(1)
+)
 _LINKS = select(release_links).where(release_links.c.release_id == bindparam("release"))
 _LINK = _LINKS.where(release_links.c.id == bindparam("link"))
 _LINK_BY_PATH = _LINKS.where(release_links.c.filepath == bindparam("filepath"))
@@ -102,6 +108,11 @@ def list_group_releases(
 def latest_release_or_none(db: Connection, project: Project, order_by: ReleaseOrder = "released_at") -> Release | None:
     """Return the latest release that is not upcoming, or None."""
     return db.first(Release, _LATEST[order_by], project=project.id, moment=db.now)
+
+
+def previous_release_or_none(db: Connection, project_id: int, moment: Timestamp) -> Release | None:
+    """Return the latest release before a moment, or None."""
+    return db.first(Release, _PREVIOUS, project=project_id, moment=moment)
 
 
 def find_latest_release(db: Connection, project: Project) -> Release:

@@ -10,7 +10,13 @@ from msgspec import UNSET, UnsetType
 from ingot.accounts.users.views import UserBrief, user_brief
 from ingot.collaboration.milestones.tables import Milestone
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
-from ingot.collaboration.releases.queries import ReleaseAuthor, authors_by_id, links_by_release, milestones_by_release
+from ingot.collaboration.releases.queries import (
+    ReleaseAuthor,
+    authors_by_id,
+    links_by_release,
+    milestones_by_release,
+    previous_release_or_none,
+)
 from ingot.collaboration.releases.tables import LinkType, ReleaseLink
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
@@ -18,11 +24,13 @@ from ingot.core.db.times import Timestamp, day_of
 from ingot.git.core.errors import MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none, tag_tip
+from ingot.git.history.tags import tag_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.code_access import project_repository
 from ingot.projects.projects.queries import projects_by_ids
 from ingot.projects.projects.tables import Project
-from ingot.repositories.commits.views import CommitView, commit_view
+from ingot.repositories.commits.signature_lists import tag_badges
+from ingot.repositories.commits.views import CommitView, SignatureView, commit_view
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.tags.tables import Release
 from ingot.repositories.trees.views import archive_name
@@ -209,3 +217,18 @@ def link_view(link: ReleaseLink, release: Release, urls: ReleaseUrls) -> Release
         external=not link.url.startswith(f"{urls.project}/"),
         link_type=link.link_type,
     )
+
+
+def previous_release_time(db: Connection, project_id: int, moment: Timestamp) -> Timestamp | None:
+    """Return when the last release before a moment was published; None if there is none."""
+    release = previous_release_or_none(db, project_id, moment)
+    return release.released_at if release else None
+
+
+def release_signatures(
+    db: Connection, repository: Repository, releases: Sequence[ReleaseView]
+) -> dict[str, SignatureView | None]:
+    """Return the signatures of the tags of releases by the name of the tag; None for tags without one."""
+    tags = {release.tag_name: tag_or_none(repository, release.tag_name) for release in releases}
+    badges = tag_badges(db, repository, [tag.oid for tag in tags.values() if tag])
+    return {name: badges.get(tag.oid) if tag else None for name, tag in tags.items()}

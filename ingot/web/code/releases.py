@@ -3,26 +3,50 @@
 from typing import Any
 from urllib.parse import quote
 
+from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.releases import api as releases_api
-from ingot.core.errors import NotFound
+from ingot.collaboration.releases.views import ReleaseView, release_signatures
+from ingot.core.api.params import Upload
+from ingot.core.db.connection import Connection
+from ingot.core.errors import Denied, Invalid, NotFound
+from ingot.projects.uploads import api as uploads_api
+from ingot.web.code.release_notes import generated_notes
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
-from ingot.web.page_routes import ExternalRedirect, LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.page_routes import (
+    ExternalRedirect,
+    LocalRedirect,
+    PageResponse,
+    PageRoutes,
+    TemplateResponse,
+    Visit,
+    text_field,
+)
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.request_auth import token_visit
 from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 _FIELDS = ("tag_name", "ref", "name", "description", "tag_message")
+_ASSET_FIELDS = ("name", "url", "link_type")
+_LINK_TYPES = {"other": "Other", "package": "Package", "image": "Image", "runbook": "Runbook"}
+_MAX_MILESTONES = 100
+_MAX_UPLOAD_BYTES = 512 * 2**20
+"""Above the usual maximum of the instance, which the endpoint of uploads applies."""
 
 
 @pages.get("/:path/-/releases", open=True)
-def show_releases(visit: Visit) -> PageResponse:
+def show_releases(visit: Visit, db: Connection) -> PageResponse:
     """List the releases, newest first."""
     parent = project_context(visit)
     listing = parent.ask(
         releases_api.list_releases, {"page": str(visit.request.query.get("page", "1")), "per_page": "10"}
     )
-    context = {"releases": listing, **_shared_context(parent)}
+    repository = parent.find(releases_api.list_releases).repository
+    context = {
+        "releases": listing,
+        **_shared_context(parent),
+        "signatures": release_signatures(db, repository, listing.items),
+    }
     return parent.page("code/releases.html", "code", context)
 
 
@@ -46,9 +70,7 @@ def show_latest(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/releases/:tag", open=True)
 def show_release(visit: Visit) -> PageResponse:
     """Show a release."""
-    parent = project_context(visit)
-    release = parent.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
-    return parent.page("code/release.html", "code", {"release": release, **_shared_context(parent)})
+    return _release_page(project_context(visit))
 
 
 @pages.get("/:path/-/releases/:tag/edit")
@@ -57,7 +79,7 @@ def show_edit(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     release = parent.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
     typed = {"tag_name": release.tag_name, "name": release.name, "description": release.description or ""}
-    return _release_form(parent, typed, new=False)
+    return _release_form(parent, typed, new=False, release=release)
 
 
 @pages.get("/:path/-/releases/:tag/downloads/:rest", open=True, slashes="rest")
@@ -75,25 +97,62 @@ def show_download(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/releases", notice="Release created.")
 def create_release(visit: Visit) -> PageResponse:
-    """Create a release, and its tag if it does not exist."""
+    """Create a release, and its tag if it does not exist; or fill in the notes of the form."""
     parent, typed = project_context(visit), {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
+    if "generate_notes" in visit.request.form:
+        return _with_notes(parent, typed)
+    params = {name: value for name, value in typed.items() if value} | _milestone_params(visit)
     try:
-        release = parent.ask(releases_api.create_release, {name: value for name, value in typed.items() if value})
+        release = parent.ask(releases_api.create_release, params)
     except REQUEST_ERRORS as error:
         return _release_form(parent, typed, error_messages(error), 422, new=True)
-    return LocalRedirect(f"{parent.url}/-/releases/{quote(release.tag_name, safe='')}")
+    return LocalRedirect(_release_url(parent, release.tag_name))
 
 
 @pages.put("/:path/-/releases/:tag", notice="Release saved.")
 def edit_release(visit: Visit) -> PageResponse:
-    """Update a release."""
+    """Update a release; or fill in the notes of the form."""
     parent, tag = project_context(visit), visit.request.path["tag"]
     typed = {name: str(visit.request.form.get(name, "")) for name in ("name", "description")}
+    release = parent.ask(releases_api.get_release, tag_name=tag)
+    if "generate_notes" in visit.request.form:
+        return _with_notes(parent, {**typed, "tag_name": tag}, release)
     try:
-        parent.ask(releases_api.edit_release, typed, tag_name=tag)
+        parent.ask(releases_api.edit_release, typed | _milestone_params(visit), tag_name=tag)
     except REQUEST_ERRORS as error:
-        return _release_form(parent, {**typed, "tag_name": tag}, error_messages(error), 422, new=False)
-    return LocalRedirect(f"{parent.url}/-/releases/{quote(tag, safe='')}")
+        return _release_form(parent, {**typed, "tag_name": tag}, error_messages(error), 422, new=False, release=release)
+    return LocalRedirect(_release_url(parent, tag))
+
+
+@pages.post("/:path/-/releases/:tag/links", notice="Asset added.", limit=_MAX_UPLOAD_BYTES)
+def create_asset(visit: Visit) -> PageResponse:
+    """Add a link to a release: to an address, or to a file that is uploaded with the form."""
+    parent, tag = project_context(visit), visit.request.path["tag"]
+    if not parent.may(releases_api.create_release_link, tag_name=tag):
+        raise Denied
+    typed = {name: text_field(visit.request.form, name).strip() for name in _ASSET_FIELDS}
+    file = visit.request.form.get("file")
+    try:
+        if isinstance(file, Upload):
+            typed |= _upload(parent, tag, file, typed["name"])
+        elif not typed["url"]:
+            raise Invalid("Select a file.")
+        params = {name: value for name, value in typed.items() if value}
+        parent.ask(releases_api.create_release_link, {"name": typed["url"], **params}, tag_name=tag)
+    except REQUEST_ERRORS as error:
+        return _release_page(parent, typed, error_messages(error), 422)
+    finally:
+        if isinstance(file, Upload):
+            file.file.close()
+    return LocalRedirect(_release_url(parent, tag))
+
+
+@pages.delete("/:path/-/releases/:tag/links/:link", notice="Asset removed.")
+def delete_asset(visit: Visit) -> PageResponse:
+    """Remove a link from a release; an uploaded file stays for the texts that reference it."""
+    parent, tag = project_context(visit), visit.request.path["tag"]
+    parent.ask(releases_api.delete_release_link, tag_name=tag, link_id=visit.request.path["link"])
+    return LocalRedirect(_release_url(parent, tag))
 
 
 @pages.delete("/:path/-/releases/:tag", notice="Release deleted.")
@@ -111,8 +170,92 @@ def _shared_context(parent: ProjectContext) -> dict[str, Any]:
     return {"html": render, "may_write": parent.may(releases_api.create_release)}
 
 
-def _release_form(
-    parent: ProjectContext, typed: dict[str, str], errors: list[str] | None = None, status: int = 200, *, new: bool
+def _release_url(parent: ProjectContext, tag: str) -> str:
+    return f"{parent.url}/-/releases/{quote(tag, safe='')}"
+
+
+def _release_page(
+    parent: ProjectContext, typed: dict[str, str] | None = None, errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    context = {"typed": typed, "errors": errors or [], "new": new, "may_write": parent.may(releases_api.create_release)}
+    release = parent.ask(releases_api.get_release, tag_name=parent.visit.request.path["tag"])
+    repository = parent.find(releases_api.list_releases).repository
+    context = {
+        "release": release,
+        "signatures": parent.visit.database.read(lambda db: release_signatures(db, repository, [release])),
+        "typed": dict.fromkeys(_ASSET_FIELDS, "") | (typed or {}),
+        "errors": errors or [],
+        "link_types": _LINK_TYPES,
+        **_shared_context(parent),
+    }
+    return parent.page("code/release.html", "code", context, status)
+
+
+def _upload(parent: ProjectContext, tag: str, file: Upload, name: str) -> dict[str, str]:
+    """Store a file of the form among the uploads of the project; return the name and the URL of its link."""
+    if not file.filename:
+        raise Invalid("Select a file.")
+    release = parent.ask(releases_api.get_release, tag_name=tag)
+    name = name or file.filename
+    if any(link.name == name for link in release.assets.links):
+        raise Invalid(name=["has already been taken"])
+    uploaded = parent.ask(uploads_api.upload_file, {"file": file})
+    return {"name": name, "url": f"{parent.project.web_url}{uploaded.url}"}
+
+
+def _milestone_params(visit: Visit) -> dict[str, list[str]]:
+    """Return the chosen milestones; nothing if the form does not offer any."""
+    if "milestones_offered" not in visit.request.form:
+        return {}
+    return {"milestone_ids": _chosen_milestones(visit)}
+
+
+def _chosen_milestones(visit: Visit) -> list[str]:
+    values = visit.request.form.get("milestone_ids")
+    return [value for value in values if isinstance(value, str) and value] if isinstance(values, list) else []
+
+
+def _with_notes(parent: ProjectContext, typed: dict[str, str], release: ReleaseView | None = None) -> TemplateResponse:
+    """Show the form again with generated notes below those that were typed."""
+    now = parent.visit.database.clock()
+    notes = generated_notes(parent, release.released_at if release else now)
+    new = release is None
+    if not notes:
+        errors = ["No merge requests were merged since the last release."]
+        return _release_form(parent, typed, errors, 422, new=new, release=release)
+    before = typed["description"].rstrip()
+    description = f"{before}\n\n{notes}" if before else notes
+    return _release_form(parent, {**typed, "description": description}, new=new, release=release)
+
+
+def _milestones(parent: ProjectContext, release: ReleaseView | None) -> list[tuple[str, str, bool]]:
+    """Return the milestones that can be chosen, those of the release first: id, title and whether it is chosen."""
+    chosen = {milestone.id: milestone.title for milestone in release.milestones} if release else {}
+    offered = dict(chosen)
+    if parent.may(milestones_api.list_project_milestones):
+        params = {"state": "active", "per_page": str(_MAX_MILESTONES)}
+        listing = parent.ask(milestones_api.list_project_milestones, params)
+        offered |= {milestone.id: milestone.title for milestone in listing.items}
+    if "milestones_offered" in parent.visit.request.form:
+        selected = set(_chosen_milestones(parent.visit))
+    else:
+        selected = {str(milestone_id) for milestone_id in chosen}
+    return [(str(milestone_id), title, str(milestone_id) in selected) for milestone_id, title in offered.items()]
+
+
+def _release_form(
+    parent: ProjectContext,
+    typed: dict[str, str],
+    errors: list[str] | None = None,
+    status: int = 200,
+    *,
+    new: bool,
+    release: ReleaseView | None = None,
+) -> TemplateResponse:
+    context = {
+        "typed": typed,
+        "errors": errors or [],
+        "new": new,
+        "milestones": _milestones(parent, release),
+        "may_write": parent.may(releases_api.create_release),
+    }
     return parent.page("code/release_form.html", "code", context, status)
