@@ -84,6 +84,7 @@ PAGE_MODULES = (
     "ingot.web.merge_requests.reviewers",
     "ingot.web.groups.home",
     "ingot.web.groups.members",
+    "ingot.web.groups.notification_settings",
     "ingot.web.groups.settings",
     "ingot.web.groups.repository_settings",
     "ingot.web.groups.push_rules",

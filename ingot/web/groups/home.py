@@ -14,6 +14,7 @@ from ingot.web.explore.calendar import contribution_calendar
 from ingot.web.explore.event_lines import activity_lines
 from ingot.web.explore.feeds import feed_address, feed_visit_at_path, group_activity_feed, is_feed_path
 from ingot.web.groups.membership import membership_status
+from ingot.web.groups.notification_settings import watch_menu_or_none
 from ingot.web.issues.group_context import GroupContext, group_context
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.texts import render_markdown
@@ -57,6 +58,7 @@ def show_group(visit: Visit, db: Connection) -> PageResponse:
         "feed": feed_address(visit, f"/{group.full_path}.atom"),
         "search": search,
         "membership": membership_status(parent, db),
+        "watch": watch_menu_or_none(parent),
         **_allowed_actions(parent),
     }
     return parent.page("groups/home.html", "home", context)

@@ -12,19 +12,12 @@ from ingot.projects.groups import api as groups_api
 from ingot.projects.projects import api as projects_api
 from ingot.web.display_zone import zone_names
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
+from ingot.web.groups.notification_settings import LEVEL_TEXTS
 from ingot.web.languages import LANGUAGES
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
 PAGE_PATH = "/profile/notifications"
-LEVEL_TEXTS = {
-    "global": "Global: use the global setting",
-    "watch": "Watch: all activity",
-    "participating": "Participating: threads you participate in",
-    "mention": "On mention: only when you are mentioned",
-    "disabled": "Disabled: no notifications",
-    "custom": "Custom: events chosen through the API",
-}
 _MAX_ROWS = 100
 
 

@@ -35,6 +35,7 @@ from ingot.web.explore.feeds import (
 )
 from ingot.web.explore.users import show_user_page, visible_user_or_none
 from ingot.web.groups.membership import membership_status
+from ingot.web.groups.notification_settings import watch_menu_or_none
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.profile.public_keys import keys_at_path
 from ingot.web.projects.badges import page_badge
@@ -107,6 +108,7 @@ def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
         "state": parent.ask(imports_api.get_import) if project.import_status in (*_IMPORTING, "failed") else None,
         "importing": project.import_status in _IMPORTING,
         "membership": membership_status(parent, db),
+        "watch": watch_menu_or_none(parent),
         "clone_urls": clone_urls(db, project),
         "may_read_code": parent.may(trees_api.list_tree),
         "code": None,
