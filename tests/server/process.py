@@ -45,13 +45,13 @@ def until(what: str, look: Callable[[], T | Literal[False] | None], seconds: flo
         time.sleep(0.01)
 
 
-def is_alive(pid: int) -> bool:
-    """Return whether a process runs; a zombie does not."""
+def is_alive(pid: int, group: int | None = None) -> bool:
+    """Return whether a process runs, in a process ``group`` if one is given; a zombie does not."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        state, _, its_group = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:3]
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return state != "Z"
+    return state != "Z" and group in (None, int(its_group))
 
 
 class Server:
@@ -67,8 +67,6 @@ class Server:
         self.url = ""
         self._log = data.parent / f"{data.name}.log"
         self._out = data.parent / f"{data.name}.out"
-        self._killed = 0
-        """Number of children that have ended; the system may give their numbers to other processes."""
 
     def prepare(self) -> None:
         """Run the first start, and stop."""
@@ -167,13 +165,14 @@ class Server:
         """Kill all of its processes at once, as a power cut would."""
         if self.process is None:
             return
+        group = self.process.pid
         try:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            os.killpg(group, signal.SIGKILL)
         except ProcessLookupError:
             pass
         self.process.wait(60)
-        until("the children's end", lambda: not any(map(is_alive, self.children()[self._killed :])))
-        self._killed = len(self.children())
+        # The numbers of children that have ended may belong to other processes now.
+        until("the children's end", lambda: not any(is_alive(pid, group) for pid in self.children()))
 
 
 def _whole(address: Path) -> str | None:
