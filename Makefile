@@ -128,7 +128,7 @@ costs: setup ## Record the statements, git processes and bytes of frequent calls
 
 soak: setup ## Run the long fault tests: 100 rounds instead of two or three
 	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -vv --durations 15 -n 2 --dist worksteal tests/faults tests/storage/test_bucket_repositories.py tests/storage/test_bucket_kills.py tests/markup/test_hostile.py tests/markup/test_lexers.py
-	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -vv tests/faults/test_stalled_database.py tests/faults/test_kill_trains.py tests/faults/test_kill_stacks.py
+	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -vv tests/faults/test_stalled_database.py tests/faults/test_kill_trains.py tests/faults/test_kill_train_runner.py tests/faults/test_kill_stacks.py
 
 fuzz: setup ## Send 100,000 random calls to all endpoints; CALLS=N, SEED=N, DATABASE=URL of an empty PostgreSQL database
 	$(BIN)/python -m tests.fuzz --calls $(or $(CALLS),100000) --seed $(or $(SEED),1) $(if $(DATABASE),--database-url $(DATABASE))

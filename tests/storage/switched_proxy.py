@@ -1,4 +1,4 @@
-"""TCP proxy on loopback that can be switched off and on, in front of an S3 server."""
+"""TCP proxy on loopback that can be switched off and on, in front of a server."""
 
 import re
 import socket
@@ -13,7 +13,8 @@ class SwitchedProxy:
     """Proxy on one port; while it is off, connections are refused or ended."""
 
     def __init__(self, port: int) -> None:
-        self._target = port
+        self.target = port
+        """Port that new connections lead to."""
         self._listener: socket.socket | None = None
         self._connections: list[socket.socket] = []
         self.requests: list[str] = []
@@ -41,7 +42,7 @@ class SwitchedProxy:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
-                server = socket.create_connection(("127.0.0.1", self._target))
+                server = socket.create_connection(("127.0.0.1", self.target))
                 self._connections += [client, server]
                 for source, target, requests in ((client, server, self.requests), (server, client, [])):
                     threading.Thread(target=_pump, args=(source, target, requests), daemon=True).start()

@@ -90,15 +90,15 @@ def flow_server(folder: Path) -> Iterator[FlowServer]:
             yield FlowServer(server)
         else:
             server.start()
-            with _gitlab_runner(FlowServer(server), folder):
+            with gitlab_runner(FlowServer(server), folder, server.url):
                 yield FlowServer(server)
     finally:
         server.kill()
 
 
 @contextmanager
-def _gitlab_runner(flow: FlowServer, folder: Path) -> Iterator[None]:
-    """Register and run a gitlab-runner."""
+def gitlab_runner(flow: FlowServer, folder: Path, url: str) -> Iterator[None]:
+    """Register and run a gitlab-runner, which reaches the server at a URL."""
     config = folder / "config.toml"
     builds = folder / "builds"
     builds.mkdir()
@@ -110,7 +110,7 @@ def _gitlab_runner(flow: FlowServer, folder: Path) -> Iterator[None]:
     else:
         made = flow.call("POST", "/runners/reset_registration_token", 201)
         token = ["--registration-token", made["token"]]
-    command = [BINARY, "register", "--non-interactive", "--config", str(config), "--url", flow.server.url]
+    command = [BINARY, "register", "--non-interactive", "--config", str(config), "--url", url]
     home = environment(HOME=str(folder))
     registered = subprocess.run(
         [*command, *token, "--executor", "shell", "--name", "flow"],
