@@ -129,6 +129,23 @@ def test_linear_histories(make: Make, instance: Instance, method: str, squash: b
         assert squash is (child["parent_ids"] == [commit["parent_ids"][0]])
 
 
+@pytest.mark.parametrize("method", ["ff", "rebase_merge"])
+def test_a_push_from_outside_restarts_linear_trains(make: Make, instance: Instance, method: str) -> None:
+    """The commits are rebased onto the pushed one, and are what is tested."""
+    trains = TrainProject(make, instance, merge_method=method)
+    offered = trains.offer_and_add("a", "b")
+    before = [car["pipeline"]["id"] for car in trains.train()]
+    pushed = commit_files(make, trains.project, {"outside": "1"})
+    trains.work()
+    assert all(car["pipeline"]["id"] > max(before) for car in trains.train())
+    tested = [trains.end(each) for each in offered]
+    assert [trains.shown(each)["state"] for each in offered] == ["merged", "merged"]
+    sent = {"ref_name": "main", "first_parent": True, "per_page": 3}
+    listed = make.api.get(f"{trains.project.url}/repository/commits", make.root, **sent).json()
+    assert [commit["id"] for commit in listed] == [tested[1], tested[0], pushed]
+    assert {len(commit["parent_ids"]) for commit in listed[:2]} == {2 if method == "rebase_merge" else 1}
+
+
 def test_the_train_rebases(make: Make, instance: Instance) -> None:
     """A merge request behind its target joins, and its status does not ask for a rebase, which would remove it."""
     trains = TrainProject(make, instance, merge_method="ff")
