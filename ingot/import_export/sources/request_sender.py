@@ -140,7 +140,7 @@ class RequestSender:
         body: bytes | None,
         sink: Callable[[int, bytes], object] | None,
     ) -> HttpResponse:
-        self._guard.check_url(url)
+        await asyncio.to_thread(self._guard.check_url, url)  # Reads the rules that are in force.
         origin = _origin(url)
         sent = list(headers.items())
         if origin == self._origin:
@@ -189,7 +189,8 @@ class RequestSender:
                 await self._idle.pop(index).connection.close()
             elif self._idle[index].origin == origin:
                 return self._idle.pop(index)
-        return _Connection(origin, now + CONNECTION_SECONDS, await PinnedConnection.open(self._guard.pin(url)))
+        pinned = await asyncio.to_thread(self._guard.pin, url)
+        return _Connection(origin, now + CONNECTION_SECONDS, await PinnedConnection.open(pinned))
 
 
 def _origin(url: str) -> tuple[str, str, int]:

@@ -10,7 +10,7 @@ from tests.web.browser import Browser
 _BRANCH = {"branch": "topic", "ref": "master"}
 
 
-def test_how_jobs_get_the_repository(api: Api, make: Make) -> None:
+def test_jobs_get_the_repository_by_its_git_strategy(api: Api, make: Make) -> None:
     fetched = []
     for strategy, depth in (("fetch", 5), ("clone", 0)):
         project = ci_project(make, {"test": {"script": ["make"]}})
