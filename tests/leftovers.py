@@ -2,6 +2,7 @@
 
 from sqlalchemy import ColumnElement, Table, delete, select
 
+from ingot.accounts.instance.tables import broadcast_messages
 from ingot.ci.job_records.queries import jobs_by_ids
 from ingot.ci.job_records.tables import ci_queue
 from ingot.ci.pipelines.service import cancel_job
@@ -11,14 +12,16 @@ from ingot.ci.runners.tables import runners
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.tables import jobs
+from ingot.notifications.tables import notification_settings
 from ingot.webhooks.queries import SYSTEM
 from ingot.webhooks.tables import hooks
 
 
 def remove_leftovers(database: Database) -> None:
-    """Cancel pending CI jobs, and delete all runners, system hooks and queued background jobs.
+    """Cancel pending CI jobs, and delete all runners, system hooks, broadcast messages and queued background jobs.
 
-    The next file that runs the queue would otherwise run the background jobs of all files before it.
+    The next file that runs the queue would otherwise run the background jobs of all files before it. Every page shows
+    the broadcast messages, and who watches everything makes each change look for its recipients.
     """
     if database.read(_has_leftovers):
         database.write(_remove)
@@ -30,7 +33,8 @@ def _ids(db: Connection, table: Table, condition: ColumnElement[bool] | None = N
 
 
 def _has_leftovers(db: Connection) -> bool:
-    return bool(_ids(db, ci_queue) or _ids(db, runners) or _ids(db, hooks, SYSTEM) or _ids(db, jobs))
+    left = (_ids(db, table) for table in (ci_queue, runners, jobs, broadcast_messages, notification_settings))
+    return bool(_ids(db, hooks, SYSTEM) or any(left))
 
 
 def _remove(db: Connection) -> None:
@@ -43,4 +47,5 @@ def _remove(db: Connection) -> None:
             delete_runner(db, runner)
     for hook_id in _ids(db, hooks, SYSTEM):
         db.delete(hooks, hook_id)
-    db.run(delete(jobs))
+    for table in (jobs, broadcast_messages, notification_settings):
+        db.run(delete(table))

@@ -13,6 +13,7 @@ import builtins
 import gc
 import sys
 import threading
+from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from time import thread_time
@@ -88,6 +89,8 @@ class TransactionRecorder:
         self.report: Callable[[str], object] = self._add
         self._findings: set[str] = set()
         self._current = _CurrentTransaction()
+        self.browser_loop: AbstractEventLoop | None = None
+        """Event loop of Playwright, in whose thread tests run background jobs; it serves no requests."""
 
     def install(self) -> None:
         """Observe the transactions of all databases from now on."""
@@ -110,7 +113,8 @@ class TransactionRecorder:
             return import_module(name, *arguments, **options)
 
         def observed_read(database: Database, work: Callable[[Connection], Any], **options: Any) -> Any:
-            if on_event_loop() and not _moves_to_thread() and not work_name(work).startswith("tests."):
+            delays = on_event_loop() and get_running_loop() is not self.browser_loop and not _moves_to_thread()
+            if delays and not work_name(work).startswith("tests."):
                 self.report(f"{work_name(work)} reads on an event loop")
             return read(database, work, **options)
 

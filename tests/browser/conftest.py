@@ -1,5 +1,6 @@
 """Fixtures for a real browser; every console error fails the test."""
 
+import asyncio
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.client import Make, User
 from tests.conftest import Instance
 from tests.sample_data.records import SampleData, open_sample_data
 from tests.sample_data.texts import SampleTexts
+from tests.transactions import RECORDER
 from tests.web.browser import Browser
 
 PASSWORD = "correct horse battery"
@@ -49,6 +51,7 @@ def chromium() -> Iterator[Chromium]:
     if path is None:
         pytest.skip("NO BROWSER: chromium is missing; scripts/browser installs it where it may")
     with sync_playwright() as playwright:
+        RECORDER.browser_loop = asyncio.get_running_loop()
         browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
         yield browser
         browser.close()

@@ -64,7 +64,7 @@ def test_commit_pages_at_full_width(
     window.page.set_viewport_size({"width": 1440, "height": 900})
     page = window.set_session(person).open(f"/{project.path}/-/commit/{oid}")
 
-    shown = page.locator(".properties dd.mono")
+    shown = page.locator(".properties dd span.mono.wrap")
     assert (shown.inner_text(), shown.evaluate(_LINES)) == (oid, 1)
     assert {label.evaluate(_LINES) for label in page.locator(".properties dt").all()} == {1}
     heights = [badge.evaluate("each => each.getBoundingClientRect().height") for badge in page.locator(".state").all()]

@@ -292,7 +292,7 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
         ":key": named[":key"],
         ":field": "labels",
         ":topic": "limits",
-        ":token": named["invitation token"],
+        ":token": named[f"{holder} token" if "/access_tokens/" in route else "invitation token"],
         ":slug": named["wiki"] if "/wikis/" in route else "slack",
         ":discussion_id": named[f"{talk} discussion"],
         ":note_id": named[f"{talk} note"],
@@ -334,7 +334,7 @@ def _rest(samples: SampleData, route: str) -> str:
 
 def _id(samples: SampleData, route: str) -> str:
     kinds = {"/pipelines/": "pipeline", "/jobs/": "job", "/:path/-/snippets/": "snippet", "/-/snippets/": "own snippet"}
-    kinds |= {"/import/:id": "import"}
+    kinds |= {"/import/:id": "import", "/personal_access_tokens/": "personal token"}
     kinds |= {"/oauth/applications/": "own application", "/admin/applications/": "instance application"}
     kind = next((kind for start, kind in kinds.items() if start in route), None)
     return samples.named[kind] if kind else str(samples.owner.id)

@@ -191,6 +191,7 @@ def _fill_code(samples: SampleData) -> None:
     samples.named |= {"file": file, "folder": folder, "branch": branch, ":tag": tag, ":sha": first["id"]}
     samples.named |= {"commit discussion": talk["id"], "commit note": str(talk["notes"][0]["id"])}
     samples.named["pipeline"] = str(pipeline["id"])
+    samples.put(f"{here}/pipelines/{pipeline['id']}/metadata", name=plain("Nightly"))
     _fill_jobs(samples)
 
 
@@ -379,7 +380,8 @@ def _fill_settings(samples: SampleData) -> None:
         samples.post(f"{place.url}/variables", **value, description=plain("Where to"))
         samples.post(f"{place.url}/deploy_tokens", name=plain("Cranes"), username="crane", scopes=["read_repository"])
         token = {"name": plain("Robot"), "description": plain("Loads ships"), "scopes": ["api"]}
-        samples.post(f"{place.url}/access_tokens", **token, expires_at=TOKEN_EXPIRY)
+        made = samples.post(f"{place.url}/access_tokens", **token, expires_at=TOKEN_EXPIRY)
+        samples.named[f"{kind} token"] = str(made["id"])
     here = samples.project.url
     samples.post(f"{here}/deploy_keys", title=plain("Crane"), key=ed25519_line())
     samples.post(f"{here}/environments", name="sea", external_url=words.address("https://sea.example/"))
@@ -428,9 +430,10 @@ def _fill_users(samples: SampleData) -> None:
     samples.post("/user/emails", owner, email=f"{owner.username}@sea.example")
     token = {"name": plain("Crane"), "scopes": ["api"]}
     samples.post(f"/users/{owner.id}/impersonation_tokens", samples.make.root, **token, description=plain("x"))
-    samples.post(
+    made = samples.post(
         f"/users/{owner.id}/personal_access_tokens", samples.make.root, **token, description=plain("For cranes")
     )
+    samples.named["personal token"] = str(made["id"])
     vault = samples.instance.app.database.vault
     kept = UnsubscribeRequest(owner.id, "issue", int(samples.named["issue id"]))
     samples.named[":key"] = unsubscribe_key(vault, kept)

@@ -42,6 +42,14 @@ EMPTY_TABLES = {
 NEVER_FORWARD = {"import_entities.parent_id": "The entity of a group is stored before those of its content."}
 
 
+def _leave_audit_events(make: Make, instance: Instance) -> None:
+    """Change something with a personal access token."""
+    sent = {"name": "Audited", "scopes": ["api"]}
+    token = make.api.post(f"/users/{make.root.id}/personal_access_tokens", make.root, **sent).json()["token"]
+    assert make.api.put("/user/status", make.root.with_token(token), message="Busy").status_code == 200
+    instance.app.audit_log.write_pending()
+
+
 @pytest.fixture
 def filled(
     instance: Instance,
@@ -56,6 +64,7 @@ def filled(
     with open_sample_data(instance, make, SampleTexts(hostile=False)) as samples:
         fill_rare_tables(samples, lfs, receiver)
         TrainProject(make, instance).offer_and_add("a")
+        _leave_audit_events(make, instance)
         leave_rewritten_commits(make)
         site_project(make, instance).deploy()
         with changed_settings(make, unique_ips_limit_enabled=True):

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import UNSET
 
 from ingot.core.access.levels import Level
+from ingot.core.api.params import path_number
 from ingot.projects.access_tokens import api as access_tokens_api
 from ingot.projects.access_tokens.service import RESOURCE_SCOPES
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
@@ -79,7 +80,7 @@ def _show_secret(
 
 def _activity_page(parent: ProjectOrGroupContext) -> PageResponse:
     """List the calls made with one token."""
-    number = parent.visit.request.path["token"]
+    number = path_number(parent.visit.request.path, "token")
     events = access_tokens_api.list_access_token_audit_events
     listing = parent.ask(events, page_params(parent.visit), token_id=number)
     context = {"name": "", "listing": listing}

@@ -67,3 +67,4 @@ def test_nine_of_ten_merge_and_each_tip_is_green(tmp_path_factory: Any, size: in
             WAIT_SECONDS,
         )
         check_train(flow, url, start, offered, size)
+        assert len(flow.call("GET", f"{url}/merge_trains", 200, scope="complete")) == 9
