@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from tests.client import Api, Make
-from tests.factories import Project, make_group, make_project
+from tests.factories import Project, changed_settings, make_group, make_project
 from tests.packages.client import PackageClient, basic, deploy_token
 from tests.roles import UsersByRole, project_with
 
@@ -78,3 +78,11 @@ def test_packages_of_the_instance_have_the_path_of_their_project(
     assert send("GET", f"/packages/maven/{path}", roles.guest).status_code == 404
     assert send("GET", f"/packages/maven/{path}", roles.stranger).status_code == 404
     assert send("GET", f"/packages/maven/{path}", None).status_code == 401
+
+
+def test_the_size_of_files_is_limited(make: Make, send: PackageClient, roles: UsersByRole, project: Project) -> None:
+    url = f"{project.url}/packages/maven/org/tool/1.0/tool-1.0.jar"
+    with changed_settings(make, maven_max_file_size=len(JAR) - 1):
+        assert send("PUT", url, roles.developer, content=JAR).status_code == 413
+    with changed_settings(make, maven_max_file_size=len(JAR)):
+        assert send("PUT", url, roles.developer, content=JAR).status_code == 200

@@ -12,7 +12,7 @@ import pytest
 from tests.ci.job_tokens.test_job_tokens import RunningJob
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import Project, make_group, make_project
+from tests.factories import Project, changed_settings, make_group, make_project
 from tests.packages.client import PackageClient, basic, deploy_token
 from tests.roles import UsersByRole, project_with
 
@@ -158,3 +158,14 @@ def test_groups_list_packages_within_reach_of_a_job_token(
     assert readable() == [200, 404]
     api.request("PATCH", f"{other.url}/job_token_scope", roles.owner, json={"enabled": False})
     assert readable() == [200, 200]
+
+
+def test_the_size_of_files_is_limited(
+    make: Make, send: PackageClient, roles: UsersByRole, project: Project, tmp_path: Path
+) -> None:
+    path = wheel(tmp_path, "tool", "1.0")
+    size = path.stat().st_size
+    with changed_settings(make, pypi_max_file_size=size - 1):
+        assert upload(send, roles.developer, project, path).status_code == 413
+    with changed_settings(make, pypi_max_file_size=size):
+        assert upload(send, roles.developer, project, path).status_code == 201

@@ -201,6 +201,27 @@ def test_suggestions_become_commits(api: Api, make: Make, sample: ReviewSample) 
     assert api.put("/suggestions/batch_apply", sample.reviewer, ids=[]).status_code == 400
 
 
+def test_the_project_words_the_commits_of_suggestions(api: Api, make: Make, sample: ReviewSample) -> None:
+    merge_request = _open(make, sample)
+    template = {"suggestion_commit_message": "Take %{suggestions_count} into %{branch_name} of %{project_path}"}
+    assert api.put(sample.project.url, sample.owner, **template).status_code == 200
+    try:
+        begun = api.post(
+            f"{merge_request['url']}/discussions",
+            sample.reader,
+            body="```suggestion\nline 3\n```",
+            position=_position(merge_request, new_line=3),
+        ).json()
+        suggestion = begun["notes"][0]["suggestions"][0]["id"]
+        applied = api.put(f"/suggestions/{suggestion}/apply", sample.reviewer)
+        assert applied.status_code == 200, applied.text
+    finally:
+        api.put(sample.project.url, sample.owner, suggestion_commit_message=None)
+    branch = merge_request["source_branch"]
+    head = api.get(f"{sample.project.url}/repository/commits/{branch}", sample.owner).json()
+    assert head["title"] == f"Take 1 into {branch} of {sample.project.path.rpartition('/')[2]}"
+
+
 def test_suggestions_that_cannot_be_applied(api: Api, make: Make, sample: ReviewSample) -> None:
     merge_request = _open(make, sample)
     url, branch = f"{merge_request['url']}/discussions", merge_request["source_branch"]
