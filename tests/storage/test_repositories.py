@@ -18,9 +18,11 @@ from ingot.projects.projects.tables import project_wikis, projects
 from ingot.repositories.ref_changes.moves import lock_repository, unlock_repository
 from ingot.repositories.storage_moves import mover
 from ingot.server.jobs import job_worker
+from ingot.web.projects.option_fields import PROJECT_LABELS
 from tests.factories import Project, make_project
 from tests.second_instance import SecondInstance, serving
 from tests.server.process import ingot
+from tests.web.browser import Browser
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +167,17 @@ def test_moves_by_the_api(disks: SecondInstance, tmp_path: Path) -> None:
     assert (copies[digits], "fast" in copies.values()) == ("default", False)
     unknown = api.put(project.url, root, repository_storage="slow")
     assert unknown.json() == {"message": {"repository_storage": ["is not included in the list"]}}
-    assert api.put(project.url, root, repository_storage="fast").status_code == 200
+    with Browser(disks.url) as browser:
+        assert browser.sign_in("root", disks.make.root.password).status_code == 302
+        before = api.get(project.url, root).json()
+        typed = {f"options[{name}]": "1" if before[name] is True else before[name] for name in PROJECT_LABELS}
+        typed |= {"authenticity_token": browser.token(), "_method": "put", "part": "options"}
+        typed["options[repository_storage]"] = "fast"
+        sent = {name: value for name, value in typed.items() if value}
+        assert browser.post(f"/{project.path}/-/edit", data=sent).status_code == 302
+    (recorded,) = api.get(f"{project.url}/audit_events", root).json()
+    named = {name: recorded["details"][name] for name in ("change", "from", "to")}
+    assert named == {"change": "repository_storage", "from": "default", "to": "fast"}
     _work(disks)
     assert api.get(project.url, root).json()["repository_storage"] == "fast"
     assert Repository(_path(disks, digits)).tip("refs/heads/master") == moved.tip("refs/heads/master")

@@ -208,7 +208,11 @@ class LimitSettings(InstanceSettings, frozen=True):
         ),
     ] = False
     snippet_size_limit: Annotated[
-        Annotated[int, Meta(ge=1, le=1_048_576)], Meta(description="Largest file of a snippet, in bytes.")
+        Annotated[int, Meta(ge=1, le=1_048_576)],
+        Meta(
+            description="Largest file of a snippet, in bytes, for all users; snippets are rows of the database and not "
+            "repositories, so that 1,048,576 is the upper limit."
+        ),
     ] = 1_048_576
     throttle_authenticated_files_api_enabled: Annotated[
         bool, Meta(description="API calls for files of repositories are limited for each user.")

@@ -288,9 +288,12 @@ def edit_project(call: Call, project: Project, params: EditProject) -> ProjectVi
     _check_import_url(guard_within(call.db, call.settings), params)
     ci_before = ci_values(call.db, project) if ci_settings_from_params(params) else None
     edited = service.edit_project(call.db, call.actor, project, params)
-    if call.actor.admin and params.repository_storage not in (UNSET, storage_of(project.repository_key)):
+    storage = storage_of(project.repository_key)
+    if call.actor.admin and params.repository_storage not in (UNSET, storage):
         storages = repository_store(call.settings).roots
         call.db.ports[StorageMoves].schedule(call.db, edited, params.repository_storage, storages)
+        chosen = {"repository_storage": params.repository_storage}
+        record_project_values(call, edited, {"repository_storage": storage}, chosen)
     if params.default_branch is not UNSET and params.default_branch is not None:
         edited = service.set_default_branch(call.db, edited, repository_store(call.settings), params.default_branch)
     record_project_changes(call, project, edited)

@@ -298,7 +298,16 @@ class EditProject(ProjectAttributes, kw_only=True):
     """Changes of a project; at least one is required."""
 
     refuses_unknown: ClassVar[bool] = True
-    repository_storage: str | UnsetType = UNSET
+    repository_storage: (
+        Annotated[
+            str,
+            effect(
+                "Storage of the repository, set by administrators; users cannot push at times while it is moved.",
+                "that of the instance",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     name: str | UnsetType = UNSET
     path: str | UnsetType = UNSET
     import_url: str | UnsetType | None = UNSET

@@ -16,7 +16,7 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse,
 from ingot.web.projects.forms import FormsState, form_values
 
 PART = "options"
-FOR_ADMINISTRATORS = frozenset({"max_artifacts_size"})
+FOR_ADMINISTRATORS = frozenset({"max_artifacts_size", "repository_storage"})
 GROUP_LABELS = {
     "subgroup_creation_level": "Roles allowed to create subgroups",
     "default_branch_protection": "Protection of default branches",
@@ -48,6 +48,7 @@ PROJECT_LABELS = {
     "suggestion_commit_message": "Message of commits that apply suggestions",
     "ci_separated_caches": "Separate caches of protected branches",
     "max_artifacts_size": "Largest artifact archive in megabytes",
+    "repository_storage": "Storage of the repository",
 }
 CHOICES = {
     "disabled": "Disabled",
@@ -87,9 +88,13 @@ def group_fields(*, admin: bool) -> tuple[OptionField, ...]:
 
 
 @lru_cache(16)
-def project_fields(*, admin: bool) -> tuple[OptionField, ...]:
-    """Return the fields of projects; some are for administrators."""
-    return _fields(PROJECT_LABELS, admin, *_PROJECT_STRUCTS)
+def project_fields(*, admin: bool, storages: tuple[str, ...] = ()) -> tuple[OptionField, ...]:
+    """Return the fields of projects; some are for administrators, who choose one of the storages of repositories."""
+    choices = {name: name for name in storages}
+    return tuple(
+        field._replace(kind="select", choices=choices) if field.name == "repository_storage" else field
+        for field in _fields(PROJECT_LABELS, admin, *_PROJECT_STRUCTS)
+    )
 
 
 @lru_cache(1)
@@ -106,7 +111,7 @@ def group_effects() -> dict[str, tuple[str, str]]:
 
 @lru_cache(16)
 def declared_effects(struct: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:
-    """Return the effect and the default of each attribute of a struct, from its declaration."""
+    """Return the effect and the default of each optional attribute of a struct, from its declaration."""
     hints = get_type_hints(struct, include_extras=True)
     return {
         field.name: (
@@ -114,6 +119,7 @@ def declared_effects(struct: type[msgspec.Struct]) -> dict[str, tuple[str, str]]
             _shown_default(default_of(field, hints[field.name])),
         )
         for field in msgspec.structs.fields(struct)
+        if not field.required
     }
 
 

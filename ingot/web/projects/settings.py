@@ -15,7 +15,7 @@ from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.forms import FormsState, form_values, submit_form
 from ingot.web.projects.general_settings import FormParts, submitted_part
 from ingot.web.projects.namespaces import find_typed_namespace, namespace_options
-from ingot.web.projects.option_fields import PART, project_effects, project_fields, save_options
+from ingot.web.projects.option_fields import PART, OptionField, project_effects, project_fields, save_options
 
 pages = PageRoutes()
 FEATURES = {
@@ -49,6 +49,7 @@ TEXTS = {
     "merge_requests_template": "Description of new merge requests",
     "issues_template": "Description of new issues",
 }
+LONG_TEXTS = {"merge_requests_template", "issues_template"}
 NUMBERS = {
     "merge_trains_parallel_pipelines": ("Merge train pipelines at the same time", 100),
     "merge_trains_batch_size": ("Merge requests tested by one pipeline of a merge train", 20),
@@ -98,7 +99,7 @@ def change_settings(visit: Visit) -> PageResponse:
     parent = find_project_settings(visit)
     if visit.request.form.get("part") == PART:
         save, shown = partial(parent.ask, projects_api.edit_project), partial(_settings_page, parent)
-        fields = project_fields(admin=visit.viewer.actor.admin)
+        fields = _option_fields(visit)
         return save_options(visit, fields, parent.project, save, shown, f"{parent.url}/-/edit")
     part, typed = submitted_part(visit, _FORM_PARTS)
     params = {name: value for name, value in typed.items() if value != "" or name != "repository_access_level"}
@@ -167,6 +168,11 @@ def _submit_action(parent: ProjectContext, endpoint: Callable[..., object], form
     return submit_form(form, {}, lambda: parent.ask(endpoint), partial(_settings_page, parent), f"{parent.url}/-/edit")
 
 
+def _option_fields(visit: Visit) -> tuple[OptionField, ...]:
+    storages = tuple(projects_api.repository_store(visit.settings).roots)
+    return project_fields(admin=visit.viewer.actor.admin, storages=storages)
+
+
 def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
     options = namespace_options(parent.visit)
     context: dict[str, Any] = {
@@ -174,10 +180,11 @@ def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateRespons
         "forms": forms,
         "effects": project_effects(),
         "features": FEATURES,
-        "option_fields": project_fields(admin=parent.visit.viewer.actor.admin),
+        "option_fields": _option_fields(parent.visit),
         "repository": REPOSITORY,
         "merging": MERGING,
         "texts": TEXTS,
+        "long_texts": LONG_TEXTS,
         "numbers": NUMBERS,
         "methods": METHODS,
         "squashing": SQUASHING,
