@@ -9,7 +9,8 @@ import pytest
 from ingot.accounts.instance.tables import instance_settings
 from ingot.accounts.two_factor.queries import is_second_factor_due
 from ingot.accounts.users.queries import find_user
-from ingot.web.admin.settings import FIELDS, TOPICS, setting_effects
+from ingot.web.admin.settings import AFFECTED, FIELDS, TOPICS, setting_effects
+from ingot.web.languages import load_catalogue
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import day, make_project
@@ -159,6 +160,15 @@ def test_every_effective_setting_is_on_a_page() -> None:
     effective = {name for name, (effect, _) in setting_effects().items() if effect}
     shown = [name for fields in FIELDS.values() for name in fields]
     assert sorted(shown) == sorted(effective - NOT_ON_PAGES)
+
+
+def test_every_topic_names_who_is_affected(browser: Browser, make: Make) -> None:
+    german = load_catalogue("de")
+    assert AFFECTED.keys() == FIELDS.keys()
+    assert browser.sign_in("root", make.root.password).status_code == 302
+    for topic, title in TOPICS.items():
+        assert AFFECTED[title] in browser.get(f"/admin/application_settings/{topic}").text
+        assert AFFECTED[title] in german
 
 
 @pytest.mark.parametrize("topic", TOPICS)

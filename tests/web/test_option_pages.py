@@ -13,6 +13,7 @@ from ingot.projects.groups.params import EditGroup
 from ingot.projects.namespaces.group_options import GroupOptions
 from ingot.projects.projects.options import ProjectCiOptions, ProjectOptions
 from ingot.projects.projects.params import EditProject
+from ingot.repositories.mirrors.params import CreateMirror
 from ingot.sites.project_pages.params import EditPages
 from ingot.web.languages import load_catalogue
 from ingot.web.projects.option_fields import GROUP_LABELS, PROJECT_LABELS, declared_effects
@@ -75,6 +76,24 @@ FIELDS: dict[str, dict[tuple[str, str], str]] = {
     },
 }
 """Fields by the page and the form that offers them."""
+AFFECTED: dict[str, dict[str, str]] = {
+    "project": {
+        "These settings affect everyone who can see the project.": "/-/edit",
+        "These settings affect everyone who creates, reviews or merges merge requests of the project.": "/-/edit",
+        "These settings affect all members and visitors of the project.": "/-/edit",
+        "These settings affect all pipelines of the project and everyone who starts them.": "/-/settings/ci_cd",
+        "These settings affect everyone who approves or merges merge requests of the project.": (
+            "/-/settings/approval_rules"
+        ),
+        "These settings affect everyone who visits the site.": "/-/pages",
+    },
+    "group": {
+        "These settings affect all members of the group and everyone who can see it.": "/-/edit",
+        "These settings affect the projects of the group and its subgroups, and all their members.": "/-/edit",
+        "These settings affect all members of the group, its subgroups and projects.": "/-/edit",
+    },
+}
+"""Sentences on who is affected by the settings of a form, and their pages."""
 OTHER_NAMES = {
     "issues_enabled": "issues_access_level",
     "merge_requests_enabled": "merge_requests_access_level",
@@ -132,6 +151,37 @@ def test_fields_have_a_meaning_and_a_default(instance: Instance, make: Make, kin
             assert effect in pages[page], name
             assert default, name
             assert effect in german, name
+
+
+@pytest.mark.parametrize("kind", AFFECTED)
+def test_pages_name_who_is_affected(instance: Instance, make: Make, kind: str) -> None:
+    made: Any = make_project(make) if kind == "project" else make_group(make)
+    start, german = f"/{made.path}" if kind == "project" else f"/groups/{made.path}", load_catalogue("de")
+    with Browser(instance.url) as browser:
+        assert browser.sign_in("root", make.root.password).status_code == 302
+        for sentence, page in AFFECTED[kind].items():
+            assert sentence in browser.get(f"{start}{page}").text, sentence
+            assert sentence in german
+
+
+def test_long_texts_have_several_lines(instance: Instance, make: Make) -> None:
+    with Browser(instance.url) as browser:
+        assert browser.sign_in("root", make.root.password).status_code == 302
+        page = browser.get(f"/{make_project(make).path}/-/edit").text
+    for name, element in (("issue_branch_template", "input"), ("issues_template", "textarea")):
+        assert f'<{element} id="merging_{name}"' in page, name
+
+
+def test_options_of_push_mirrors_have_a_meaning_and_a_default(instance: Instance, make: Make) -> None:
+    effects, german = declared_effects(CreateMirror), load_catalogue("de")
+    with Browser(instance.url) as browser:
+        assert browser.sign_in("root", make.root.password).status_code == 302
+        page = browser.get(f"/{make_project(make).path}/-/settings/mirrors").text
+    for name in ("only_protected_branches", "keep_divergent_refs"):
+        effect, default = effects[name]
+        assert (effect in german, default) == (True, "off")
+        shown = page.partition(f'id="mirror_{name}_hint"')[2].partition("</p>")[0]
+        assert effect in shown and shown.endswith("off"), name
 
 
 @pytest.mark.parametrize("kind", DECLARED)

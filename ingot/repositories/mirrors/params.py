@@ -1,8 +1,8 @@
 """Request parameters of push mirrors."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from ingot.core.api.params import Params
 
@@ -14,8 +14,12 @@ class CreateMirror(Params):
 
     url: str
     enabled: bool = False
-    only_protected_branches: bool = False
-    keep_divergent_refs: bool = False
+    only_protected_branches: Annotated[
+        bool, Meta(description="Users of the mirror get the protected branches of the project only, and no tags.")
+    ] = False
+    keep_divergent_refs: Annotated[
+        bool, Meta(description="Branches to which users of the mirror have pushed there are not overwritten.")
+    ] = False
     auth_method: MirrorAuthMethod | None = None
 
 

@@ -168,6 +168,35 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     **LIMIT_FIELDS,
 }
 """Settings by topic, each with its label and kind of input; a test checks that every effective one is here."""
+AFFECTED = {
+    "Sign-in and sign-up": "These settings affect everyone who signs in or signs up, unless a sentence names others.",
+    "Passwords": "These settings affect all users who sign in with a password, also administrators.",
+    "Tokens and keys": "These settings affect everyone who creates access tokens or uses SSH keys.",
+    "Accounts": "These settings affect all users, unless a sentence names others.",
+    "Runners": "These settings affect everyone who adds runners, and the runners that are added.",
+    "Help": "These settings affect everyone who opens the help page.",
+    "Defaults": (
+        "These settings affect everyone; those about new users, groups and projects leave existing ones as they are."
+    ),
+    "Limits": "These settings affect everyone, also administrators, unless a sentence names others.",
+    "Projects and searches": (
+        "These settings affect all projects and groups and everyone who uses them, unless a sentence names others."
+    ),
+    "CI and packages": (
+        "These settings affect the pipelines and packages of all projects, and everyone who starts or uploads them."
+    ),
+    "Rate limits": "These settings affect all clients; those with a user are counted by user, others by address.",
+    "Request limits": (
+        "These settings affect everyone who sends such requests, in the browser or with programs, except for the "
+        "users on the lists below."
+    ),
+    "Outgoing requests": (
+        "These settings affect the webhooks, integrations, mirrors and imports of all projects, and system hooks."
+    ),
+    "Sizes": "These settings affect everyone, also administrators.",
+    "Static sites": "These settings affect the maintainers and visitors of all sites.",
+}
+"""Who is affected by the settings of each topic."""
 _ANY_KEY = (("0", "Allowed"), ("-1", "Forbidden"))
 _CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
     "choice": tuple((level, level.capitalize()) for level in ("private", "internal", "public")),
@@ -291,6 +320,7 @@ def _settings_form(
         "topics": TOPICS,
         "topic": topic,
         "fields": FIELDS[TOPICS[topic]],
+        "affected": AFFECTED[TOPICS[topic]],
         "effects": setting_effects(),
         "typed": typed,
         "choices": _CHOICES,

@@ -8,13 +8,14 @@ from ingot.core.errors import Invalid
 from ingot.core.outgoing.ssh_urls import is_ssh_url
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.mirrors import api as mirrors_api
+from ingot.repositories.mirrors.params import CreateMirror
 from ingot.repositories.mirrors.views import RemoteMirrorView
 from ingot.repositories.pull_mirrors import api as pull_mirrors_api
 from ingot.repositories.pull_mirrors.views import PullMirrorView
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, submit_form
-from ingot.web.projects.option_fields import project_effects
+from ingot.web.projects.option_fields import declared_effects, project_effects
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
@@ -116,6 +117,7 @@ def _page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
         "section": "settings/mirrors",
         "forms": forms,
         "flags": _FLAGS,
+        "flag_effects": declared_effects(CreateMirror),
         "statuses": STATUSES,
         "mirrors": mirrors,
         "public_keys": _public_keys(parent, mirrors),
