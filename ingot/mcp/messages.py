@@ -24,6 +24,7 @@ class McpParams(Params):
 class Message(msgspec.Struct, frozen=True):
     """A request, or a notification if it has no id; a response has no method."""
 
+    jsonrpc: Any = None
     method: str = ""
     id: str | int | None = None
     params: dict[str, Any] = {}

@@ -20,6 +20,7 @@ from ingot.mcp.resources import TEMPLATES, match_resource, project_resource
 from ingot.mcp.results import result_of, text_result
 from ingot.mcp.tools import TOOLS, Tool, describe, endpoint_of, is_available, schema_of
 
+_INVALID_REQUEST = -32600
 _METHOD_NOT_FOUND = -32601
 _INVALID_PARAMS = -32602
 _INTERNAL_ERROR = -32603
@@ -33,6 +34,17 @@ class ProtocolError(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+def _whole_list(list_all: Callable[[], dict[str, Any]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return a method that lists everything at once, so that no cursor is valid."""
+
+    def run(params: dict[str, Any]) -> dict[str, Any]:
+        if params.get("cursor") is not None:
+            raise ProtocolError(_INVALID_PARAMS, f"Invalid cursor: {params['cursor']}")
+        return list_all()
+
+    return run
 
 
 def _tool_actor(actor: Actor) -> Actor:
@@ -53,17 +65,20 @@ class McpService:
         self._methods: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
             "initialize": self._initialize,
             "ping": lambda _: {},
-            "tools/list": self._list_tools,
+            "tools/list": _whole_list(self._list_tools),
             "tools/call": self._call_tool,
-            "resources/list": self._list_resources,
-            "resources/templates/list": self._list_templates,
+            "resources/list": _whole_list(self._list_resources),
+            "resources/templates/list": _whole_list(self._list_templates),
             "resources/read": self._read_resource,
-            "prompts/list": self._list_prompts,
+            "prompts/list": _whole_list(self._list_prompts),
             "prompts/get": self._get_prompt,
         }
 
     def answer(self, message: Message) -> dict[str, Any] | None:
         """Return the response to a message; None for notifications and responses."""
+        if message.jsonrpc != "2.0":
+            error = {"code": _INVALID_REQUEST, "message": 'Invalid request: "jsonrpc" must be "2.0"'}
+            return {"jsonrpc": "2.0", "id": message.id, "error": error}
         if message.id is None or not message.method:
             return None
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": message.id}
@@ -84,7 +99,7 @@ class McpService:
             "instructions": _INSTRUCTIONS,
         }
 
-    def _list_tools(self, _: dict[str, Any]) -> dict[str, Any]:
+    def _list_tools(self) -> dict[str, Any]:
         return {"tools": [describe(self._client.table, tool) for tool in TOOLS.values() if self._has(tool)]}
 
     def _has(self, tool: Tool) -> bool:
@@ -107,7 +122,7 @@ class McpService:
             return text_result(f"{word} arguments: {', '.join(sorted(names))}", is_error=True)
         return self._run(tool, arguments)
 
-    def _list_resources(self, _: dict[str, Any]) -> dict[str, Any]:
+    def _list_resources(self) -> dict[str, Any]:
         """List the projects that the user is a member of, those with the newest activity first."""
         tool = TOOLS["list_projects"]
         if not self._has(tool):
@@ -117,7 +132,7 @@ class McpService:
             raise ProtocolError(_INTERNAL_ERROR, result["content"][0]["text"])
         return {"resources": [project_resource(project) for project in result["structuredContent"]["items"]]}
 
-    def _list_templates(self, _: dict[str, Any]) -> dict[str, Any]:
+    def _list_templates(self) -> dict[str, Any]:
         return {"resourceTemplates": [each.description for each in TEMPLATES if self._has(TOOLS[each.tool])]}
 
     def _read_resource(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +147,7 @@ class McpService:
             raise ProtocolError(_RESOURCE_NOT_FOUND, f"Resource not found: {text}")
         return {"contents": [{"uri": uri, "mimeType": template.media_type, "text": text}]}
 
-    def _list_prompts(self, _: dict[str, Any]) -> dict[str, Any]:
+    def _list_prompts(self) -> dict[str, Any]:
         return {"prompts": [prompt.description for prompt in PROMPTS.values() if self._has(TOOLS[prompt.tool])]}
 
     def _get_prompt(self, params: dict[str, Any]) -> dict[str, Any]:

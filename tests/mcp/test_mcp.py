@@ -44,6 +44,13 @@ def test_malformed_messages_are_refused(agent: Agent) -> None:
         b"[" * 99_999,
     ):
         assert agent.post(content).status_code == 400, content[:40]
+    for version in ({}, {"jsonrpc": "1.0"}, {"jsonrpc": 2.0}):
+        answer = agent.post({"id": 7, "method": "ping", **version}).json()
+        assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", 7, -32600)
+    for listing in ("tools", "resources", "resources/templates", "prompts"):
+        for cursor in ("next", "", 1):
+            assert agent.ask(f"{listing}/list", cursor=cursor)["error"]["code"] == -32602, listing
+        assert "result" in agent.ask(f"{listing}/list", cursor=None)
     assert agent.post([{"id": 1, "method": "ping"}] * 21).status_code == 400
     assert agent.post(b"", method="GET").status_code == 405
     assert agent.post(b"", method="DELETE").status_code == 405
