@@ -1,12 +1,12 @@
 """Dashboard for Grafana with a panel for each declared metric; ``make dashboard`` writes it to deploy/monitoring."""
 
 import ast
+import inspect
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from ingot.core.http import metrics
+from ingot.core.http import metrics, process_metrics
 
 _SOURCE = {"type": "prometheus", "uid": "${source}"}
 _COLUMNS, _WIDTH, _HEIGHT = 2, 12, 8
@@ -25,8 +25,8 @@ class DeclaredMetric(NamedTuple):
 
 def declared_metrics() -> list[DeclaredMetric]:
     """Return the families in the order of their declarations."""
-    tree = ast.parse(Path(metrics.__file__).read_text())
-    return list(_declarations(tree))
+    trees = (ast.parse(inspect.getsource(module)) for module in (metrics, process_metrics))
+    return [metric for tree in trees for metric in _declarations(tree)]
 
 
 def _declarations(tree: ast.Module) -> Iterator[DeclaredMetric]:

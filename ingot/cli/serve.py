@@ -31,6 +31,7 @@ from ingot.cli.temporary_server import (
     serve_temporary,
     temporary_settings,
 )
+from ingot.core.http.metrics import PROCESSES
 from ingot.core.log import Log
 from ingot.core.migrations.run import is_ready
 from ingot.core.settings import InvalidSetting, Settings, url_host
@@ -130,7 +131,7 @@ def _serve(settings: Settings, arguments: argparse.Namespace) -> None:
     if ssh_listener is not None:
         (settings.run / "ssh_port").write_text(f"{settings.ssh_port}\n")
     listeners = [listener, *([] if ssh_listener is None else [ssh_listener]), *site_sockets.opened]
-    supervisor = Supervisor(children, log, listeners, [renderers, maintenance])
+    supervisor = Supervisor(children, log, listeners, [renderers, maintenance], settings.metrics / PROCESSES)
     # Whoever reads the next line may stop the server at once.
     supervisor.handle_signals()
     log(

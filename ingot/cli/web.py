@@ -13,6 +13,7 @@ from ingot.cli.options import (
     settings_from_arguments,
 )
 from ingot.cli.web_worker import build_app, serve
+from ingot.core.http.metrics import PROCESSES
 from ingot.core.log import Log
 from ingot.server.supervisor import Supervisor
 
@@ -42,6 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     fork_requests = render_requests()
     children = web_processes(app, ServerSockets(listener, None, fork_requests.control, None, sites), settings.workers)
     listeners = [listener, *sites.opened]
-    supervisor = Supervisor(children, Log(settings.log_format), listeners, [fork_requests])
+    log, processes = Log(settings.log_format), settings.metrics / PROCESSES
+    supervisor = Supervisor(children, log, listeners, [fork_requests], processes)
     supervisor.handle_signals()
     supervisor.run()

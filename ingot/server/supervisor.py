@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingot.core.http.process_metrics import list_processes
 from ingot.core.log import Log
 
 DRAIN_SECONDS = 10.0
@@ -127,8 +128,10 @@ class Supervisor:
         log: Log,
         listeners: list[socket.socket],
         fork_requests: Sequence[ForkRequests] = (),
+        process_list: Path | None = None,
     ) -> None:
         self._children = children
+        self._process_list = process_list
         self._log = log
         self._listeners = listeners
         self._fork_requests = fork_requests
@@ -191,6 +194,9 @@ class Supervisor:
             run_and_exit(lambda: child.work(self._lifeline))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
         child.pid, child.started = pid, time.monotonic()
+        if self._process_list is not None:
+            running = {each.name: each.pid for each in self._children if each.pid}
+            list_processes(self._process_list, {"supervisor": os.getpid(), **running})
         self._log("started", process=child.name, pid=pid)
 
     def _reap(self) -> None:

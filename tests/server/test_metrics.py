@@ -1,7 +1,9 @@
 """``/-/metrics``: labels from fixed sets, access by token or network, and rendering outside of the event loop."""
 
 import asyncio
+import os
 import re
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +14,11 @@ import pytest
 from ingot.core.cache import CacheRegistry, CacheStats
 from ingot.core.http import metrics
 from ingot.core.http.metrics import Metrics
+from ingot.core.http.process_metrics import list_processes
 from ingot.core.settings import Settings
 from tests.conftest import Instance
 from tests.server.in_process_server import InProcessServer, serve_in_process
-from tests.server.process import PASSWORD, TOKEN
+from tests.server.process import PASSWORD, TOKEN, serving
 from tests.web.browser import without_address
 
 SECRET = "token-of-the-scraper"
@@ -92,6 +95,30 @@ def test_scrapes_and_writes_leave_the_event_loop(tmp_path: Path, monkeypatch: py
 
     assert b'route="/version"' in asyncio.run(run())
     assert threads and all(name.startswith("metrics") for name in threads)
+
+
+def test_each_process_of_the_server_is_measured(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", "", "--workers", "2") as server:
+        text = httpx.get(f"{server.url}/-/metrics").text
+    measured = {
+        family: {
+            name: float(value) for name, value in re.findall(rf'^{family}{{process="(.*)"}} (.*)$', text, re.MULTILINE)
+        }
+        for family in ("ingot_process_cpu_seconds_total", "ingot_process_memory_bytes", "ingot_process_open_files")
+    }
+    for figures in measured.values():
+        assert set(figures) == {"supervisor", "ssh+jobs", "web-0", "web-1"} and min(figures.values()) >= 0
+    assert measured["ingot_process_cpu_seconds_total"]["supervisor"] > 0.1
+    assert measured["ingot_process_memory_bytes"]["web-0"] > 1_000_000
+    assert measured["ingot_process_open_files"]["web-0"] > 3
+
+
+def test_a_process_that_has_ended_is_left_out(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    list_processes(tmp_path / metrics.PROCESSES, {"web-0": os.getpid(), "web-1": ended.pid})
+    text = Metrics(tmp_path).render().decode()
+    assert 'ingot_process_open_files{process="web-0"}' in text and "web-1" not in text
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import msgspec
 from ingot.core.cache import CacheRegistry, CacheStats, CopiesSize, CopyStats
 from ingot.core.disk_space import DiskSpace
 from ingot.core.errors import Unavailable
+from ingot.core.http.process_metrics import process_families
 from ingot.core.jobs.statistics import QueueStats
 from ingot.core.nodes.queries import Node
 
@@ -24,6 +25,8 @@ MAX_SERIES = 5_000
 
 It bounds memory and the size of a scrape even if a label should ever contain something that clients choose.
 """
+PROCESSES = "processes"
+"""File in the folder of the metrics that lists the processes of the server."""
 DATABASE_SECONDS = 1.0
 """Time after which a scrape does without the figures of jobs and nodes, because the database does not answer."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -62,7 +65,7 @@ class DatabaseFigures(NamedTuple):
 
 
 class Metrics:
-    """Requests by route and duration, jobs of the queue, caches, reads of replicas, and free disk space."""
+    """Requests by route and duration, processes, jobs of the queue, caches, reads of replicas, and free disk space."""
 
     def __init__(
         self,
@@ -114,7 +117,7 @@ class Metrics:
         from prometheus_client.registry import Collector
 
         totals = self._all()
-        figures, disks = self._database_figures(), self._disks
+        figures, disks, folder = self._database_figures(), self._disks, self._folder
         copies = None if self._copies_size is None else self._copies_size()
 
         class Figures(Collector):
@@ -127,6 +130,8 @@ class Metrics:
                     yield from _copy_metrics(copies, totals.downloads)
                 if disks is not None:
                     yield _disk_metric(disks)
+                if folder is not None:
+                    yield from process_families(folder / PROCESSES)
                 if figures is not None:
                     yield from _job_metrics(figures.queue)
                     yield from _node_metrics(figures.nodes)
