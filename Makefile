@@ -51,6 +51,7 @@ test: setup ## Run all tests on SQLite, and those that PostgreSQL needs on it; T
 test-sqlite: setup
 	@sh scripts/browser
 	@sh scripts/openssh
+	@sh scripts/proxies
 	INGOT_TEST_DATABASE=sqlite $(PYTEST) $(or $(T),--ignore=tests/conventions)
 
 # On PostgreSQL run the tests that together execute every statement of the product, and all tests of races, locks,

@@ -6,6 +6,7 @@ import json
 import re
 import secrets
 import shutil
+import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -47,6 +48,27 @@ def _haproxy(folder: Path, port: int, upstream: str, certificate: str) -> list[s
     return ["haproxy", "-db", "-f", str(configuration)]
 
 
+def _caddy(folder: Path, port: int, upstream: str, certificate: str) -> list[str]:
+    text = (EXAMPLES / "Caddyfile").read_text().replace("127.0.0.1:8080", upstream)
+    text = text.replace(
+        "git.example.org {", f"https://localhost:{port} {{\nbind 127.0.0.1\ntls {certificate} {certificate}"
+    )
+    options = f"admin off\ngrace_period 1s\nauto_https disable_redirects\nstorage file_system {folder}/caddy"
+    configuration = folder / "Caddyfile"
+    configuration.write_text(f"{{\n{options}\n}}\n{text}")
+    return ["caddy", "run", "--adapter", "caddyfile", "--config", str(configuration)]
+
+
+def _check_transport(port: int, context: ssl.SSLContext) -> None:
+    """Negotiate HTTP/2, which git uses, too."""
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    with (
+        socket.create_connection(("127.0.0.1", port)) as connection,
+        context.wrap_socket(connection, server_hostname="localhost") as encrypted,
+    ):
+        assert encrypted.selected_alpn_protocol() == "h2"
+
+
 def _check_events(client: httpx.Client, project: int) -> None:
     """Receive an event of a page at once, although the response stays open."""
     client.post(f"/api/v4/projects/{project}/issues", json={"title": "Live"})
@@ -79,7 +101,7 @@ def _check_large_files(client: httpx.Client) -> None:
     assert answer.content == content
 
 
-PROXIES = {"nginx": _nginx, "haproxy": _haproxy}
+PROXIES = {"nginx": _nginx, "haproxy": _haproxy, "caddy": _caddy}
 
 
 @contextmanager
@@ -120,8 +142,10 @@ def test_git_and_the_api_work_behind_the_proxy(name: str, tmp_path: Path) -> Non
             assert created["http_url_to_repo"].startswith(url)
             forged = client.get("/users/sign_in", headers={"X-Forwarded-For": "203.0.113.9"})
             assert forged.status_code == 200 and "Secure" in forged.headers["set-cookie"]
+            assert forged.headers["strict-transport-security"] == "max-age=31536000"
             _check_events(client, created["id"])
             _check_large_files(client)
+        _check_transport(port, context)
         settings = environment(GIT_SSL_CAINFO=str(tmp_path / "localhost.pem"), GIT_CONFIG_GLOBAL="/dev/null", **AUTHOR)
         clone = tmp_path / "clone"
 
