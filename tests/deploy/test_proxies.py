@@ -49,14 +49,14 @@ def _haproxy(folder: Path, port: int, upstream: str, certificate: str) -> list[s
 
 
 def _caddy(folder: Path, port: int, upstream: str, certificate: str) -> list[str]:
-    text = (EXAMPLES / "Caddyfile").read_text().replace("127.0.0.1:8080", upstream)
-    text = text.replace(
-        "git.example.org {", f"https://localhost:{port} {{\nbind 127.0.0.1\ntls {certificate} {certificate}"
-    )
+    names = f"INGOT_DOMAIN=https://localhost:{port}", f"INGOT_UPSTREAM={upstream}"
+    site = "{$INGOT_DOMAIN:git.example.org} {"
+    text = (EXAMPLES / "Caddyfile").read_text()
+    text = text.replace(site, f"{site}\nbind 127.0.0.1\ntls {certificate} {certificate}")
     options = f"admin off\ngrace_period 1s\nauto_https disable_redirects\nstorage file_system {folder}/caddy"
     configuration = folder / "Caddyfile"
     configuration.write_text(f"{{\n{options}\n}}\n{text}")
-    return ["caddy", "run", "--adapter", "caddyfile", "--config", str(configuration)]
+    return ["env", *names, "caddy", "run", "--adapter", "caddyfile", "--config", str(configuration)]
 
 
 def _check_transport(port: int, context: ssl.SSLContext) -> None:
