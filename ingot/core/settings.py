@@ -190,7 +190,7 @@ class Settings:
     @property
     def run(self) -> Path:
         """Return the directory for files of this machine."""
-        return Path(self.run_dir) if self.run_dir else self.data / "run"
+        return Path(self.run_dir).absolute() if self.run_dir else self.data / "run"
 
     @property
     def node(self) -> str:
@@ -267,9 +267,10 @@ class Settings:
     def storage_directories(self) -> dict[str, Path]:
         """Return the directories of further repository storages, by name."""
         pairs = (part.strip().partition("=") for part in self.repository_storages.split(",") if part.strip())
-        directories = {name.strip(): Path(path.strip()) for name, _, path in pairs}
+        directories = {name.strip(): Path(path.strip()).absolute() for name, _, path in pairs}
         if self.storage_in_bucket:
-            directories[self.storage_in_bucket] = Path(self.repository_cache or self.data / "cache" / "repositories")
+            copies = Path(self.repository_cache or self.data / "cache" / "repositories")
+            directories[self.storage_in_bucket] = copies.absolute()
         return directories
 
     @property
@@ -340,7 +341,8 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str] | Non
 def given_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, GivenSetting]:
     """Return the settings that are given, each with its origin: a flag before a variable before the file."""
     given = {name: value for name, value in flags.items() if value is not None}
-    data = Path(given.get("data") or environment.get("INGOT_DATA") or "data")
+    # Absolute, because git runs in the directories of repositories.
+    data = Path(given.get("data") or environment.get("INGOT_DATA") or "data").absolute()
     file = data / "ingot.toml"
     file_values: dict[str, Any] = {}
     if file.is_file():
