@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from functools import partial
+from itertools import count
 from pathlib import Path
 from threading import Event, Thread
 from typing import get_args
@@ -19,10 +20,11 @@ from ingot.cli.progress import ProgressReport
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.errors import Failure, NotFound, Unavailable
+from ingot.core.errors import Conflict, Failure, NotFound, Unavailable
 from ingot.core.jobs.handlers import RetryLater
 from ingot.core.log import log_failure
 from ingot.core.settings import Settings
+from ingot.import_export.runs.destinations import is_left_by_failed_import
 from ingot.import_export.runs.documents import progress_of
 from ingot.import_export.runs.jobs import ImportRunJob
 from ingot.import_export.runs.opening import store_archive
@@ -33,6 +35,7 @@ from ingot.import_export.runs.requests import ImportRequests, ServerProject
 from ingot.import_export.runs.service import HOLD_SECONDS, cancel_run, finish_own_job, hold_run
 from ingot.import_export.tables import ImportEntity, ImportRun
 from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import existing_project, project_id_by_path_or_none
 from ingot.server.app import open_database
 
 TOKEN_VARIABLE = "INGOT_IMPORT_TOKEN"  # noqa: S105 - The name of a variable.
@@ -52,6 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--users", metavar="FILE", help="table with two columns: user of the source, username here")
     parser.add_argument("--token-file", metavar="FILE", help="file with the access token of the source")
     parser.add_argument("--token-env", metavar="NAME", default=TOKEN_VARIABLE, help=f"its variable ({TOKEN_VARIABLE})")
+    parser.add_argument(
+        "--if-exists",
+        choices=("replace", "rename", "skip"),
+        help="for archives: delete a project that has the path already, import under a free path, or do nothing",
+    )
     parser.add_argument("--plan", action="store_true", help="count what would be imported, and exit")
     parser.add_argument(
         "--progress", action="store_true", help="show the progress: without a terminal, a line every ten seconds"
@@ -89,6 +97,17 @@ def _actor(db: Connection, username: str) -> Actor:
     return actor
 
 
+def _is_taken(db: Connection, full_path: str) -> bool:
+    """Return whether a project has the path; one that a failed import has left does not count."""
+    project_id = project_id_by_path_or_none(db, full_path.lower())
+    return project_id is not None and not is_left_by_failed_import(db, existing_project(db, project_id))
+
+
+def _free_path(db: Connection, namespace: str, path: str) -> str:
+    """Return the path with the lowest number at its end that is not taken."""
+    return next(free for number in count(1) if not _is_taken(db, f"{namespace}/{(free := f'{path}-{number}')}"))
+
+
 class _ImportCommand:
     """One import with its arguments."""
 
@@ -121,10 +140,14 @@ class _ImportCommand:
     def execute(self) -> bool:
         """Import, print the report, and return whether everything was imported."""
         import_run = self._database.read(self._open_run)
-        if import_run is None:
-            import_run = self._start()
-        else:
+        if import_run is not None:
             print(f"Continuing the import of {import_run.created_at}", file=sys.stderr)
+        elif self._is_file:
+            import_run = self._start_archive()
+        else:
+            import_run = self._start()
+        if import_run is None:
+            return True
         if self._database.write(partial(hold_run, run_id=import_run.id)):
             self._import(import_run)
         self._wait_for_server(import_run)
@@ -209,13 +232,29 @@ class _ImportCommand:
             print(text, end="")
         return complete
 
+    def _start_archive(self) -> ImportRun | None:
+        """Start the import of an archive; return None if its project exists and shall stay as it is."""
+        namespace, slug = self._destination()
+        path, choice = slug or self._archive_path, self._arguments.if_exists
+        full_path = f"{namespace}/{path}"
+        if self._database.read(partial(_is_taken, full_path=full_path)):
+            if choice is None:
+                raise Conflict(f"{full_path} exists; choose --if-exists replace, rename or skip")
+            if choice == "skip":
+                print(f"{full_path} exists; nothing is imported", file=sys.stderr)
+                return None
+            if choice == "rename":
+                path = self._database.read(partial(_free_path, namespace=namespace, path=path))
+                print(f"{full_path} exists; importing into {namespace}/{path}", file=sys.stderr)
+            else:
+                print(f"Replacing {full_path}", file=sys.stderr)
+        with Path(self._arguments.source).open("rb") as file:
+            archive = store_archive(self._settings, file, Path(self._arguments.source).name)
+        replaces = choice == "replace"
+        return self._requests.start_archive(archive, namespace, path, None, None, overwrite=replaces, by_job=False)[1]
+
     def _start(self) -> ImportRun:
         namespace, slug = self._destination()
-        if self._is_file:
-            with Path(self._arguments.source).open("rb") as file:
-                archive = store_archive(self._settings, file)
-            path = slug or self._archive_path
-            return self._requests.start_archive(archive, None, namespace, path, None, None, by_job=False)[1]
         source = self._server_source()
         entity = RequestedEntity(
             source_type="group_entity" if self._arguments.group else "project_entity",
@@ -225,6 +264,9 @@ class _ImportCommand:
         )
         configuration = SourceConfiguration(url=source.url, access_token=source.token, source_type=source.kind)
         params = StartImport(configuration=configuration, entities=[entity], user_mapping=self._users())
+        full_path = f"{namespace}/{slug or source.key.rpartition('/')[2]}".lstrip("/")
+        if not self._arguments.group and self._database.read(partial(_is_taken, full_path=full_path)):
+            print(f"{full_path} exists; importing what was changed at the source", file=sys.stderr)
         return self._requests.start(params, by_job=False)
 
     @property

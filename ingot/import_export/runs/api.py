@@ -2,20 +2,19 @@
 
 import os
 import secrets
-from typing import IO
 
 import msgspec
 
 from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.core.access.levels import NO_ACCESS, Access
 from ingot.core.access.rules import require, signed_in
-from ingot.core.api.params import path_number
+from ingot.core.api.params import Upload, path_number
 from ingot.core.api.routes import Call, RawResponse, Routes, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.errors import Invalid
 from ingot.import_export.runs import queries, service
-from ingot.import_export.runs.opening import imports_folder, store_archive
+from ingot.import_export.runs.opening import ArchiveFile, store_archive
 from ingot.import_export.runs.params import (
     CancelImport,
     GetReport,
@@ -76,12 +75,12 @@ def max_archive_bytes(db: Connection) -> int:
     return min(cached_all_settings(db).max_import_size * 2**20 or MAX_ARCHIVE_BYTES, MAX_ARCHIVE_BYTES)
 
 
-def _stored_archive(stage: StagedCall, file: IO[bytes]) -> str:
-    """Store an uploaded archive and return its name; raise Invalid if it is too large."""
-    max_bytes = stage.database.read(max_archive_bytes)
+def _stored_archive(stage: StagedCall, upload: Upload) -> ArchiveFile:
+    """Store an uploaded archive; raise Invalid if it is too large."""
+    max_bytes, file = stage.database.read(max_archive_bytes), upload.file
     if file.seek(0, os.SEEK_END) > max_bytes:
         raise Invalid(file=[f"is larger than {max_bytes >> 20} MB"])
-    return store_archive(stage.settings, file)
+    return store_archive(stage.settings, file, upload.filename)
 
 
 def _requests(stage: StagedCall) -> ImportRequests:
@@ -229,13 +228,9 @@ def _cancel(call: Call, params: CancelImport) -> ImportedProjectView:
 @routes.post("/projects/import", may=signed_in, returns=ImportView, staged=True, body_limit=max_archive_bytes)
 def import_archive(stage: StagedCall, params: ImportArchive) -> ImportView:
     """Create a project from an export archive or a git bundle."""
-    archive = _stored_archive(stage, params.file.file)
+    archive = _stored_archive(stage, params.file)
     arguments = (params.namespace, params.path, params.name, params.override_params)
-    try:
-        project, _ = _requests(stage).start_archive(archive, None, *arguments, overwrite=params.overwrite)
-    except BaseException:
-        (imports_folder(stage.settings) / archive).unlink()
-        raise
+    project, _ = _requests(stage).start_archive(archive, *arguments, overwrite=params.overwrite)
     return import_view(project, in_full=True)
 
 
@@ -245,8 +240,9 @@ def import_remote_archive(stage: StagedCall, params: ImportRemoteArchive) -> Imp
     if params.overwrite:
         # The archive cannot be read before the existing project would be deleted.
         raise Invalid(overwrite=["is not supported for remote archives; delete the existing project first"])
+    archive = ArchiveFile(secrets.token_hex(16), params.url.partition("?")[0], params.url)
     arguments = (params.namespace, params.path, params.name, params.override_params)
-    project, _ = _requests(stage).start_archive(secrets.token_hex(16), params.url, *arguments)
+    project, _ = _requests(stage).start_archive(archive, *arguments)
     return import_view(project, in_full=True)
 
 
@@ -255,10 +251,6 @@ def import_remote_archive(stage: StagedCall, params: ImportRemoteArchive) -> Imp
 )
 def import_group(stage: StagedCall, params: ImportGroup) -> GroupImportView:
     """Create a group with its subgroups from an export archive."""
-    archive = _stored_archive(stage, params.file.file)
-    try:
-        run = _requests(stage).start_group_archive(archive, params.parent_id, params.path, params.name)
-    except BaseException:
-        (imports_folder(stage.settings) / archive).unlink()
-        raise
+    archive = _stored_archive(stage, params.file)
+    run = _requests(stage).start_group_archive(archive, params.parent_id, params.path, params.name)
     return GroupImportView(run.id)

@@ -2,8 +2,11 @@
 
 from typing import NamedTuple, cast
 
+from sqlalchemy import bindparam, or_, select
+
 from ingot.accounts.instance.settings import Visibility
 from ingot.accounts.users.queries import find_user
+from ingot.activity.tables import events
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import NO_ACCESS
 from ingot.core.access.rules import require
@@ -27,6 +30,15 @@ from ingot.projects.projects.service import create_project
 from ingot.projects.projects.tables import Project, projects
 
 TAKEN = "has already been taken by a project that was not imported from this source"
+
+
+_USE = (
+    select(events.c.id)
+    .where(
+        events.c.project_id == bindparam("project"), or_(events.c.target_kind.is_not(None), events.c.push.is_not(None))
+    )
+    .limit(1)
+)
 
 
 class Destination(NamedTuple):
@@ -63,6 +75,11 @@ def destination_of(db: Connection, project: Project, host: str, source_key: str)
     if source is None or (source.source_host, source.source_key) != (host, source_key):
         raise Conflict(path=[TAKEN])
     return Destination(project.id, source.id)
+
+
+def is_left_by_failed_import(db: Connection, project: Project) -> bool:
+    """Return whether a project is what a failed or canceled import left, and nobody has used it since."""
+    return project.import_status in ("failed", "canceled") and db.value(_USE, project=project.id) is None
 
 
 def create_destination(

@@ -26,8 +26,9 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     visibility: str | None = None
     # Attributes that replace those of the source, by the names of ``PUT /projects/:id``.
     overrides: dict[str, str] = {}
-    # Name of the archive in the folder of imports.
+    # Name of the archive in the folder of imports, and the one that the user gave it.
     archive: str | None = None
+    file_name: str | None = None
 
 
 class SourceCredentials(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

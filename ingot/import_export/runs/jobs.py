@@ -66,7 +66,7 @@ class ImportRunJob:
             database.write(partial(finish_run, run_id=run.id))
         except RunSuperseded:
             return
-        self._opener(database).delete_archive(options_of(run))
+        self._opener(database).delete_archive(options_of(run).archive)
 
     def _opener(self, database: Database) -> SourceOpener:
         return SourceOpener(self._settings, self._guard, database)

@@ -4,7 +4,7 @@ import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 from urllib.parse import urlsplit
 
 from ingot.accounts.instance.all_settings import AllSettings, cached_all_settings
@@ -20,6 +20,15 @@ from ingot.import_export.sources.request_sender import MAX_FILE_BYTES
 from ingot.import_export.tables import ImportRun, SourceType
 
 _PIECE_BYTES = 1024 * 1024
+
+
+class ArchiveFile(NamedTuple):
+    """Archive in the folder of imports, or one that will be downloaded there."""
+
+    name: str
+    title: str
+    """Name of the file that the user chose."""
+    url: str | None = None
 
 
 class SourceOpener:
@@ -66,22 +75,22 @@ class SourceOpener:
         if credentials.archive_url is not None and not (self._folder / name).exists():
             max_bytes = self._limits().max_import_remote_file_size * 2**20
             download_archive(credentials.archive_url, self._folder / name, self.guard, max_bytes)
-        return self.project_archive(name)
+        return self.project_archive(name, options.file_name)
 
     def _limits(self) -> AllSettings:
         return self._database.read(cached_all_settings)
 
-    def project_archive(self, name: str) -> ProjectSource:
+    def project_archive(self, name: str, file_name: str | None = None) -> ProjectSource:
         """Return the project of an archive in the folder of imports."""
         path = self._folder / name
         if not path.exists():
             raise SourceError("The archive was deleted")
-        return open_archive(path, self._limits().max_decompressed_archive_size * 2**20)
+        return open_archive(path, self._limits().max_decompressed_archive_size * 2**20, file_name)
 
-    def delete_archive(self, options: RunOptions) -> None:
-        """Delete the archive of a run that has ended, with everything that was unpacked from it."""
-        if options.archive is not None:
-            path = self._folder / options.archive
+    def delete_archive(self, name: str | None) -> None:
+        """Delete an archive that is no longer needed, with everything that was unpacked from it."""
+        if name is not None:
+            path = self._folder / name
             shutil.rmtree(f"{path}.unpacked", ignore_errors=True)
             with suppress(FileNotFoundError):
                 path.unlink()
@@ -92,15 +101,15 @@ def imports_folder(settings: Settings) -> Path:
     return settings.data / "imports"
 
 
-def store_archive(settings: Settings, file: IO[bytes]) -> str:
-    """Store an uploaded archive; return its name in the folder of imports."""
+def store_archive(settings: Settings, file: IO[bytes], title: str) -> ArchiveFile:
+    """Store an uploaded archive in the folder of imports."""
     folder = imports_folder(settings)
     folder.mkdir(mode=0o700, exist_ok=True)
     name = secrets.token_hex(16)
     file.seek(0)
     with (folder / name).open("xb") as stored:
         shutil.copyfileobj(file, stored, _PIECE_BYTES)
-    return name
+    return ArchiveFile(name, title)
 
 
 def download_archive(url: str, path: Path, guard: SsrfGuard, max_bytes: int) -> None:

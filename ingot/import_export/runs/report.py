@@ -6,7 +6,7 @@ import msgspec
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.import_export.runs.documents import NOTE_KINDS, KindProgress, inventory_of, progress_of
+from ingot.import_export.runs.documents import NOTE_KINDS, KindProgress, inventory_of, options_of, progress_of
 from ingot.import_export.runs.queries import entities_of, problems_of
 from ingot.import_export.tables import ImportEntity, ImportProblem, ImportRun
 
@@ -49,6 +49,8 @@ class RunReport(msgspec.Struct, frozen=True):
     status: str
     source_type: str
     source_url: str
+    file_name: str | None
+    """Archive that is imported."""
     created_at: Timestamp
     finished_at: Timestamp | None
     entities: list[EntityReport]
@@ -59,7 +61,16 @@ def report_of(db: Connection, run: ImportRun) -> RunReport:
     entities = entities_of(db, run.id)
     problems = problems_of(db, [entity.id for entity in entities])
     reports = [_entity_report(entity, problems[entity.id]) for entity in entities]
-    return RunReport(run.id, run.status, run.source_type, run.source_url, run.created_at, run.finished_at, reports)
+    return RunReport(
+        run.id,
+        run.status,
+        run.source_type,
+        run.source_url,
+        options_of(run).file_name,
+        run.created_at,
+        run.finished_at,
+        reports,
+    )
 
 
 def _entity_report(entity: ImportEntity, problems: Sequence[ImportProblem]) -> EntityReport:
@@ -107,7 +118,7 @@ def _count_differences(kinds: dict[str, KindProgress], stored: dict[str, int]) -
 def report_text(report: RunReport) -> str:
     """Return a report as plain text."""
     lines = [
-        f"Import {report.id} from {report.source_url} ({report.source_type}): {report.status}",
+        f"Import {report.id} from {report.file_name or report.source_url} ({report.source_type}): {report.status}",
         f"Started {report.created_at}, ended {report.finished_at or '-'}",
     ]
     for entity in report.entities:

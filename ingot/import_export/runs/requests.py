@@ -1,7 +1,7 @@
 """Start of imports: the source is asked first, then the project, the run and its job are created together."""
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import NamedTuple, cast
 
 from ingot.accounts.instance.all_settings import all_settings
@@ -22,9 +22,10 @@ from ingot.import_export.runs.destinations import (
     destination_namespace,
     destination_of,
     group_parent,
+    is_left_by_failed_import,
 )
 from ingot.import_export.runs.documents import RunOptions, SourceCredentials
-from ingot.import_export.runs.opening import SourceOpener, host_of
+from ingot.import_export.runs.opening import ArchiveFile, SourceOpener, host_of
 from ingot.import_export.runs.params import Server, StartImport
 from ingot.import_export.runs.service import EntityRequest, link_source, start_run
 from ingot.import_export.source import Inventory, SourceError
@@ -179,8 +180,7 @@ class ImportRequests:
 
     def start_archive(
         self,
-        archive: str,
-        archive_url: str | None,
+        archive: ArchiveFile,
         namespace_name: str | None,
         path: str,
         name: str | None,
@@ -189,48 +189,65 @@ class ImportRequests:
         overwrite: bool = False,
         by_job: bool = True,
     ) -> tuple[Project, ImportRun]:
-        """Start the import of an archive that is in the folder of imports, or is downloaded from a URL.
+        """Start the import of an archive, which is deleted if that fails.
 
         With ``overwrite`` a project with the same path is deleted, if the caller may do so and the archive can be read.
+        What a failed import has left is deleted without it.
         """
-        if archive_url is not None:
-            self.check_server(archive_url)
-        options = RunOptions(archive=archive, overrides=_checked_overrides(overrides))
-        if overwrite:
-            self._check_archive(archive)
 
         def begin(db: Connection, key: str, branch: str) -> tuple[Project, ImportRun]:
             namespace = _named_namespace(db, self._actor, namespace_name)
-            if overwrite:
-                self._delete_project(db, f"{namespace.full_path}/{path}")
+            self._delete_project(db, f"{namespace.full_path}/{path}", only_remains=not overwrite)
             project = create_imported_project(db, self._actor, namespace, name or path, path, key, branch)
             import_id = link_source(db, "archive", f"archive {project.id}", path, project_id=project.id)
             request = EntityRequest("project_entity", path, namespace.full_path, path, project.name, project, import_id)
-            credentials = SourceCredentials(archive_url=archive_url)
+            credentials = SourceCredentials(archive_url=archive.url)
             kind: SourceType = "archive"
             run = start_run(db, self._actor.user_id, kind, "", [request], options, credentials, by_job=by_job)
             return existing_project(db, project.id), run
 
-        return self._with_repository(begin)
+        with self._deleted_on_failure(archive):
+            if archive.url is not None:
+                self.check_server(archive.url)
+            checked = _checked_overrides(overrides)
+            options = RunOptions(archive=archive.name, file_name=archive.title, overrides=checked)
+            if overwrite:
+                self._check_archive(archive)
+            return self._with_repository(begin)
 
-    def _check_archive(self, archive: str) -> None:
+    @contextmanager
+    def _deleted_on_failure(self, archive: ArchiveFile) -> Iterator[None]:
         try:
-            self._opener.project_archive(archive).close()
+            yield
+        except BaseException:
+            self._opener.delete_archive(archive.name)
+            raise
+
+    def _check_archive(self, archive: ArchiveFile) -> None:
+        try:
+            self._opener.project_archive(archive.name).close()
         except SourceError as error:
             raise Invalid(error.reason) from error
 
-    def _delete_project(self, db: Connection, path: str) -> None:
+    def _delete_project(self, db: Connection, path: str, *, only_remains: bool) -> None:
         try:
             access, project = find_project(db, self._actor, path)
         except NotFound:
             return
-        require(may_own_project(self._actor, access, project))
+        may_delete = may_own_project(self._actor, access, project)
+        if only_remains and not (may_delete and is_left_by_failed_import(db, project)):
+            return
+        require(may_delete)
         delete_project(db, project)
 
-    def start_group_archive(self, archive: str, parent_id: int | None, path: str, name: str) -> ImportRun:
-        """Create a group, and start the import of an archive in the folder of imports into it."""
+    def start_group_archive(self, archive: ArchiveFile, parent_id: int | None, path: str, name: str) -> ImportRun:
+        """Create a group, and start the import of an archive into it, which is deleted if that fails."""
+        with self._deleted_on_failure(archive):
+            return self._start_group_archive(archive, parent_id, path, name)
+
+    def _start_group_archive(self, archive: ArchiveFile, parent_id: int | None, path: str, name: str) -> ImportRun:
         try:
-            with closing(self._opener.group_archive(archive)) as source:
+            with closing(self._opener.group_archive(archive.name)) as source:
                 record = next(iter(source.groups()))
         except SourceError as error:
             raise Invalid(error.reason) from error
@@ -250,7 +267,7 @@ class ImportRequests:
                 import_id=import_id,
                 group=group,
             )
-            options, credentials = RunOptions(archive=archive), SourceCredentials()
+            options, credentials = RunOptions(archive=archive.name, file_name=archive.title), SourceCredentials()
             return start_run(db, self._actor.user_id, "archive", "", [request], options, credentials)
 
         return self._database.write(begin)

@@ -1,5 +1,7 @@
 """The command ``ingot import``, in its own process next to a running server."""
 
+import os
+import subprocess
 from functools import partial
 from pathlib import Path
 
@@ -100,3 +102,65 @@ def test_the_server_continues_what_a_killed_command_began(
         database.clock = clock
     assert HOLD_SECONDS < 60
     assert _status(importing, "root/by-server") == 200
+
+
+def _bundle(folder: Path) -> Path:
+    """Write a bundle with one commit."""
+    repository, bundle = folder / "repository", folder / "app.bundle"
+    identity = ("-c", "user.name=A", "-c", "user.email=a@localhost")
+    for words in (
+        ("init", "--quiet", "--initial-branch=main", repository),
+        ("-C", repository, *identity, "commit", "--quiet", "--allow-empty", "--message=One"),
+        ("-C", repository, "bundle", "create", "--quiet", bundle, "--all"),
+    ):
+        subprocess.run(["git", *map(str, words)], check=True)
+    return bundle
+
+
+def test_an_archive_is_imported_again_as_the_caller_chooses(importing: ImportingInstance, tmp_path: Path) -> None:
+    """The data directory may be a relative path."""
+    bundle, data = _bundle(tmp_path), importing.second.settings.data
+    command = ("import", bundle, "--into", "root/from-bundle", "--data", os.path.relpath(data))
+    first = ingot(*command)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert "from app.bundle (archive): finished" in first.stdout and "app -> root/from-bundle" in first.stdout
+    assert _status(importing, "root/from-bundle") == 200
+
+    refused = ingot(*command)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == "ingot: root/from-bundle exists; choose --if-exists replace, rename or skip\n"
+    skipped = ingot(*command, "--if-exists", "skip")
+    assert (skipped.returncode, skipped.stderr) == (0, "root/from-bundle exists; nothing is imported\n")
+    assert _status(importing, "root/from-bundle-1") == 404
+    renamed = ingot(*command, "--if-exists", "rename")
+    assert renamed.returncode == 0 and "importing into root/from-bundle-1" in renamed.stderr
+    assert _status(importing, "root/from-bundle-1") == 200
+    before = importing.api.get("/projects/root%2Ffrom-bundle", importing.root).json()["id"]
+    replaced = ingot(*command, "--if-exists", "replace")
+    assert replaced.returncode == 0 and "Replacing root/from-bundle" in replaced.stderr
+    assert importing.api.get("/projects/root%2Ffrom-bundle", importing.root).json()["id"] != before
+    assert not list((data / "imports").iterdir()), "Archives of ended and refused imports are deleted"
+
+
+def test_what_a_failed_import_has_left_is_replaced_unless_it_is_used(
+    importing: ImportingInstance, tmp_path: Path
+) -> None:
+    bundle = _bundle(tmp_path)
+    damaged = tmp_path / "damaged.bundle"
+    damaged.write_bytes(bundle.read_bytes()[:100])
+    options = ("--into", "root/damaged", "--data", importing.second.settings.data)
+    assert ingot("import", damaged, *options).returncode == 1
+    assert ingot("import", damaged, *options).returncode == 1
+    project = importing.api.get("/projects/root%2Fdamaged", importing.root).json()
+    assert project["import_status"] == "failed"
+    issue = importing.api.post(f"/projects/{project['id']}/issues", importing.root, title="Used")
+    assert issue.status_code == 201
+    refused = ingot("import", bundle, *options)
+    assert refused.returncode == 1 and "root/damaged exists" in refused.stderr
+    assert importing.api.delete(f"/projects/{project['id']}", importing.root).status_code in (200, 202)
+
+    options = ("--into", "root/repaired", "--data", importing.second.settings.data)
+    assert ingot("import", damaged, *options).returncode == 1
+    done = ingot("import", bundle, *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert importing.api.get("/projects/root%2Frepaired", importing.root).json()["import_status"] == "finished"

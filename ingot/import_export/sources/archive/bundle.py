@@ -12,14 +12,14 @@ from ingot.import_export.source import Batch, Inventory, RepositoryLocation
 class BundleProject:
     """Repository in a bundle."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, file_name: str) -> None:
         self._path = path
+        self._name = file_name.removesuffix(".bundle") or "repository"
 
     def inventory(self) -> Inventory:
         """Return the name of the file; a bundle contains nothing that is counted."""
-        name = self._path.name.removesuffix(".bundle") or "repository"
         omitted = ["A git bundle contains only a repository."]
-        return Inventory(name=name, path=name, full_path=name, counts=[], omitted=omitted)
+        return Inventory(name=self._name, path=self._name, full_path=self._name, counts=[], omitted=omitted)
 
     def repository(self) -> RepositoryLocation | None:
         """Return the bundle."""

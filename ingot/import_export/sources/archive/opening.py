@@ -15,10 +15,10 @@ _OLDEST_VERSION = 1, 6
 """That of GitLab 9.0."""
 
 
-def open_archive(path: Path, max_bytes: int = 0) -> ProjectSource:
-    """Open the export of a project, or a git bundle; raise SourceError if the file is neither."""
+def open_archive(path: Path, max_bytes: int = 0, file_name: str | None = None) -> ProjectSource:
+    """Open the export of a project, or a git bundle with its name; raise SourceError if the file is neither."""
     if _is_bundle(path):
-        return BundleProject(path)
+        return BundleProject(path, file_name or path.name)
     archive = _checked_archive(path, max_bytes)
     try:
         return ArchiveProject(archive)
