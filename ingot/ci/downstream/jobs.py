@@ -37,6 +37,6 @@ class DownstreamJobs:
         database.write(partial(follow_downstream_pipeline, pipeline_id=msgspec.convert(payload, int)))
 
     def cancel(self, database: Database, payload: Any) -> None:
-        """Cancel child pipelines."""
+        """Cancel child pipelines, and those that merge trains do not need any more."""
         for pipeline_id in msgspec.convert(payload, list[int]):
             database.write(partial(cancel_pipeline, pipeline_id=pipeline_id))

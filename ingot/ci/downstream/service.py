@@ -6,6 +6,7 @@ from ingot.ci.job_records.tables import FailureReason
 from ingot.ci.pipelines.hierarchy import cancel_children, hierarchy_size, upstream_link, with_ancestors
 from ingot.ci.pipelines.processing import CANCELABLE, cancel_jobs, finish_job, resume_job
 from ingot.ci.pipelines.transitions import ENDED
+from ingot.collaboration.merge_requests.merge.train_queries import car_of_pipeline
 from ingot.core.db.connection import Connection
 from ingot.pipelines.queries import lock_pipeline_by_id
 from ingot.pipelines.tables import CHILD_SOURCE, Pipeline, Status, commit_statuses
@@ -83,8 +84,12 @@ def follow_downstream_pipeline(db: Connection, pipeline_id: int) -> None:
 
 
 def cancel_pipeline(db: Connection, pipeline_id: int) -> None:
-    """Cancel the jobs of a child pipeline and, after that, its own children."""
+    """Cancel the jobs of a child pipeline, or of one that no merge train needs, and, after that, its own children.
+
+    A merge train that needs a pipeline again in the meantime keeps it.
+    """
     pipeline = lock_pipeline_by_id(db, pipeline_id)
-    if pipeline is not None:
-        cancel_jobs(db, pipeline, [job for job in jobs_of_pipeline(db, pipeline_id) if job.status in CANCELABLE])
-        cancel_children(db, pipeline_id)
+    if pipeline is None or (pipeline.merge_request_event_type == "merge_train" and car_of_pipeline(db, pipeline_id)):
+        return
+    cancel_jobs(db, pipeline, [job for job in jobs_of_pipeline(db, pipeline_id) if job.status in CANCELABLE])
+    cancel_children(db, pipeline_id)

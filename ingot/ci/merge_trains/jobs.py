@@ -18,6 +18,7 @@ from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.collaboration.merge_requests.merge.perform import PreparedMerge, merge_tested_results
 from ingot.collaboration.merge_requests.merge.train_queries import cars_of_train, is_merge_unrecorded, train_tip
 from ingot.collaboration.merge_requests.merge.train_service import (
+    CANCELED,
     TrainOutdated,
     cancel_unused_pipeline,
     discard_pipelines,
@@ -197,7 +198,7 @@ class _BatchStep:
             ignores_skip=True,
         )
         try:
-            pipeline = create_pipeline(self._database, self._store, request, save_on_errors=False)
+            pipeline = self._create_pipeline(request)
         except Invalid as error:
             if len(self._batch.cars) == 1:
                 raise CarRemoved([last], f"The pipeline could not be created: {error}") from None
@@ -211,6 +212,14 @@ class _BatchStep:
             self._database.write(partial(cancel_unused_pipeline, pipeline_id=pipeline.id))
             raise
         return base
+
+    def _create_pipeline(self, request: PipelineRequest) -> Pipeline | None:
+        """Create the pipeline, or find the one of a run that was interrupted, unless it was canceled since then."""
+        pipeline = create_pipeline(self._database, self._store, request, save_on_errors=False)
+        while pipeline is not None and pipeline.status in CANCELED:
+            request = msgspec.structs.replace(request, origin_key=f"{request.origin_key} after {pipeline.id}")
+            pipeline = create_pipeline(self._database, self._store, request, save_on_errors=False)
+        return pipeline
 
     def _merge(self) -> None:
         """Move the target branch to the tested commit."""

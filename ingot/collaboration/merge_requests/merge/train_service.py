@@ -21,9 +21,12 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, one_of
 from ingot.core.jobs.queue import enqueue
 from ingot.git.writing.merge_commits import MergeResult
+from ingot.pipelines.queries import lock_pipeline_by_id
 from ingot.pipelines.service import CANCEL_PIPELINES
+from ingot.pipelines.tables import Status
 
 ADVANCE_TRAIN = "advance_merge_train"
+CANCELED: tuple[Status, ...] = ("canceling", "canceled")
 _DELETE = delete(merge_train_cars).where(merge_train_cars.c.id == bindparam("car"))
 # Of two concurrent runs that build or test the same car, the first one counts.
 _STORE_RESULT = (
@@ -145,7 +148,13 @@ def store_result(db: Connection, car: MergeTrainCar, base: str, result: MergeRes
 
 
 def store_pipeline(db: Connection, commits: Mapping[int, str], pipeline_id: int) -> None:
-    """Store the pipeline that tests the commits of cars together; raise ``TrainOutdated`` if another run was first."""
+    """Store the pipeline that tests the commits of cars together.
+
+    Raises ``TrainOutdated`` if another run was first, or if the pipeline was canceled since it was found.
+    """
+    pipeline = lock_pipeline_by_id(db, pipeline_id)  # A job that is about to cancel it looks for cars after this.
+    if pipeline is None or pipeline.status in CANCELED:
+        raise TrainOutdated
     cars = {"cars": list(commits), "commits": list(commits.values())}
     if db.run_counted(_STORE_PIPELINE, **cars, pipeline=pipeline_id, now=db.now) != len(commits):
         raise TrainOutdated
