@@ -59,7 +59,7 @@ def _rows() -> dict[str, tuple[CallCost, str]]:
 def measured_costs(data: Path) -> dict[str, CallCost]:
     """Fill a new instance on SQLite and return the costs of each call."""
     settings = Settings(data=data, root_token=TOKEN, root_password=PASSWORD)
-    with serve_in_process(settings) as server, _counted_processes() as processes:
+    with serve_in_process(settings) as server, counted_processes() as processes:
         count_statements(server.database)
         port = server.client.base_url.port
         assert port is not None
@@ -81,7 +81,7 @@ def measured_costs(data: Path) -> dict[str, CallCost]:
 
 
 @contextmanager
-def _counted_processes() -> Iterator[list[Any]]:
+def counted_processes() -> Iterator[list[Any]]:
     """Collect the command lines of the processes that are started within the block."""
     started: list[Any] = []
     start = subprocess.Popen.__init__

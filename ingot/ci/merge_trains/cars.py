@@ -28,12 +28,11 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.errors import Conflict, Denied, NotFound
 from ingot.git.core.repository import Repository
-from ingot.git.history.commits import NO_OID
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.merge_commits import MergeResult, TooManyCommits
 from ingot.git.writing.merge_request_commits import merge_request_train_ref
 from ingot.git.writing.merge_trees import MergeConflict
-from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
+from ingot.git.writing.ref_updates import RefMoved, RefUpdate, create_ref, update_refs
 
 _CONFLICT = "The changes conflict with the target branch or with merge requests before this one, or are merged already."
 _MOVED = "The source branch has new commits or was deleted."
@@ -130,7 +129,11 @@ class CarStep:
 
     def _move_train_ref(self, iid: int, commit: str) -> None:
         ref = merge_request_train_ref(iid)
+        tip = self._repository.tip(ref)
         try:
-            update_refs(self._repository, [RefUpdate(ref, self._repository.tip(ref) or NO_OID, commit)])
+            if tip is None:
+                create_ref(self._repository, ref, commit)
+            elif tip != commit:
+                update_refs(self._repository, [RefUpdate(ref, tip, commit)])
         except RefMoved:
             raise TrainOutdated from None

@@ -90,7 +90,6 @@ class TrainJob:
         if outdated:
             database.write(partial(discard_pipelines, cars=outdated, cancel=True))
             raise TrainOutdated
-        has_started = False
         for position, batch in enumerate(batches[: project.options.merge_trains_parallel_pipelines]):
             step = _BatchStep(database, self._store, repository, project, batch)
             if batch.was_started:
@@ -98,9 +97,6 @@ class TrainJob:
                 base = batch.cars[-1].commit_oid or base
             elif position == 0 or position + 1 < len(batches) or len(batch.cars) == size:
                 base = step.test(base)
-                has_started = True
-        if has_started:  # The pipelines may have ended before they were stored.
-            raise TrainOutdated
 
     def _first_base(self, database: Database, project: Project, first: MergeTrainCar, tip: str | None) -> str | None:
         """Return the commit that the first car has to be tested on.
@@ -207,10 +203,12 @@ class _BatchStep:
         if pipeline is None:
             raise TrainOutdated
         try:
-            self._database.write(partial(store_pipeline, commits=commits, pipeline_id=pipeline.id))
+            has_ended = self._database.write(partial(store_pipeline, commits=commits, pipeline_id=pipeline.id))
         except TrainOutdated:
             self._database.write(partial(cancel_unused_pipeline, pipeline_id=pipeline.id))
             raise
+        if has_ended:
+            raise TrainOutdated
         return base
 
     def _create_pipeline(self, request: PipelineRequest) -> Pipeline | None:

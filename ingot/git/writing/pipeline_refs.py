@@ -1,11 +1,8 @@
 """Refs of pipelines, ``refs/pipelines/<id>``: they keep the commit of a pipeline fetchable when its branch moves."""
 
-import secrets
-
-from ingot.git.core.layout import write_durably
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import NO_OID
-from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
+from ingot.git.writing.ref_updates import RefMoved, RefUpdate, create_ref, update_refs
 
 PIPELINE_REFS = "refs/pipelines"
 
@@ -16,25 +13,11 @@ def pipeline_ref(pipeline_id: int) -> str:
 
 
 def ensure_pipeline_ref(repository: Repository, pipeline_id: int, oid: str) -> None:
-    """Create the ref of a pipeline unless it exists.
-
-    The file is written without git, which takes a tenth of the time: a ref of a pipeline is created once and never
-    changed, so no other process can have locked it.
-    """
-    name = pipeline_ref(pipeline_id)
-    if repository.tip(name) is not None:
-        return
-    if repository.ref_store is not None:
-        try:
-            update_refs(repository, [RefUpdate(name, NO_OID, oid)])
-        except RefMoved:  # Another process has created it.
-            pass
-        return
-    folder = repository.path / PIPELINE_REFS
-    folder.mkdir(exist_ok=True)
-    temporary = repository.path / f"tmp_ref_{secrets.token_hex(8)}"
-    write_durably(temporary, f"{oid}\n".encode())
-    temporary.rename(repository.path / name)
+    """Create the ref of a pipeline unless it exists."""
+    try:
+        create_ref(repository, pipeline_ref(pipeline_id), oid)
+    except RefMoved:  # It exists; it is never changed.
+        pass
 
 
 def delete_pipeline_refs(repository: Repository, pipeline_ids: list[int]) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from ingot.core.storage.folders import sync_folder
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError
+from ingot.git.core.layout import write_durably
 from ingot.git.core.names import is_well_formed_ref
 from ingot.git.core.refs import await_refs, read_refs
 from ingot.git.core.repository import Repository
@@ -92,6 +94,29 @@ def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
             raise RefMoved from error  # Another process has held the lock all this time, so the ref is about to move.
         _run_update_ref(repository, script)
     sync_refs(repository, updates)
+
+
+def create_ref(repository: Repository, ref: str, oid: str) -> None:
+    """Create a ref and return when its content is on disk; raise ``RefMoved`` if it exists.
+
+    The file is written without git, which takes a tenth of the time. So this is only for names that no user can choose,
+    next to which no ref can be in the way.
+    """
+    if repository.ref_store is not None:
+        update_refs(repository, [RefUpdate(ref, NO_OID, oid)])
+        return
+    if repository.tip(ref) is not None:
+        raise RefMoved
+    file = repository.path / ref
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = repository.path / f"tmp_ref_{secrets.token_hex(8)}"
+    write_durably(temporary, f"{oid}\n".encode())
+    try:
+        file.hardlink_to(temporary)
+    except FileExistsError:
+        raise RefMoved from None
+    finally:
+        temporary.unlink()
 
 
 def sync_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:

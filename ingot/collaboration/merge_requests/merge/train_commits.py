@@ -4,6 +4,7 @@ from ingot.collaboration.merge_requests.merge.commit_messages import merge_messa
 from ingot.collaboration.merge_requests.merge.context import MergeContext, should_squash
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
 from ingot.collaboration.merge_requests.stacks.own_commits import own_head
+from ingot.git.core.repository import Repository
 from ingot.git.history.ancestry import is_ancestor
 from ingot.git.history.commits import read_commits
 from ingot.git.writing.commits import CommitMetadata, write_commit
@@ -16,11 +17,25 @@ def build_train_commits(context: MergeContext, options: MergeOptions, base: str)
 
     Raises ``MergeConflict``, also if nothing is left to merge, and ``TooManyCommits`` for a long rebase.
     """
-    project, head, repository = context.project, context.merge_request.head_oid, context.repository
-    author, caller = context.messages.author, context.messages.merged_by
-    if is_ancestor(repository, head, base):
+    result = _build(context, options, base)
+    _require_changes(context.repository, context.merge_request.head_oid, base, result.commit)
+    return result
+
+
+def _require_changes(repository: Repository, head: str, base: str, commit: str) -> None:
+    """Raise ``MergeConflict`` if ``base`` contains the head already.
+
+    Only a merge that changes nothing may be one; looking first would cost another git process for each car.
+    """
+    merged, target = read_commits(repository, [commit, base])
+    if merged.tree == target.tree and is_ancestor(repository, head, base):
         raise MergeConflict
-    head = own_head(repository, head, base, context.lower_heads, caller)
+
+
+def _build(context: MergeContext, options: MergeOptions, base: str) -> MergeResult:
+    project, repository = context.project, context.repository
+    author, caller = context.messages.author, context.messages.merged_by
+    head = own_head(repository, context.merge_request.head_oid, base, context.lower_heads, caller)
     if head == base:
         raise MergeConflict
     metadata = CommitMetadata((options.commit_message or "").strip() or merge_message(context.messages), caller, caller)

@@ -27,6 +27,8 @@ from ingot.pipelines.tables import Status
 
 ADVANCE_TRAIN = "advance_merge_train"
 CANCELED: tuple[Status, ...] = ("canceling", "canceled")
+ENDED: tuple[Status, ...] = ("success", "failed", "canceled", "skipped")
+"""Statuses of pipelines at which trains look."""
 _DELETE = delete(merge_train_cars).where(merge_train_cars.c.id == bindparam("car"))
 # Of two concurrent runs that build or test the same car, the first one counts.
 _STORE_RESULT = (
@@ -147,17 +149,19 @@ def store_result(db: Connection, car: MergeTrainCar, base: str, result: MergeRes
     return db.run_counted(_STORE_RESULT, car=car.id, **commits, now=db.now) > 0
 
 
-def store_pipeline(db: Connection, commits: Mapping[int, str], pipeline_id: int) -> None:
-    """Store the pipeline that tests the commits of cars together.
+def store_pipeline(db: Connection, commits: Mapping[int, str], pipeline_id: int) -> bool:
+    """Store the pipeline that tests the commits of cars together; return whether it has ended already.
 
-    Raises ``TrainOutdated`` if another run was first, or if the pipeline was canceled since it was found.
+    Its end later on moves the train. Raises ``TrainOutdated`` if another run was first, or if the pipeline was
+    canceled since it was found.
     """
-    pipeline = lock_pipeline_by_id(db, pipeline_id)  # A job that is about to cancel it looks for cars after this.
+    pipeline = lock_pipeline_by_id(db, pipeline_id)  # A job that cancels it looks for cars after this.
     if pipeline is None or pipeline.status in CANCELED:
         raise TrainOutdated
     cars = {"cars": list(commits), "commits": list(commits.values())}
     if db.run_counted(_STORE_PIPELINE, **cars, pipeline=pipeline_id, now=db.now) != len(commits):
         raise TrainOutdated
+    return pipeline.status in ENDED
 
 
 def discard_pipelines(db: Connection, cars: Sequence[MergeTrainCar], *, cancel: bool) -> None:

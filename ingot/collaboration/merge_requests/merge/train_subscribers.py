@@ -9,6 +9,7 @@ from ingot.collaboration.merge_requests.merge.train_queries import (
     car_or_none,
 )
 from ingot.collaboration.merge_requests.merge.train_service import (
+    ENDED,
     drop_car,
     enqueue_advance,
     expel_from_train,
@@ -25,7 +26,6 @@ from ingot.projects.projects.events import ProjectEdited
 from ingot.repositories.ref_changes.events import RefsChanged
 
 subscriptions = Subscriptions()
-_ENDED = ("success", "failed", "canceled", "skipped")
 
 
 @subscriptions.on(MergeRequestChanged)
@@ -76,7 +76,7 @@ def apply_settings(db: Connection, event: ProjectEdited) -> None:
 @subscriptions.on(PipelineChanged)
 def advance_tested_train(db: Connection, event: PipelineChanged) -> None:
     """Move a train on when the pipeline of a car has ended."""
-    if event.status in _ENDED and event.ref.endswith(TRAIN_SUFFIX):
+    if event.status in ENDED and event.ref.endswith(TRAIN_SUFFIX):
         car = car_of_pipeline(db, event.pipeline_id)
         if car is not None:
             enqueue_advance(db, car.project_id, car.target_branch)
