@@ -47,8 +47,9 @@ def check_train(flow: FlowServer, url: str, start: str, offered: list[dict[str, 
     assert tips == merges if size == 1 else set(tips) < set(merges)
     assert tips[0] == merges[0]
     for sha in tips:
-        (pipeline,) = flow.call("GET", f"{url}/pipelines", 200, sha=sha)
-        assert pipeline["status"] == "success"
+        # One may have been canceled for a run that lost a race.
+        pipelines = flow.call("GET", f"{url}/pipelines", 200, sha=sha)
+        assert [each["status"] for each in pipelines if each["status"] != "canceled"] == ["success"]
 
 
 @pytest.mark.parametrize("size", [1, 4])
