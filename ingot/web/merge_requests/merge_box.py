@@ -143,11 +143,16 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
     )
     if box.may_merge and takes_train:
         box = msgspec.structs.replace(box, may_skip_train=_may_skip_train(merge_request))
-    return _with_messages(merge_request, box) if box.may_merge or box.may_schedule else box
+    if not (box.may_merge or box.may_schedule):
+        return box
+    if merge_request.layer_below is not None:
+        box = msgspec.structs.replace(box, hints=[*box.hints, _INTO_LAYER])
+    return _with_messages(merge_request, box)
 
 
 _REBASE = "The source branch must be rebased onto {}: fast-forward is not possible."
 _REBASED_BY_TRAIN = "The merge train rebases the commits before it tests and merges them."
+_INTO_LAYER = "Merging adds the changes to the layer below, not yet to the base of the stack."
 _RUNNING = "The pipeline is still running and must succeed before merging."
 _TITLE = "The title does not have the form that the project requires."
 _FAILED = "The pipeline must succeed before merging."

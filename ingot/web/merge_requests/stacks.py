@@ -31,6 +31,8 @@ class StackPanel(msgspec.Struct, frozen=True):
     may_merge: bool
     """True if the viewer is offered to merge this merge request with all below it."""
     takes_train: bool
+    waits_for_drafts: bool
+    """True if that is not offered only because one of them is a draft."""
 
 
 class RewrittenCommits(msgspec.Struct, frozen=True):
@@ -53,13 +55,13 @@ def stack_panel(merge_request: MergeRequestContext) -> StackPanel | None:
     depths = _depths(views)
     layers = [StackLayer(view, states[view.id], min(depths[view.id], 5)) for view in reversed(views)]
     drafts = any(view.draft for view in merge_request.layers_below) or merge_request.view.draft
-    may_merge = (
+    mergeable = (
         merge_request.view.stack.position > 1
-        and not drafts
         and not merge_request.view.merge_when_pipeline_succeeds
         and merge_request.discussable.may(stack_api.merge_stack)
     )
-    return StackPanel(layers, may_merge, merge_request.lookup.project.options.has_merge_trains)
+    takes_train = merge_request.lookup.project.options.has_merge_trains
+    return StackPanel(layers, mergeable and not drafts, takes_train, mergeable and drafts)
 
 
 def _depths(views: list[MergeRequestView]) -> dict[int, int]:

@@ -27,7 +27,7 @@ class TrainPlace(NamedTuple):
     expected: int | None
     """Seconds until the merge if all pipelines succeed, by the mean of the last ones; None if nothing can be said."""
     is_late: bool
-    """Whether a pipeline that has to succeed before the merge takes longer than usual."""
+    """Whether its pipeline takes longer than usual; nothing is expected of those behind it then."""
     may_remove: bool
 
 
@@ -65,6 +65,7 @@ def _places(
     left, is_late = 0, False
     for car in cars:
         expected: int | None = None
+        takes_longer = False
         status = None if car.pipeline is None else car.pipeline.status
         if typical is not None and status == "failed":
             left += typical  # It leaves after those before it are merged, and those behind it are tested again.
@@ -72,12 +73,15 @@ def _places(
             expected = left + typical
         elif typical is not None and car.pipeline is not None:
             own = 0 if status == "success" else typical - _seconds_between(car.pipeline.created_at, now)
-            is_late = is_late or own < 0
+            takes_longer = own < 0
+            is_late = is_late or takes_longer
             expected = left = max(left, own)
         tested = [] if car.pipeline is None else partners[car.pipeline.id]
         others = [iid for iid in tested if iid != car.merge_request.iid]
         may_remove = car.merge_request.id in removable
-        places.append(TrainPlace(car, others, expected, is_late and not expected, may_remove))
+        if is_late and not expected:
+            expected = None
+        places.append(TrainPlace(car, others, expected, takes_longer and not expected, may_remove))
     return places
 
 

@@ -34,7 +34,11 @@ def test_layers_and_merge_of_a_stack(make: Make, open_browser: Open) -> None:
     assert refused.status_code == 422
     assert "SHA does not match" in refused.text
     make.api.put(f"{project.url}/merge_requests/{one['iid']}", owner, title="Draft: one")
-    assert offered not in browser.get(page).text
+    shown = browser.get(page).text
+    assert offered not in shown
+    assert "merged together when none of them is a draft" in shown
+    assert "Merging adds the changes to the layer below" in shown
+    assert "Merging adds the changes to the layer below" not in browser.get(f"{base}/{one['iid']}").text
     make.api.put(f"{project.url}/merge_requests/{one['iid']}", owner, title="one")
     assert browser.submit(page, f"{page}/stack/merge", sha=two["sha"]).status_code == 302
     assert "merged" in browser.get(page).text
