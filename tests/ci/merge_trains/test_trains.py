@@ -129,6 +129,25 @@ def test_linear_histories(make: Make, instance: Instance, method: str, squash: b
         assert squash is (child["parent_ids"] == [commit["parent_ids"][0]])
 
 
+@pytest.mark.parametrize("method", ["merge", "ff", "rebase_merge"])
+def test_only_what_is_merged_already_leaves(make: Make, instance: Instance, method: str) -> None:
+    """Commits that change nothing in the end are merged, unlike those that another merge request brings before them."""
+    trains = TrainProject(make, instance, merge_method=method)
+    first, empty = trains.offer("first"), trains.offer("empty")
+    commit_files(make, trains.project, {"empty": ""}, branch="empty", action="delete")
+    head = {"branch": "twin", "ref": "first"}
+    assert make.api.post(f"{trains.project.url}/repository/branches", make.root, **head).status_code == 201
+    fields = {"source_branch": "twin", "target_branch": "main", "title": "Merge twin"}
+    twin = make.api.post(f"{trains.project.url}/merge_requests", make.root, **fields).json()
+    for each in (first, twin, empty):
+        assert trains.add(each).status_code == 201
+    assert trains.iids() == [first["iid"], empty["iid"]]
+    assert "or are merged already" in trains.notes(twin)[-1]
+    for each in (first, empty):
+        trains.end(each)
+    assert [trains.shown(each)["state"] for each in (first, empty)] == ["merged", "merged"]
+
+
 @pytest.mark.parametrize("method", ["ff", "rebase_merge"])
 def test_a_push_from_outside_restarts_linear_trains(make: Make, instance: Instance, method: str) -> None:
     """The commits are rebased onto the pushed one, and are what is tested."""
