@@ -1,12 +1,15 @@
 """Basic operations of a repository."""
 
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from ingot.git.core.errors import DamagedRepository, GitError
 from ingot.git.core.refs import read_refs
 from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.ref_updates import RefMoved, create_ref
 from tests.git.conftest import Clone, git
 
 
@@ -44,6 +47,24 @@ def test_refs(store: RepositoryStore, key: str, clone: Clone, packed: bool) -> N
     assert repository.commit_count() == 2
     listed = [line.split(" ", 1) for line in git(path, "show-ref").splitlines()]
     assert list(repository.refs().items()) == [(name.encode(), oid) for oid, name in listed]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_ref_that_is_created_without_git(store: RepositoryStore, key: str, clone: Clone, links: bool) -> None:
+    """git reads it; one that exists stays, also a packed one. A file system may have no hard links."""
+    path, repository, name = store.path_of(key), store.open(key), "refs/merge-requests/7/train"
+    first, second = clone.commit(), clone.commit(content="two\n")
+    clone.push(path)
+    refused = nullcontext() if links else patch.object(Path, "hardlink_to", side_effect=PermissionError)
+    with refused:
+        create_ref(repository, name, first)
+        assert git(path, "rev-parse", name) == repository.tip(name) == first
+        for _ in range(2):
+            with pytest.raises(RefMoved):
+                create_ref(repository, name, second)
+            git(path, "pack-refs", "--all")
+    assert repository.tip(name) == first
+    assert list(path.glob("tmp_ref_*")) == []
 
 
 def test_a_loose_ref_takes_precedence_over_a_packed_one(store: RepositoryStore, key: str, clone: Clone) -> None:

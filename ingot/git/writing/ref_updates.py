@@ -115,6 +115,8 @@ def create_ref(repository: Repository, ref: str, oid: str) -> None:
         file.hardlink_to(temporary)
     except FileExistsError:
         raise RefMoved from None
+    except OSError:  # The file system has no hard links, or git has just removed the empty folder.
+        update_refs(repository, [RefUpdate(ref, NO_OID, oid)])
     finally:
         temporary.unlink()
 
