@@ -52,6 +52,9 @@ def test_every_free_tool_succeeds(instance: Instance, make: Make, tmp_path: Path
     def add_todo() -> int:
         return int(make.api.post(f"/projects/{project}/issues/1/todo", make.root).json()["id"])
 
+    review = make.api.post(f"/projects/{project}/environments", make.root, name="review/old").json()["id"]
+    make.api.post(f"/projects/{project}/environments/{review}/stop", make.root)
+
     called: set[str] = set()
     failures: dict[str, str] = {}
 

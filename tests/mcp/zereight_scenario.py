@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,6 @@ _WORK_ITEMS = "it asks for types of work items that the GraphQL schema lacks"
 _CATALOG = "there is no catalog of CI components"
 _INCIDENTS = "incidents have no timeline on this server"
 UNSUPPORTED = {
-    "list_job_artifacts": "the entries of artifacts are listed by pages only",
-    "get_pipeline_schedule_variable": "a variable of a schedule is read with its schedule",
-    "delete_pipeline_trigger": "the tool expects a document, and the response has none",
-    "delete_environment": "the tool expects a document, and the response has none",
-    "delete_deployment": "deployments cannot be deleted",
-    "stop_stale_environments": "environments are stopped one by one",
-    "delete_review_app_environments": "environments are deleted one by one",
     "list_ci_catalog_resources": _CATALOG,
     "get_ci_catalog_resource": _CATALOG,
     "get_timeline_events": _INCIDENTS,
@@ -278,6 +272,7 @@ async def pipelines(call: Tool, project: str, runner: RunnerClient, folder: Path
         await call(tool, **unit)
     await call("download_job_artifacts", **unit, local_path="got")
     await call("get_job_artifact_file", **unit, artifact_path="out.txt")
+    await call("list_job_artifacts", **unit)
     await call("play_pipeline_job", project_id=project, job_id=jobs["manual"])
     await call("cancel_pipeline_job", project_id=project, job_id=jobs["manual"])
     playing = asyncio.create_task(
@@ -313,6 +308,7 @@ async def _schedules(call: Tool, project: str) -> None:
         await call(tool, **one)
     await call("update_pipeline_schedule", **one, description="Daily")
     await call("create_pipeline_schedule_variable", **one, key="K", value="1")
+    await call("get_pipeline_schedule_variable", **one, key="K")
     await call("update_pipeline_schedule_variable", **one, key="K", value="2")
     await call("delete_pipeline_schedule_variable", **one, key="K")
     await call("play_pipeline_schedule", **one)
@@ -323,6 +319,7 @@ async def _schedules(call: Tool, project: str) -> None:
     await call("get_pipeline_trigger", **one)
     await call("update_pipeline_trigger", **one, description="Changed")
     await call("trigger_pipeline", project_id=project, token=trigger["token"], ref="main")
+    await call("delete_pipeline_trigger", **one)
 
 
 async def _deployments(call: Tool, project: str) -> None:
@@ -334,8 +331,16 @@ async def _deployments(call: Tool, project: str) -> None:
     await call("get_deployment", **one)
     await call("list_deployment_merge_requests", **one)
     await call("update_deployment", **one, status="failed")
+    await call("delete_deployment", **one)
     environment = (await call("list_environments", project_id=project))[0]
     place = {"project_id": project, "environment_id": str(environment["id"])}
     await call("get_environment", **place)
     await call("update_environment", **place, tier="production")
     await call("stop_environment", **place)
+    await call("stop_stale_environments", project_id=project, before=_week_ago())
+    await call("delete_environment", **place)
+    await call("delete_review_app_environments", project_id=project, before="2999-01-01T00:00:00Z")
+
+
+def _week_ago() -> str:
+    return (datetime.now(UTC) - timedelta(days=8)).isoformat()

@@ -1,10 +1,11 @@
 """Endpoints of job artifacts and test reports."""
 
+from contextlib import suppress
 from typing import Any
 
 from ingot.ci.artifacts import policy, service
 from ingot.ci.artifacts.coverage_reports import read_coverage
-from ingot.ci.artifacts.downloads import entry_response, file_response
+from ingot.ci.artifacts.downloads import entry_response, file_response, list_archive_tree
 from ingot.ci.artifacts.finders import (
     ArtifactSubject,
     artifact_in_path,
@@ -13,17 +14,19 @@ from ingot.ci.artifacts.finders import (
 )
 from ingot.ci.artifacts.jobs import enqueue_artifact_expiry
 from ingot.ci.artifacts.needed_jobs import may_get_archive
-from ingot.ci.artifacts.params import ArtifactOfRef, DownloadArtifact, UploadArtifact
+from ingot.ci.artifacts.params import ArtifactOfRef, DownloadArtifact, ListArchive, UploadArtifact
 from ingot.ci.artifacts.queries import artifact_or_none, reports_of_pipeline
 from ingot.ci.artifacts.service import StoredFile
 from ingot.ci.artifacts.store import artifact_store_of
 from ingot.ci.artifacts.test_reports import JunitSuite, read_test_suites
 from ingot.ci.artifacts.upload import find_running_job, receive_artifact
 from ingot.ci.artifacts.views import (
+    ArchiveEntryView,
     ArtifactView,
     CoverageReportView,
     TestReportSummaryView,
     TestReportView,
+    archive_entry_view,
     artifact_view,
     coverage_report_view,
     test_report_summary_view,
@@ -39,6 +42,7 @@ from ingot.collaboration.merge_requests.queries import latest_version
 from ingot.core.access.rules import anyone, require
 from ingot.core.api.params import number_or_none, path_number
 from ingot.core.api.routes import Call, ContentResponse, Routes
+from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.core.errors import Denied, NotFound
 from ingot.git.diffs.changed_files import changed_paths_between
 from ingot.git.history.commits import NO_OID
@@ -123,6 +127,27 @@ def get_job_artifacts(call: Call, subject: ArtifactSubject) -> ContentResponse:
 def get_job_artifact_file(call: Call, subject: ArtifactSubject) -> ContentResponse:
     """Download one file of the archive of a job."""
     return entry_response(artifact_store_of(call.settings), subject.artifact, call.path["artifact_path"])
+
+
+@routes.get(
+    "/projects/:id/jobs/:job_id/artifacts/tree",
+    on=artifact_in_path,
+    may=may_read_archive,
+    returns=list[ArchiveEntryView] | ContentResponse,
+    heavy=True,
+    job_token=True,
+)
+def list_job_artifacts(
+    call: Call, subject: ArtifactSubject, params: ListArchive, page: Page
+) -> Listing[ArchiveEntryView] | ContentResponse:
+    """List a folder of the archive of a job; without parameters, a file named ``tree`` is downloaded instead."""
+    store = artifact_store_of(call.settings)
+    if params.path is None and params.recursive is None and not page.explicit:
+        with suppress(NotFound):
+            return entry_response(store, subject.artifact, "tree")
+    items = list_archive_tree(store, subject.artifact, params.path or "", recursive=bool(params.recursive))
+    listing = slice_page(items, page)
+    return listing.of([archive_entry_view(item) for item in listing.items])
 
 
 @routes.get(

@@ -20,6 +20,8 @@ MAX_RATIO = 200
 """An archive that unpacks to more than this many times its size is rejected if the result is large."""
 MIN_BOMB_BYTES = 2**30
 MAX_PATH_LENGTH = 4096
+MAX_FOLDER_CHARACTERS = 16 * 2**20
+"""Paths of all folders in a list; each entry may name a thousand folders."""
 _DEFLATE_RATIO = 1100
 """Upper bound of what deflate can achieve; a declared size beyond it is wrong."""
 _CHUNK_BYTES = 64 * 1024
@@ -75,6 +77,17 @@ class FolderItem(NamedTuple):
     is_folder: bool
     size: int
     """Size of a file, or of all files below a folder."""
+
+
+class TreeItem(NamedTuple):
+    """A file or folder below a folder in an archive."""
+
+    path: str
+    """Path in the archive; that of a folder ends with a slash."""
+    is_folder: bool
+    size: int | None = None
+    mode: int = 0
+    """Type and permissions of a file on Unix; 0 if they are not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +175,28 @@ class ZipArchive:
         items = [FolderItem(name, True, size) for name, size in sorted(folders.items())]
         return items + [FolderItem(name, False, size) for name, size in sorted(files.items())]
 
+    def list_tree(self, path: str, *, recursive: bool) -> list[TreeItem] | None:
+        """Return the files and folders in a folder, or all below it, by path; None if there is no such folder."""
+        prefix = f"{path.strip('/')}/" if path.strip("/") else ""
+        items: dict[str, TreeItem] = {}
+        found = not prefix
+        budget = MAX_FOLDER_CHARACTERS
+        for entry in self.entries():
+            if not entry.name.startswith(prefix):
+                continue
+            found = True
+            for folder in _folders_below(entry.name, len(prefix), recursive=recursive):
+                if folder in items:
+                    break  # Those above it are known, too.
+                items[folder] = TreeItem(folder, True)
+                budget -= len(folder)
+            if budget < 0:
+                raise InvalidArchive("it has too many folders to list")
+            name = entry.name[len(prefix) :]
+            if name and not name.endswith("/") and (recursive or "/" not in name):
+                items[entry.name] = TreeItem(entry.name, False, entry.size, entry.mode)
+        return [items[name] for name in sorted(items)] if found else None
+
     def validate(self) -> None:
         """Raise InvalidArchive for unsafe names, overlapping entries and archives that unpack to far too much."""
         total = packed = 0
@@ -244,6 +279,18 @@ def is_safe_path(path: str) -> bool:
         and parts[0] != ""
         and not (len(parts) > 1 and _DRIVE.fullmatch(parts[0]))
     )
+
+
+def _folders_below(name: str, start: int, *, recursive: bool) -> Iterator[str]:
+    """Yield the folders of a path below a position, the deepest first; or only the one directly there."""
+    if not recursive:
+        slash = name.find("/", start)
+        if slash >= 0:
+            yield name[: slash + 1]
+        return
+    slash = len(name)
+    while (slash := name.rfind("/", start, slash)) >= 0:
+        yield name[: slash + 1]
 
 
 def extract(file: BinaryIO, entry: ArchiveEntry, data_offset: int, start: int, stop: int) -> Iterator[bytes]:

@@ -2,14 +2,16 @@
 
 import io
 import mimetypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from ingot.ci.artifacts.archives import (
     ArchiveEntry,
     FolderItem,
     InvalidArchive,
+    TreeItem,
+    ZipArchive,
     extract,
     is_safe_path,
     open_archive,
@@ -20,6 +22,7 @@ from ingot.core.api.routes import ContentResponse
 from ingot.core.errors import Invalid, NotFound
 from ingot.core.http.content_headers import SANDBOX, content_disposition
 
+T = TypeVar("T")
 _CONTENT_TYPES = {"zip": "application/zip", "gzip": "application/gzip", "raw": "application/octet-stream"}
 
 
@@ -79,12 +82,23 @@ def read_entry(store: ArtifactStore, artifact: JobArtifact, path: str, limit: in
 
 def list_archive_folder(store: ArtifactStore, artifact: JobArtifact, path: str) -> list[FolderItem]:
     """Return the files and folders in a folder of an archive; raise NotFound if there is no such folder."""
+    return _listed(store, artifact, path, lambda archive: archive.list_folder(path))
+
+
+def list_archive_tree(store: ArtifactStore, artifact: JobArtifact, path: str, *, recursive: bool) -> list[TreeItem]:
+    """Return what is in a folder of an archive, or all below it; raise NotFound if there is no such folder."""
+    return _listed(store, artifact, path, lambda archive: archive.list_tree(path, recursive=recursive))
+
+
+def _listed(
+    store: ArtifactStore, artifact: JobArtifact, path: str, read: Callable[[ZipArchive], list[T] | None]
+) -> list[T]:
     if path.strip("/") and not is_safe_path(path.strip("/")):
         raise Invalid("400 Bad request")
     with _opened(store, artifact) as file:
         try:
             with open_archive(file, file.seek(0, io.SEEK_END)) as archive:
-                items = archive.list_folder(path)
+                items = read(archive)
         except InvalidArchive as error:
             raise Invalid(f"400 (Bad request) The archive cannot be read: {error}") from None
     if items is None:

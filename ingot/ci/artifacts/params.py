@@ -21,6 +21,13 @@ class DownloadArtifact(Params):
     """Whether the runner follows a redirect to the object store."""
 
 
+class ListArchive(Params):
+    """Folder of an archive; the default is the root."""
+
+    path: str | None = None
+    recursive: bool | None = None
+
+
 class ArtifactOfRef(Params):
     """Name of the job whose archive is read."""
 

@@ -1,5 +1,8 @@
 """Response structs of artifacts and test reports."""
 
+from typing import Literal
+
+from ingot.ci.artifacts.archives import TreeItem
 from ingot.ci.artifacts.reports.junit import JunitCase
 from ingot.ci.artifacts.tables import JobArtifact
 from ingot.ci.artifacts.test_reports import JunitSuite
@@ -13,6 +16,16 @@ class ArtifactView(View):
     size: int
     filename: str
     file_format: str
+
+
+class ArchiveEntryView(View):
+    """A file or folder of an archive; a folder has neither size nor mode."""
+
+    name: str
+    path: str
+    type: Literal["file", "directory"]
+    size: int | None
+    mode: str | None
 
 
 class CoverageReportView(View):
@@ -100,6 +113,14 @@ class TestReportSummaryView(View):
 def artifact_view(artifact: JobArtifact) -> ArtifactView:
     """Return the view of a file."""
     return ArtifactView(artifact.file_type, artifact.size, artifact.filename, artifact.file_format)
+
+
+def archive_entry_view(item: TreeItem) -> ArchiveEntryView:
+    """Return the view of a file or folder of an archive; bytes of a name that are no UTF-8 are replaced."""
+    path = item.path.encode(errors="surrogateescape").decode(errors="replace")
+    mode = f"{item.mode:06o}" if item.mode else None
+    name = path.rstrip("/").rpartition("/")[2]
+    return ArchiveEntryView(name, path, "directory" if item.is_folder else "file", item.size, mode)
 
 
 def test_report_view(suites: list[JunitSuite]) -> TestReportView:

@@ -123,6 +123,7 @@ def finish_deployment(db: Connection, job: CiJob, status: Status) -> None:
             state="available",
             external_url=url,
             auto_stop_at=stop_at,
+            auto_delete_at=None,
             updated_at=db.now,
         )
     elif _stop_time(db, job) is not None:

@@ -200,6 +200,19 @@ def create_schedule_variable(
     return schedule_variable_view(call.db, service.create_schedule_variable(call.db, context.schedule, params))
 
 
+@routes.get(
+    "/projects/:id/pipeline_schedules/:pipeline_schedule_id/variables/:key",
+    on=schedule_in_path,
+    may=policy.may_administer_schedule,
+    returns=ScheduleVariableView,
+)
+def get_schedule_variable(call: Call, context: ScheduleContext) -> ScheduleVariableView:
+    """Get a variable of a pipeline schedule."""
+    return schedule_variable_view(
+        call.db, queries.find_schedule_variable(call.db, context.schedule.id, call.path["key"])
+    )
+
+
 @routes.put(
     "/projects/:id/pipeline_schedules/:pipeline_schedule_id/variables/:key",
     on=schedule_in_path,

@@ -95,9 +95,13 @@ def take_trigger(call: Call, project: Project) -> TriggerView:
     return _view(call, service.take_trigger_ownership(call.db, call.actor, project, _trigger_in_path(call, project)))
 
 
-@routes.delete("/projects/:id/triggers/:trigger_id", on=project_in_path, may=policy.may_change_triggers, returns=None)
-def delete_trigger(call: Call, project: Project) -> None:
-    """Delete a pipeline trigger."""
+@routes.delete(
+    "/projects/:id/triggers/:trigger_id", on=project_in_path, may=policy.may_change_triggers, returns=TriggerView
+)
+def delete_trigger(call: Call, project: Project) -> TriggerView | None:
+    """Delete a pipeline trigger and return it."""
     trigger = queries.trigger_or_none(call.db, project, path_number(call.path, "trigger_id"))
-    if trigger is not None:
-        service.delete_trigger(call.db, trigger)
+    if trigger is None:
+        return None
+    service.delete_trigger(call.db, trigger)
+    return _view(call, trigger)

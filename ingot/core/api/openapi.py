@@ -147,11 +147,14 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.returns in (RawResponse, StreamedResponse, ContentResponse):
         success["content"] = _TEXT
     elif endpoint.method == "DELETE" and endpoint.returns is not None:
-        deleted = _response_schema(_without_none(endpoint.returns))
+        deleted = _response_schema(_without(endpoint.returns, type(None)))
         success["description"] = "The deleted object, or an empty body if it did not exist."
         success["content"] = {"application/json": {"schema": deleted}, **_EMPTY_TEXT}
     elif endpoint.returns is not None:
-        success["content"] = {"application/json": {"schema": _response_schema(endpoint.returns)}}
+        described = _response_schema(_without(endpoint.returns, ContentResponse))
+        success["content"] = {"application/json": {"schema": described}}
+        if ContentResponse in get_args(endpoint.returns):
+            success["content"] |= {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
     if endpoint.paged:
         success["headers"] = _PAGE_HEADERS
     responses = {str(endpoint.status): success, "4XX": _ERROR, "503": _ERROR}
@@ -173,8 +176,8 @@ def _alternate_schema(status: int, kind: Any) -> dict[str, Any]:
     return {"anyOf": [schema, {"$ref": "#/components/schemas/Error"}]} if status == 400 else schema
 
 
-def _without_none(kind: Any) -> Any:
-    parts = [part for part in get_args(kind) if part is not type(None)]
+def _without(kind: Any, other: type) -> Any:
+    parts = [part for part in get_args(kind) if part is not other]
     return Union[tuple(parts)] if get_origin(kind) in (Union, types.UnionType) else kind  # noqa: UP007 - Built from a list.
 
 

@@ -7,19 +7,23 @@ from ingot.projects.environments import policy, queries, service
 from ingot.projects.environments.params import (
     CreateDeployment,
     CreateEnvironment,
+    DeleteReviewApps,
     EditDeployment,
     EditEnvironment,
     ListDeployments,
     ListEnvironments,
     StopEnvironment,
+    StopStaleEnvironments,
 )
 from ingot.projects.environments.tables import Environment
 from ingot.projects.environments.views import (
     DeploymentView,
     EnvironmentView,
+    ScheduledDeletionsView,
     deployment_view,
     deployment_views,
     environment_view,
+    scheduled_deletions_view,
 )
 from ingot.projects.projects.api import project_in_path
 from ingot.projects.projects.tables import Project
@@ -91,14 +95,28 @@ def edit_environment(call: Call, project: Project, params: EditEnvironment) -> E
     "/projects/:id/environments/:environment_id",
     on=project_in_path,
     may=policy.may_change_environments,
-    returns=None,
+    returns=EnvironmentView,
     job_token=True,
 )
-def delete_environment(call: Call, project: Project) -> None:
-    """Delete an environment with its deployments."""
+def delete_environment(call: Call, project: Project) -> EnvironmentView | None:
+    """Delete an environment with its deployments and return it."""
     environment = queries.environment_or_none(call.db, project, path_number(call.path, "environment_id"))
-    if environment is not None:
-        service.delete_environment(call.db, environment)
+    if environment is None:
+        return None
+    service.delete_environment(call.db, environment)
+    return _environment_view(call, project, environment)
+
+
+@routes.delete(
+    "/projects/:id/environments/review_apps",
+    on=project_in_path,
+    may=policy.may_change_environments,
+    returns=ScheduledDeletionsView,
+    job_token=True,
+)
+def delete_review_apps(call: Call, project: Project, params: DeleteReviewApps) -> ScheduledDeletionsView:
+    """Schedule stopped environments of the folder ``review`` for deletion in a week, or list them."""
+    return scheduled_deletions_view(service.schedule_review_app_deletion(call.db, project, params))
 
 
 @routes.post(
@@ -114,6 +132,20 @@ def stop_environment(call: Call, project: Project, params: StopEnvironment) -> E
     environment = _environment_in_path(call, project)
     stopped = service.stop_environment(call.db, call.actor, project, environment, run_job=not params.force)
     return _environment_view(call, project, stopped)
+
+
+@routes.post(
+    "/projects/:id/environments/stop_stale",
+    on=project_in_path,
+    may=policy.may_deploy,
+    returns=dict[str, str],
+    status=200,
+    job_token=True,
+)
+def stop_stale_environments(call: Call, project: Project, params: StopStaleEnvironments) -> dict[str, str]:
+    """Request the stop of the environments that were not changed or deployed to since a time."""
+    service.stop_stale_environments(call.db, project, params.before)
+    return {"message": "Successfully requested stop for all stale environments"}
 
 
 @routes.get(
@@ -163,3 +195,17 @@ def edit_deployment(call: Call, project: Project, params: EditDeployment) -> Dep
     deployment = queries.find_deployment(call.db, project, path_number(call.path, "deployment_id"))
     edited = service.edit_deployment(call.db, project, deployment, params.status)
     return deployment_view(call.db, project, edited, call.origin.base)
+
+
+@routes.delete(
+    "/projects/:id/deployments/:deployment_id",
+    on=project_in_path,
+    may=policy.may_change_environments,
+    returns=None,
+    status=204,
+    job_token=True,
+)
+def delete_deployment(call: Call, project: Project) -> None:
+    """Delete a deployment that neither runs nor is the last one of its environment."""
+    deployment = queries.find_deployment(call.db, project, path_number(call.path, "deployment_id"))
+    service.delete_deployment(call.db, project, deployment)

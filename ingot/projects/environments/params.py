@@ -1,8 +1,8 @@
 """Request parameters of environments and deployments."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from ingot.core.api.params import Params
 from ingot.core.db.times import Timestamp
@@ -39,6 +39,20 @@ class StopEnvironment(Params):
     """Whether to skip the job that stops the environment."""
 
     force: bool = False
+
+
+class StopStaleEnvironments(Params):
+    """Time before which the environments were last changed or deployed to."""
+
+    before: Timestamp
+
+
+class DeleteReviewApps(Params):
+    """Which stopped review apps to delete; unless told otherwise, they are only listed."""
+
+    before: Timestamp | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    dry_run: bool = True
 
 
 class ListDeployments(Params):

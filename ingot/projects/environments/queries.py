@@ -10,6 +10,7 @@ from ingot.accounts.users.tables import users
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, in_list, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.times import Timestamp
 from ingot.core.errors import Invalid, NotFound
 from ingot.projects.environments.params import ListDeployments, ListEnvironments
 from ingot.projects.environments.tables import Deployment, Environment, deployments, environments
@@ -27,6 +28,16 @@ _ENVIRONMENT_CONDITIONS = {
     "search": contains(environments.c.name_key, "pattern"),
     "state": environments.c.state == bindparam("state"),
 }
+_STOPPED_REVIEW_APPS = (
+    _IN_PROJECT.where(
+        environments.c.state == "stopped",
+        environments.c.name.startswith("review/"),
+        environments.c.created_at < bindparam("before"),
+        environments.c.auto_delete_at.is_(None),
+    )
+    .order_by(environments.c.created_at, environments.c.id)
+    .limit(bindparam("count"))
+)
 
 _DEPLOYMENTS = (
     select(
@@ -124,6 +135,11 @@ def environment_by_slug_or_none(db: Connection, project: Project, slug: str) -> 
 def environment_by_url_or_none(db: Connection, project: Project, url: str) -> Environment | None:
     """Return the environment with this external URL."""
     return db.first(Environment, _BY_URL, project=project.id, url=url)
+
+
+def stopped_review_apps(db: Connection, project: Project, before: Timestamp, limit: int) -> list[Environment]:
+    """Return stopped environments of the folder ``review`` that were created before a time, oldest first."""
+    return db.all(Environment, _STOPPED_REVIEW_APPS, project=project.id, before=before, count=limit)
 
 
 @lru_cache(maxsize=256)

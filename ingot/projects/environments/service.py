@@ -7,25 +7,51 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import UNSET
+from sqlalchemy import bindparam, exists, update
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp, add_duration
 from ingot.core.errors import Invalid, too_long_message
 from ingot.core.events.bus import emit
 from ingot.projects.environments.events import DeploymentSucceeded, EnvironmentStopped
-from ingot.projects.environments.params import CreateDeployment, CreateEnvironment, EditEnvironment
+from ingot.projects.environments.params import (
+    CreateDeployment,
+    CreateEnvironment,
+    DeleteReviewApps,
+    EditEnvironment,
+)
 from ingot.projects.environments.queries import (
     environment_by_name_or_none,
     environment_by_slug_or_none,
     environment_by_url_or_none,
     find_deployment,
     find_environment,
+    last_deployment_or_none,
     next_iid,
+    stopped_review_apps,
 )
 from ingot.projects.environments.tables import Deployment, Environment, Status, Tier, deployments, environments
 from ingot.projects.projects.tables import Project
 
 MAX_LENGTH = 255
+_MIN_STALE_DAYS, _MAX_STALE_DAYS = 7, 3652
+_REVIEW_APP_DAYS = 30
+_DELETION_DAYS = 7
+"""A review app is deleted that long after it was scheduled for deletion."""
+_DEPLOYED_SINCE = exists().where(
+    deployments.c.environment_id == environments.c.id, deployments.c.updated_at >= bindparam("before")
+)
+_STOP_STALE = (
+    update(environments)
+    .where(
+        environments.c.project_id == bindparam("project"),
+        environments.c.state == "available",
+        environments.c.updated_at < bindparam("before"),
+        ~_DEPLOYED_SINCE,
+    )
+    .values(auto_stop_at=bindparam("now"))
+)
 MAX_SLUG_LENGTH = 24
 SLUG_SUFFIX_LENGTH = 6
 ALLOWED_SCHEMES = ("http", "https", "ssh", "git")
@@ -102,6 +128,25 @@ def stop_environment(
     return find_environment(db, project, environment.id)
 
 
+def stop_stale_environments(db: Connection, project: Project, before: Timestamp) -> None:
+    """Let the next search of due environments stop those that were neither changed nor deployed to since a time."""
+    if not add_duration(db.now, days=-_MAX_STALE_DAYS) <= before <= add_duration(db.now, days=-_MIN_STALE_DAYS):
+        raise Invalid("400 Bad request - Invalid Date")
+    db.run(_STOP_STALE, project=project.id, before=before, now=db.now)
+
+
+def schedule_review_app_deletion(db: Connection, project: Project, params: DeleteReviewApps) -> list[Environment]:
+    """Let stopped review apps be deleted in a week and return them; a dry run only returns them."""
+    before = params.before or add_duration(db.now, days=-_REVIEW_APP_DAYS)
+    found = stopped_review_apps(db, project, before, params.limit)
+    if not found:
+        raise Invalid("400 Bad request - No stopped review app was created before this time")
+    if not params.dry_run:
+        for environment in found:
+            db.update(environments, environment.id, auto_delete_at=add_duration(db.now, days=_DELETION_DAYS))
+    return found
+
+
 def delete_environment(db: Connection, environment: Environment) -> None:
     """Delete an environment with its deployments."""
     db.delete(environments, environment.id)
@@ -148,6 +193,16 @@ def edit_deployment(db: Connection, project: Project, deployment: Deployment, st
         _set_state(db, find_environment(db, project, deployment.environment_id), "available")
         emit(db, DeploymentSucceeded(project.id, deployment.id))
     return find_deployment(db, project, deployment.id)
+
+
+def delete_deployment(db: Connection, project: Project, deployment: Deployment) -> None:
+    """Delete a deployment; raise Invalid if it runs or is the one that its environment shows."""
+    if deployment.status == "running":
+        raise Invalid("Cannot destroy running deployment")
+    last = last_deployment_or_none(db, project, find_environment(db, project, deployment.environment_id))
+    if last is not None and last.id == deployment.id:
+        raise Invalid("Deployment currently deployed to environment")
+    db.delete(deployments, deployment.id)
 
 
 def tier_of(name: str) -> Tier:
@@ -227,8 +282,8 @@ def is_link_target(url: str) -> bool:
 
 def _set_state(db: Connection, environment: Environment, state: str) -> None:
     if environment.state != state:
-        stopped = {"auto_stop_at": None} if state == "stopped" else {}
-        db.update(environments, environment.id, state=state, updated_at=db.now, **stopped)
+        ended = "auto_stop_at" if state == "stopped" else "auto_delete_at"
+        db.update(environments, environment.id, state=state, updated_at=db.now, **{ended: None})
 
 
 def _status_columns(db: Connection, status: Status) -> dict[str, Any]:

@@ -26,11 +26,14 @@ environments = Table(
     text("name_key"),
     # Time at which a job of the queue stops the environment.
     text("auto_stop_at", nullable=True),
+    # Time at which a job of the queue deletes the environment, if it is stopped then.
+    text("auto_delete_at", nullable=True),
     UniqueConstraint("project_id", "name"),
     UniqueConstraint("project_id", "slug"),
     UniqueConstraint("project_id", "external_url"),
     Index("ix_environments_project_id", "project_id", "id"),
     Index("ix_environments_auto_stop_at", "auto_stop_at", **index_where("auto_stop_at IS NOT NULL")),
+    Index("ix_environments_auto_delete_at", "auto_delete_at", **index_where("auto_delete_at IS NOT NULL")),
     sqlite_autoincrement=True,
 )
 
@@ -70,6 +73,7 @@ class Environment(Record, frozen=True):
     updated_at: Timestamp
     name_key: str
     auto_stop_at: Timestamp | None
+    auto_delete_at: Timestamp | None
 
 
 class Deployment(Record, frozen=True):

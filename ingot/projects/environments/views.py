@@ -42,12 +42,20 @@ class DeploymentView(View):
     deployable: dict[str, Any] | None
 
 
+class ScheduledDeletionsView(View):
+    """Environments that are, or would be, scheduled for deletion."""
+
+    scheduled_entries: list[EnvironmentBrief]
+    unprocessable_entries: list[EnvironmentBrief]
+
+
 class EnvironmentView(EnvironmentBrief):
     """Environment; the view of a single one includes its last deployment."""
 
     state: State
     tier: Tier
     auto_stop_at: Timestamp | None
+    auto_delete_at: Timestamp | None
     project: SimpleProjectView
     last_deployment: DeploymentView | UnsetType | None = UNSET
 
@@ -64,8 +72,18 @@ def environment_view(environment: Environment, project: Project, urls: InstanceU
         environment.state,
         environment.tier,
         environment.auto_stop_at,
+        environment.auto_delete_at,
         simple_view(project, urls),
     )
+
+
+def scheduled_deletions_view(scheduled: Sequence[Environment]) -> ScheduledDeletionsView:
+    """Return the view of environments that are scheduled for deletion."""
+    entries = [
+        EnvironmentBrief(each.id, each.name, each.slug, each.external_url, each.created_at, each.updated_at)
+        for each in scheduled
+    ]
+    return ScheduledDeletionsView(entries, [])
 
 
 def deployment_views(db: Connection, project: Project, listed: Sequence[Deployment], base: str) -> list[DeploymentView]:

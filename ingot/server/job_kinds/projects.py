@@ -98,6 +98,20 @@ def check_inactive_project(_: JobContext) -> JobHandler:
     return check_inactive_project
 
 
+@table.kind
+def delete_environments(_: JobContext) -> JobHandler:
+    from ingot.projects.environments.jobs import delete_due_environments
+
+    return delete_due_environments
+
+
+@table.every(HOURLY)
+def enqueue_environment_deletion(_: Settings) -> RecurringWork:
+    from ingot.projects.environments.jobs import enqueue_environment_deletion
+
+    return enqueue_environment_deletion
+
+
 @table.every(HOURLY)
 def delete_expired_memberships(_: Settings) -> RecurringWork:
     from ingot.projects.members.service import delete_expired_memberships

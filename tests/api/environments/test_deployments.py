@@ -165,3 +165,20 @@ def test_a_deployment_outlives_its_reporter(api: Api, make: Make, roles: UsersBy
     deployment_id = api.post(f"/projects/{project.id}/deployments", person, **PARAMS).json()["id"]
     assert api.delete(f"/users/{person.id}", make.root).status_code in (200, 204)
     assert api.get(f"/projects/{project.id}/deployments/{deployment_id}", roles.owner).json()["user"] is None
+
+
+@pytest.mark.parametrize(("role", "status"), [("owner", 204), ("developer", 403), ("stranger", 404), ("nobody", 401)])
+def test_maintainers_delete_old_deployments(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+    project, caller = project_with(make, roles), roles[role]
+    where = f"/projects/{project.id}/deployments"
+    old, last, running = (
+        api.post(where, make.root, **PARAMS | {"status": each}).json()["id"]
+        for each in ("success", "success", "running")
+    )
+    assert api.delete(f"{where}/{old}", caller).status_code == status
+    assert ids(api.get(where, make.root)) == [each for each in (old, last, running) if status != 204 or each != old]
+    refused = {last: "Deployment currently deployed to environment", running: "Cannot destroy running deployment"}
+    for number, message in refused.items():
+        answer = api.delete(f"{where}/{number}", make.root)
+        assert (answer.status_code, answer.json()["message"]) == (400, message)
+    assert api.delete(f"{where}/{old if status == 204 else 999_999}", make.root).status_code == 404

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
+from ingot.ci.pipelines.due_environments import enqueue_environment_stops
+from ingot.core.db.times import add_duration
+from ingot.projects.environments.jobs import enqueue_environment_deletion
+from ingot.projects.environments.tables import environments
 from tests.client import Api, Make
+from tests.conftest import Instance
 from tests.factories import ids, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
@@ -39,7 +44,8 @@ def test_permissions(api: Api, make: Make, roles: UsersByRole, role: str, read: 
     now = api.get(f"/projects/{project.id}/environments/{environment_id}", make.root).json()
     assert now["name"] == ("x" if change == 200 else "live")
     assert now["state"] == ("stopped" if deploy == 200 else "available")
-    assert api.delete(f"/projects/{project.id}/environments/{environment_id}", caller).status_code == change
+    deleted = api.delete(f"/projects/{project.id}/environments/{environment_id}", caller)
+    assert (deleted.status_code, deleted.json().get("id")) == (change, environment_id if change == 200 else None)
     assert (environment_id in ids(api.get(f"/projects/{project.id}/environments", make.root))) == (change != 200)
 
 
@@ -68,6 +74,7 @@ def test_an_environment_has_all_fields(api: Api, make: Make, roles: UsersByRole)
             "state": "available",
             "tier": "production",
             "auto_stop_at": None,
+            "auto_delete_at": None,
             "project": brief,
         },
     )
@@ -218,3 +225,85 @@ def test_archived_projects_are_read_only_and_disabled_jobs_hide_environments(
         assert api.post(f"{where}/{environment_id}/stop", caller).status_code == write
         assert api.delete(f"{where}/{environment_id}", caller).status_code == write
         assert api.post(f"/projects/{project.id}/deployments", caller, **deployment).status_code == write
+
+
+def _backdate(make: Make, environment_id: int, **times: str) -> None:
+    make.database.write(lambda db: db.update(environments, environment_id, **times))
+
+
+OLD, RECENT = "2020-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z"
+
+
+def test_stale_environments_are_stopped(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
+    project = project_with(make, roles)
+    where = f"/projects/{project.id}/environments"
+    stale, deployed, changed = (
+        api.post(where, roles.owner, name=name).json()["id"] for name in ("stale", "deployed", "changed")
+    )
+    deployment = {"environment": "deployed", "sha": "a" * 40, "ref": "main", "tag": False, "status": "success"}
+    assert api.post(f"/projects/{project.id}/deployments", roles.owner, **deployment).status_code == 201
+    for number in (stale, deployed):
+        _backdate(make, number, updated_at=OLD)
+    week_ago = add_duration(make.database.read(lambda db: db.now), days=-8)
+    for role, status in (("stranger", 404), ("reporter", 403), ("nobody", 401), ("developer", 200)):
+        answer = api.post(f"{where}/stop_stale", roles[role], before=week_ago)
+        assert answer.status_code == status, role
+    assert answer.json() == {"message": "Successfully requested stop for all stale environments"}
+    make.database.write(enqueue_environment_stops)
+    instance.work()
+    assert ids(api.get(where, roles.owner, states="stopped")) == [stale]
+    assert ids(api.get(where, roles.owner, states="available")) == [deployed, changed]
+
+
+@pytest.mark.parametrize("before", ["2999-01-01", "2001-01-01", "yesterday", "", None])
+def test_stale_environments_need_a_date_of_the_last_ten_years(
+    api: Api, make: Make, roles: UsersByRole, before: str | None
+) -> None:
+    where = f"/projects/{project_with(make, roles).id}/environments/stop_stale"
+    assert api.post(where, roles.owner, **({} if before is None else {"before": before})).status_code == 400
+
+
+def test_stopped_review_apps_are_deleted_in_a_week(
+    api: Api, make: Make, roles: UsersByRole, instance: Instance
+) -> None:
+    project = project_with(make, roles)
+    where = f"/projects/{project.id}/environments"
+    old, revived, fresh, running, other = (
+        api.post(where, roles.owner, name=name).json()["id"]
+        for name in ("review/old", "review/revived", "review/fresh", "review/running", "reviewed/other")
+    )
+    for number in (old, revived, running, other):
+        _backdate(make, number, created_at=OLD)
+    for number in (old, revived, fresh, other):
+        api.post(f"{where}/{number}/stop", roles.owner)
+    path = f"{where}/review_apps"
+    for role, status in (("stranger", 404), ("developer", 403), ("nobody", 401)):
+        assert api.delete(path, roles[role]).status_code == status, role
+    for query in ("?limit=0", "?limit=x", "?before=x", "?dry_run=x", "?before=2010-01-01"):
+        assert api.delete(f"{path}{query}", roles.owner).status_code == 400, query
+    listed = api.delete(path, roles.owner).json()
+    assert ([each["id"] for each in listed["scheduled_entries"]], listed["unprocessable_entries"]) == (
+        [old, revived],
+        [],
+    )
+    assert set(listed["scheduled_entries"][0]) == {"id", "name", "slug", "external_url", "created_at", "updated_at"}
+    assert api.get(f"{where}/{old}", roles.owner).json()["auto_delete_at"] is None, "It was a dry run."
+    assert [each["id"] for each in api.delete(f"{path}?limit=1", roles.owner).json()["scheduled_entries"]] == [old]
+    assert api.delete(f"{path}?dry_run=false", roles.owner).status_code == 200
+    planned = api.get(f"{where}/{old}", roles.owner).json()
+    assert planned["auto_delete_at"] > planned["updated_at"]
+    assert api.delete(path, roles.owner).status_code == 400, "Those that are scheduled are not found again."
+    deployment = {"environment": "review/revived", "sha": "a" * 40, "ref": "main", "tag": False, "status": "success"}
+    assert api.post(f"/projects/{project.id}/deployments", roles.owner, **deployment).status_code == 201
+    assert api.get(f"{where}/{revived}", roles.owner).json()["auto_delete_at"] is None
+
+    def search() -> None:
+        make.database.write(enqueue_environment_deletion)
+        instance.work()
+
+    search()
+    assert api.get(f"{where}/{old}", roles.owner).status_code == 200
+    _backdate(make, old, auto_delete_at=RECENT)
+    _backdate(make, running, auto_delete_at=RECENT)
+    search()
+    assert ids(api.get(where, roles.owner)) == [revived, fresh, running, other]

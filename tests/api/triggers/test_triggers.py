@@ -37,7 +37,8 @@ def test_masters_manage_triggers(api: Api, make: Make, roles: UsersByRole, role:
     now = api.get(f"/projects/{project.id}/triggers/{trigger_id}", make.root).json()
     assert now["description"] == ("x" if status == 200 else "nightly")
     assert now["owner"]["id"] == (caller.id if caller and status == 200 else make.root.id)
-    assert api.delete(f"/projects/{project.id}/triggers/{trigger_id}", caller).status_code == status
+    deleted = api.delete(f"/projects/{project.id}/triggers/{trigger_id}", caller)
+    assert (deleted.status_code, deleted.json().get("id")) == (status, trigger_id if status == 200 else None)
     left = api.get(f"/projects/{project.id}/triggers/{trigger_id}", make.root).status_code
     assert left == (404 if status == 200 else 200)
 

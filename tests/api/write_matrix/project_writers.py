@@ -75,6 +75,7 @@ PROJECT_WRITERS: dict[str, str] = {
         POST /projects/{id}/deployments
         PUT /projects/{id}/deployments/{deployment_id}
         POST /projects/{id}/environments
+        POST /projects/{id}/environments/stop_stale
         POST /projects/{id}/environments/{environment_id}/stop
         POST /projects/{id}/feature_flags
         DELETE /projects/{id}/feature_flags/{feature_flag_name}
@@ -160,6 +161,8 @@ PROJECT_WRITERS: dict[str, str] = {
         POST /projects/{id}/deploy_keys/{key_id}/enable
         POST /projects/{id}/deploy_tokens
         DELETE /projects/{id}/deploy_tokens/{token_id}
+        DELETE /projects/{id}/deployments/{deployment_id}
+        DELETE /projects/{id}/environments/review_apps
         DELETE /projects/{id}/environments/{environment_id}
         PUT /projects/{id}/environments/{environment_id}
         POST /projects/{id}/export

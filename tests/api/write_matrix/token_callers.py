@@ -18,11 +18,14 @@ JOB_TOKEN_OPERATIONS = frozenset(
     line.strip()
     for line in """
         POST /projects/{id}/deployments
+        DELETE /projects/{id}/deployments/{deployment_id}
         PUT /projects/{id}/deployments/{deployment_id}
         POST /projects/{id}/environments
         DELETE /projects/{id}/environments/{environment_id}
         PUT /projects/{id}/environments/{environment_id}
         POST /projects/{id}/environments/{environment_id}/stop
+        DELETE /projects/{id}/environments/review_apps
+        POST /projects/{id}/environments/stop_stale
         DELETE /projects/{id}/packages/{package_id}
         DELETE /projects/{id}/packages/{package_id}/package_files/{package_file_id}
         DELETE /projects/{id}/registry/repositories/{repository_id}

@@ -276,6 +276,51 @@ def test_browsing(make: Make, api: Api, project: Project, instance: Instance) ->
         list_archive_folder(store, artifact, "../x")
 
 
+def test_listing(make: Make, api: Api, project: Project, people: dict[str, User]) -> None:
+    rows = _finished(make, api, project)
+    path, reporter = f"{project.url}/jobs/{rows.job('build').id}/artifacts/tree", people["reporter"]
+    top = api.get(path, reporter)
+    assert (top.status_code, top.headers["x-total"]) == (200, "3")
+    assert [(each["path"], each["type"]) for each in top.json()] == [
+        ("bin/", "directory"),
+        ("doc/", "directory"),
+        ("readme.txt", "file"),
+    ]
+    assert top.json()[0] == {"name": "bin", "path": "bin/", "type": "directory", "size": None, "mode": None}
+    (nested,) = api.get(path, reporter, path="doc").json()
+    assert (nested["name"], nested["path"]) == ("a", "doc/a/")
+    everything = api.get(path, reporter, recursive=True).json()
+    assert [each["path"] for each in everything] == [*sorted((*FILES, "bin/", "doc/", "doc/a/"))]
+    (page,) = api.get(path, reporter, path="doc/a/", recursive=True, per_page=1).json()
+    assert page == {"name": "b.html", "path": "doc/a/b.html", "type": "file", "size": 18, "mode": "000600"}
+    assert api.get(path, reporter, path="nothing").status_code == 404
+    for sent in ({"path": "../x"}, {"path": "a/../../b"}, {"recursive": "x"}, {"path": "a" * 5000}):
+        assert api.get(path, reporter, **sent).status_code == 400, sent
+    assert api.put(project.url, people["owner"], public_jobs=False).is_success
+    statuses = [api.get(path, caller).status_code for caller in (reporter, people["guest"], people["stranger"], None)]
+    assert statuses == [200, 403, 404, 401]
+
+
+def test_a_file_named_like_the_list_is_downloaded(
+    make: Make, api: Api, project: Project, people: dict[str, User]
+) -> None:
+    rows = _finished(make, api, project, zip_of({"tree": b"a file", "other": b"x"}))
+    path = f"{project.url}/jobs/{rows.job('build').id}/artifacts/tree"
+    assert api.get(path, people["owner"]).content == b"a file"
+    assert [each["name"] for each in api.get(path, people["owner"], path="").json()] == ["other", "tree"]
+
+
+def test_an_archive_of_too_many_folders_is_not_listed(
+    make: Make, api: Api, project: Project, people: dict[str, User]
+) -> None:
+    """Attack: each of the entries names a thousand folders, which together would fill the memory."""
+    files = {f"{number}/" + "d/" * 2000 + "f": b"" for number in range(6)}
+    rows = _finished(make, api, project, zip_of(files))
+    path = f"{project.url}/jobs/{rows.job('build').id}/artifacts/tree"
+    assert api.get(path, people["owner"], recursive=True).status_code == 400
+    assert len(api.get(path, people["owner"]).json()) == 6
+
+
 def test_large_archive_is_sent_in_ranges(make: Make, api: Api, project: Project, people: dict[str, User]) -> None:
     content = zip_of({"large": bytes(3 * 2**20)}, zipfile.ZIP_STORED)
     rows = _finished(make, api, project, content)

@@ -196,14 +196,19 @@ def test_variables_of_a_schedule(make: Make, project: Project, instance: Instanc
         f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root, value="two", variable_type="env_var"
     ).json()
     assert edited["value"] == "two"
+    variable = f"{project.url}/pipeline_schedules/{number}/variables/TARGET"
+    assert make.api.get(variable, make.root).json() == edited
+    assert make.api.get(f"{project.url}/pipeline_schedules/{number}/variables/OTHER", make.root).status_code == 404
     reporter = make.user()
     make.api.post(f"{project.url}/members", make.root, user_id=reporter.id, access_level=20)
     assert "variables" not in make.api.get(url, reporter).json()
+    assert make.api.get(variable, reporter).status_code == 403
+    assert make.api.get(variable, make.user()).status_code == 404
     assert _get(make, project, schedule)["variables"] == [edited]
     assert make.api.post(f"{project.url}/pipeline_schedules/{number}/play", make.root).status_code == 201
     pipeline = _scheduled(make, project)[0]
-    (variable,) = make.database.read(lambda db: variables_of_pipeline(db, pipeline["id"]))
-    assert (variable.key, variable.variable_type) == ("TARGET", "env_var")
+    (given,) = make.database.read(lambda db: variables_of_pipeline(db, pipeline["id"]))
+    assert (given.key, given.variable_type) == ("TARGET", "env_var")
     deleted = make.api.delete(f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root)
     assert (deleted.status_code, deleted.json()) == (202, edited)
     again = make.api.delete(f"{project.url}/pipeline_schedules/{number}/variables/TARGET", make.root)
