@@ -242,6 +242,7 @@ class App:
             self._bodies,
             self._transfers,
             self._limits,
+            self.audit_log.note,
         )
 
     @cached_property
@@ -250,7 +251,8 @@ class App:
         from ingot.packages.containers.registry_http import RegistryHttp
 
         pool = self.kernel.pool
-        return RegistryHttp(self.settings, self.database, pool, self._bodies, self._transfers, self._limits)
+        log = self.audit_log.note
+        return RegistryHttp(self.settings, self.database, pool, self._bodies, self._transfers, self._limits, log)
 
     @cached_property
     def _git_authorization(self) -> "HttpAuthorization":

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from msgspec import UNSET
 
 from ingot.core.access.actor import ANONYMOUS
+from ingot.core.api.call_log import CallLog, CallOwner, WritingCall
 from ingot.core.api.params import number_or_none
 from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.api.request_fields import parse_query
@@ -66,8 +67,10 @@ class LfsHttp:
         bodies: BodyBudget,
         transfers: TransferSlots,
         limits: RateLimits,
+        call_log: CallLog,
     ) -> None:
         self._limits = limits
+        self._call_log = call_log
         self._settings = settings
         self._database = database
         self._pool = pool
@@ -157,6 +160,7 @@ class LfsHttp:
             raise GitRequestRefused(413, f"The file is larger than the {limit} MB that are allowed.")
         async with self._slots.hold(call.identity.transfers):
             await self._transfers.upload(call.request, call.identity.authenticate, project, oid, size)
+        self._log(call, project)
         return json_response({})
 
     async def _batch(self, call: LfsCall, project: Project, params: LfsBatchParams) -> ApiResponse:
@@ -189,6 +193,7 @@ class LfsHttp:
         if params.oid not in sizes and self._files.has_bucket and is_oid(params.oid):
             target = await self._authorize(call, "git-receive-pack")
             if await self._transfers.complete(call.identity.authenticate, target, params.oid, params.size):
+                self._log(call, project)
                 return json_response({})
         if params.oid not in sizes:
             raise GitRequestRefused(
@@ -213,7 +218,9 @@ class LfsHttp:
                 return json_response(await self._locks.verify(authenticate, project, verified))
             case [lock_id, "unlock"]:
                 params = await read_params(request, UnlockParams, call.charge)
-                return json_response(await self._locks.unlock(authenticate, project, lock_id, params))
+                unlocked = await self._locks.unlock(authenticate, project, lock_id, params)
+                self._log(call, project)
+                return json_response(unlocked)
         raise GitRequestRefused(404, "Not found.")
 
     async def _create_lock(self, call: LfsCall, project: Project) -> ApiResponse:
@@ -221,7 +228,16 @@ class LfsHttp:
         status, content = await self._locks.lock(call.identity.authenticate, project, params)
         if status == 409:
             content = {**error_fields(call.request, call.trace, "already created lock"), **content}
+        else:
+            self._log(call, project, status)
         return json_response(content, status)
+
+    def _log(self, call: LfsCall, project: Project, status: int = 200) -> None:
+        """Report a call that has changed something."""
+        request, owner = call.request, CallOwner("", project.full_path)
+        self._call_log(
+            WritingCall(call.identity.actor, request.method, call.trace.route, owner, status, request.origin.ip)
+        )
 
 
 def _forwarded_credentials(request: Request) -> dict[str, str]:

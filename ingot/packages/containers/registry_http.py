@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, quote, unquote
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
+from ingot.core.api.call_log import CallLog, CallOwner, WritingCall
 from ingot.core.api.params import number_or_none
 from ingot.core.api.rate_limits import LimitedRequest, RateLimits
 from ingot.core.api.request_credentials import basic_credentials
@@ -25,9 +26,10 @@ from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
 from ingot.core.http.transfer_slots import TransferSlots, caller_of
+from ingot.core.log import log_failure
 from ingot.core.settings import Settings
 from ingot.packages.containers.manifests import IMAGE_INDEX, annotations_of
-from ingot.packages.containers.queries import ImagePath, catalog, referrers, tag_names
+from ingot.packages.containers.queries import ImagePath, catalog, find_image_path, referrers, tag_names
 from ingot.packages.containers.registry_access import (
     Action,
     authorize,
@@ -51,6 +53,7 @@ T = TypeVar("T")
 MAX_TAGS = 1000
 MAX_CATALOG = 10_000
 _TOKEN_PATH = b"/jwt/auth"
+_CREATED = 201
 _NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 _PATH = re.compile(
     r"/v2/(?P<name>[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*)/"
@@ -79,8 +82,10 @@ class RegistryHttp:
         bodies: BodyBudget,
         transfers: TransferSlots,
         limits: RateLimits,
+        call_log: CallLog,
     ) -> None:
         self._limits = limits
+        self._call_log = call_log
         self._settings = settings
         self._database = database
         self._pool = pool
@@ -140,9 +145,19 @@ class RegistryHttp:
         query = {name: str(value) for name, value in parse_query(request.query).items()}
         call = RegistryRequest(request, match["name"], match["item"] or "", query)
         try:
-            return await self._dispatch(call, match["kind"])
+            answer = await self._dispatch(call, match["kind"])
         except Unauthenticated:
             raise challenge(request, match["name"], _action(request), query.get("from", "")) from None
+        if answer.status == _CREATED or request.method == "DELETE":
+            await self._log(call, trace.route, answer.status)
+        return answer
+
+    async def _log(self, call: RegistryRequest, route: str, status: int) -> None:
+        """Report a call that has added or deleted content."""
+        try:
+            self._call_log(await self._read(partial(_writing_call, call=call, route=route, status=status)))
+        except Failure as error:  # The token or the project is gone since.
+            log_failure("call of the registry not recorded", error)
 
     async def _dispatch(self, call: RegistryRequest, kind: str) -> ApiResponse:
         method = call.request.method
@@ -236,6 +251,12 @@ class RegistryHttp:
 
     async def _read(self, work: Callable[[Connection], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._database.read, work)
+
+
+def _writing_call(db: Connection, call: RegistryRequest, route: str, status: int) -> WritingCall:
+    actor = authorized_caller(db, call.request, "push")
+    owner = CallOwner("", find_image_path(db, actor, call.name).project.full_path)
+    return WritingCall(actor, call.request.method, route, owner, status, call.request.origin.ip)
 
 
 def _action(request: Request) -> Action:

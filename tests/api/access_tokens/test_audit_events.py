@@ -1,5 +1,6 @@
 """Lists of the calls that changed something, made with access tokens."""
 
+from contextlib import closing
 from typing import Any, Protocol
 
 import pytest
@@ -11,12 +12,17 @@ from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members, later, make_project, statements_of
 from tests.graphql.conftest import Graphql
+from tests.lfs.conftest import LfsClient, lfs
 from tests.mcp.client import Agent
+from tests.packages.client import PackageClient, basic
+from tests.packages.conftest import send
+from tests.packages.registry_client import RegistryClient
+from tests.packages.test_npm import document
 from tests.roles import UsersByRole, group_with, project_with
 from tests.server.process import until
 from tests.transport.conftest import Tree, over_http, tree
 
-__all__ = ["tree"]
+__all__ = ["lfs", "send", "tree"]
 
 
 class ReadEvents(Protocol):
@@ -109,6 +115,54 @@ def test_tools_mutations_and_pushes_are_listed(
         ("POST", "/projects/:id/issues", project.path),
         ("POST", "/:path.git/git-receive-pack", project.path),
     }
+
+
+def test_calls_of_lfs_clients_are_listed(
+    instance: Instance, api: Api, make: Make, lfs: LfsClient, events: ReadEvents
+) -> None:
+    person = make.user()
+    project = make_project(make, person)
+    caller, where = personal(api, make, person)
+    lfs.upload(project, caller, b"large")
+    assert lfs.get(project, caller, b"large").content == b"large"
+    lock = lfs.json(project, "info/lfs/locks", caller, path="a.bin").json()["lock"]
+    assert lfs.json(project, "info/lfs/locks", caller, path="a.bin").status_code == 409
+    assert lfs.json(project, f"info/lfs/locks/{lock['id']}/unlock", caller).status_code == 200
+    found = events(where, person, 3)
+    assert calls(found) == [
+        ("POST", "/:path.git/info/lfs/locks", project.path),
+        ("POST", "/:path.git/info/lfs/locks", project.path),
+        ("PUT", "/:path.git/gitlab-lfs/objects", project.path),
+    ]
+    assert [each["status"] for each in found] == [200, 201, 200]
+    assert {each["ip_address"] for each in found} == {"127.0.0.1"}
+
+
+def test_calls_of_package_clients_are_listed(
+    instance: Instance, api: Api, make: Make, send: PackageClient, events: ReadEvents
+) -> None:
+    person = make.user()
+    project = make_project(make, person)
+    caller, where = personal(api, make, person)
+    login = basic(person.username, caller.token)
+    packages = f"{project.url}/packages"
+    assert send("PUT", f"{packages}/generic/tool/1.0/a.txt", login, content=b"a").status_code == 201
+    assert send("GET", f"{packages}/generic/tool/1.0/a.txt", login).content == b"a"
+    bearer = {"Authorization": f"Bearer {caller.token}"}
+    assert send("PUT", f"{packages}/npm/@x%2Ftool", bearer, json=document("@x/tool", "1.0.0")).status_code == 200
+    assert send("PUT", f"{packages}/maven/a/b/1.0/b-1.0.jar", login, content=b"jar").status_code == 200
+    with closing(RegistryClient(instance, person.username, caller.token)) as registry:
+        registry.push_image(project.path, "v1", b"layer")
+        assert registry("GET", f"/v2/{project.path}/manifests/v1").status_code == 200
+        assert registry("DELETE", f"/v2/{project.path}/manifests/v1").status_code == 202
+    assert calls(events(where, person, 7)) == [
+        ("DELETE", "/v2/:name/manifests", project.path),
+        ("PUT", "/v2/:name/manifests", project.path),
+        *[("PUT", "/v2/:name/blobs/uploads", project.path)] * 2,
+        ("PUT", "/projects/:id/packages/maven/:path/:file_name", project.path),
+        ("PUT", "/projects/:id/packages/npm/:package_name", project.path),
+        ("PUT", "/projects/:id/packages/generic/:package_name/:package_version/:file_name", project.path),
+    ]
 
 
 @pytest.fixture
