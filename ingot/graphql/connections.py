@@ -68,6 +68,22 @@ def paged(fetch: Callable[[int, int], Any], arguments: Arguments) -> ConnectionP
     return ConnectionPage(nodes, start, first.total, has_next)
 
 
+def paged_backwards(fetch: Callable[[int, int], Any], arguments: Arguments) -> ConnectionPage:
+    """Return a page of a list that is fetched by numbered pages, from its last item to its first."""
+    total = _listing(fetch(1, 1)).total or 0
+    start, size, from_end = _window(arguments)
+    if from_end:
+        start = max(0, total - size)
+    begin, end = max(0, total - start - size), max(0, total - start)
+    if begin == end:
+        return ConnectionPage([], start, total, start < total)
+    number, skipped = divmod(begin, size)
+    items = list(_listing(fetch(number + 1, size)).items)
+    if skipped + end - begin > size:
+        items += _listing(fetch(number + 2, size)).items
+    return ConnectionPage(items[skipped : skipped + end - begin][::-1], start, total, begin > 0)
+
+
 def _listing(response: Any) -> Listing[Any]:
     if isinstance(response, Listing):
         return response

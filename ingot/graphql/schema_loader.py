@@ -68,6 +68,7 @@ MUTATIONS = (
     "snippets",
     "terraform",
     "timelogs",
+    "work_items",
 )
 _PAGE_ARGUMENTS = "type Page { page(after: String, before: String, first: Int, last: Int): Int }"
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")

@@ -206,7 +206,8 @@ def test_every_type_is_covered() -> None:
     )
     parts = {
         "AccessLevel", "Blob", "BoardList", "Branch", "BranchProtection", "CiJob", "CiJobArtifact", "CiJobTrace",
-        "CiStage", "DetailedStatus", "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary",
+        "CiStage", "CustomField", "CustomFieldSelectOption", "FeatureFlag", "Iteration", "IterationCadence",  # Paid.
+        "DetailedStatus", "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary",
         "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "Ide", "IssueStatusCountsType", "Kas",
         "MergeAccessLevel", "MergeTrain", "MergeTrainCar",  # Compared in test_merge_trains.py.
         "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",

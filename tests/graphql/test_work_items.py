@@ -208,3 +208,179 @@ def test_conversion(graphql: Graphql, api: Api, make: Make, project: Project, ow
     ]
     assert convert(make.user(), TASK)["data"]["workItemConvert"] is None
     assert api.post(f"{project.url}/issues", owner, title="x", issue_type="nonsense").status_code == 400
+
+
+CREATE = """mutation($input: WorkItemCreateInput!) { workItemCreate(input: $input) { errors workItem { id iid } } }"""
+UPDATE = """mutation($input: WorkItemUpdateInput!) { workItemUpdate(input: $input) { errors workItem { id iid } } }"""
+LINK = """mutation($input: WorkItemAddLinkedItemsInput!) { workItemAddLinkedItems(input: $input) {
+    errors message workItem { iid } } }"""
+UNLINK = """mutation($input: WorkItemRemoveLinkedItemsInput!) { workItemRemoveLinkedItems(input: $input) {
+    errors message workItem { iid } } }"""
+ALL_WIDGETS = """query($path: ID!, $iid: String!) { namespace(fullPath: $path) { workItem(iid: $iid) {
+    widgets {
+    type
+    ... on WorkItemWidgetDescription { description }
+    ... on WorkItemWidgetLabels { labels { nodes { title } } }
+    ... on WorkItemWidgetAssignees { assignees { nodes { username } } }
+    ... on WorkItemWidgetMilestone { milestone { title } }
+    ... on WorkItemWidgetStartAndDueDate { startDate dueDate }
+    ... on WorkItemWidgetNotes { discussionLocked }
+    ... on WorkItemWidgetLinkedItems { blocked blockedByCount blockingCount linkedItems { nodes { linkType } } }
+    ... on WorkItemWidgetAwardEmoji { upvotes downvotes awardEmoji { nodes { name } } }
+    ... on WorkItemWidgetDevelopment { willAutoCloseByMergeRequest featureFlags { nodes { name } }
+      relatedBranches { nodes { name } } relatedMergeRequests { nodes { iid } }
+      closingMergeRequests { nodes { mergeRequest { iid title } } } }
+    ... on WorkItemWidgetWeight { weight }
+    } } } }"""
+
+
+def _widgets(graphql: Graphql, project: Project, user: User, iid: str) -> dict[str, Any]:
+    shown = graphql.data(ALL_WIDGETS, user, path=project.path, iid=iid)["namespace"]["workItem"]
+    return {widget["type"]: widget for widget in shown["widgets"]}
+
+
+def _mutated(graphql: Graphql, mutation: str, user: User | None, **sent: Any) -> dict[str, Any]:
+    (payload,) = graphql.data(mutation, user, input=sent).values()
+    return dict(payload)
+
+
+def test_widgets_of_new_and_changed_work_items(
+    graphql: Graphql, api: Api, make: Make, project: Project, owner: User
+) -> None:
+    bug, later = (
+        f"gid://gitlab/ProjectLabel/{api.post(f'{project.url}/labels', owner, name=name, color='#112233').json()['id']}"
+        for name in ("bug", "later")
+    )
+    milestone = api.post(f"{project.url}/milestones", owner, title="One").json()["id"]
+    sent = {
+        "descriptionWidget": {"description": "Text"},
+        "labelsWidget": {"labelIds": [bug]},
+        "assigneesWidget": {"assigneeIds": [f"gid://gitlab/User/{owner.id}"]},
+        "milestoneWidget": {"milestoneId": f"gid://gitlab/Milestone/{milestone}"},
+        "startAndDueDateWidget": {"dueDate": "2030-01-31"},
+    }
+    made = _mutated(graphql, CREATE, owner, namespacePath=project.path, workItemTypeId=ISSUE, title="New", **sent)
+    assert made["errors"] == []
+    number, iid = made["workItem"]["id"], made["workItem"]["iid"]
+    shown = _widgets(graphql, project, owner, iid)
+    assert shown["DESCRIPTION"]["description"] == "Text"
+    assert shown["LABELS"]["labels"]["nodes"] == [{"title": "bug"}]
+    assert shown["ASSIGNEES"]["assignees"]["nodes"] == [{"username": owner.username}]
+    assert shown["MILESTONE"]["milestone"] == {"title": "One"}
+    assert shown["START_AND_DUE_DATE"] == {"type": "START_AND_DUE_DATE", "startDate": None, "dueDate": "2030-01-31"}
+    assert "WEIGHT" not in shown
+    changes = {
+        "descriptionWidget": {"description": "Other"},
+        "labelsWidget": {"addLabelIds": [later], "removeLabelIds": [bug]},
+        "assigneesWidget": {"assigneeIds": []},
+        "milestoneWidget": {"milestoneId": None},
+        "startAndDueDateWidget": {"dueDate": None},
+        "notesWidget": {"discussionLocked": True},
+    }
+    assert _mutated(graphql, UPDATE, owner, id=number, **changes)["errors"] == []
+    shown = _widgets(graphql, project, owner, iid)
+    assert (shown["DESCRIPTION"]["description"], shown["NOTES"]["discussionLocked"]) == ("Other", True)
+    assert shown["LABELS"]["labels"]["nodes"] == [{"title": "later"}]
+    assert shown["ASSIGNEES"]["assignees"]["nodes"] == []
+    assert (shown["MILESTONE"]["milestone"], shown["START_AND_DUE_DATE"]["dueDate"]) == (None, None)
+    assert _mutated(graphql, UPDATE, owner, id=number)["workItem"]["iid"] == iid, "Nothing is changed."
+    for wrong in (
+        {"startAndDueDateWidget": {"startDate": "2030-01-01"}},
+        {"labelsWidget": {"addLabelIds": ["gid://gitlab/ProjectLabel/999999999"]}},
+        {"milestoneWidget": {"milestoneId": "gid://gitlab/Milestone/999999999"}},
+    ):
+        answer = graphql.answer(UPDATE, owner, input={"id": number, **wrong})
+        assert answer.get("errors") or answer["data"]["workItemUpdate"]["errors"], wrong
+    for other in (make.user(), None):
+        refused = graphql.answer(UPDATE, other, input={"id": number, "title": "Taken"})
+        assert refused.get("errors") or refused["data"]["workItemUpdate"]["errors"]
+    assert api.get(f"{project.url}/issues/{iid}", owner).json()["title"] == "New"
+
+
+def test_linked_items(graphql: Graphql, api: Api, make: Make, project: Project, owner: User) -> None:
+    one, two, three = (
+        f"gid://gitlab/WorkItem/{api.post(f'{project.url}/issues', owner, title=title).json()['id']}"
+        for title in ("A", "B", "C")
+    )
+    linked = _mutated(graphql, LINK, owner, id=one, workItemsIds=[two, three], linkType="BLOCKED_BY")
+    assert (linked["errors"], linked["message"]) == ([], "Linked 2 items.")
+    iid = linked["workItem"]["iid"]
+    shown = _widgets(graphql, project, owner, iid)["LINKED_ITEMS"]
+    assert (shown["blocked"], shown["blockedByCount"], shown["blockingCount"]) == (True, 2, 0)
+    api.put(f"{project.url}/issues/{int(iid) + 1}", owner, state_event="close")
+    shown = _widgets(graphql, project, owner, iid)["LINKED_ITEMS"]
+    assert (shown["blocked"], shown["blockedByCount"]) == (True, 1), "Only open issues block."
+    assert _widgets(graphql, project, owner, str(int(iid) + 2))["LINKED_ITEMS"]["blockingCount"] == 1
+    assert _mutated(graphql, LINK, owner, id=one, workItemsIds=[two])["errors"], "They are linked already."
+    assert _mutated(graphql, LINK, owner, id=one, workItemsIds=[two] * 11)["errors"]
+    stranger = make.user()
+    for mutation in (LINK, UNLINK):
+        refused = graphql.answer(mutation, stranger, input={"id": one, "workItemsIds": [two]})
+        assert refused.get("errors") or next(iter(refused["data"].values()))["errors"]
+    removed = _mutated(graphql, UNLINK, owner, id=one, workItemsIds=[two])
+    assert (removed["errors"], removed["message"]) == ([], "Unlinked 1 items.")
+    assert _mutated(graphql, UNLINK, owner, id=one, workItemsIds=[two])["errors"], "It is not linked any more."
+    assert [each["title"] for each in api.get(f"{project.url}/issues/{iid}/links", owner).json()] == ["C"]
+
+
+def test_development_and_emoji(graphql: Graphql, api: Api, make: Make, owner: User) -> None:
+    project = make_project(make, owner, initialize_with_readme=True, default_branch="main")
+    for title in ("One", "Two"):
+        api.post(f"{project.url}/issues", owner, title=title)
+    for branch in ("1-fix", "11-other"):
+        api.post(f"{project.url}/repository/branches", owner, branch=branch, ref="main")
+    file = {"branch": "1-fix", "content": "x", "commit_message": "Add"}
+    assert api.post(f"{project.url}/repository/files/a.txt", owner, **file).status_code == 201
+    sent = {"source_branch": "1-fix", "target_branch": "main", "title": "Fix", "description": "Closes #1"}
+    assert api.post(f"{project.url}/merge_requests", owner, **sent).status_code == 201
+    assert api.post(f"{project.url}/issues/1/award_emoji", make.root, name="thumbsup").status_code == 201
+    shown = _widgets(graphql, project, owner, "1")
+    assert shown["DEVELOPMENT"] == {
+        "type": "DEVELOPMENT",
+        "willAutoCloseByMergeRequest": True,
+        "featureFlags": {"nodes": []},
+        "relatedBranches": {"nodes": [{"name": "1-fix"}]},
+        "relatedMergeRequests": {"nodes": [{"iid": "1"}]},
+        "closingMergeRequests": {"nodes": [{"mergeRequest": {"iid": "1", "title": "Fix"}}]},
+    }
+    emoji = shown["AWARD_EMOJI"]
+    assert (emoji["upvotes"], emoji["downvotes"], emoji["awardEmoji"]["nodes"]) == (1, 0, [{"name": "thumbsup"}])
+    assert api.put(project.url, owner, autoclose_referenced_issues=False).is_success
+    assert _widgets(graphql, project, owner, "2")["DEVELOPMENT"]["willAutoCloseByMergeRequest"] is False
+    query = "query($id: AwardableID!) { awardable(id: $id) { __typename awardEmoji { nodes { name } } } }"
+    issue = api.get(f"{project.url}/issues/1", owner).json()["id"]
+    for model in ("WorkItem", "Issue"):
+        found = graphql.data(query, owner, id=f"gid://gitlab/{model}/{issue}")["awardable"]
+        assert found["awardEmoji"]["nodes"] == [{"name": "thumbsup"}]
+    for number, caller in ((issue, make.user()), (issue, None), (999_999_999, owner)):
+        answer = graphql.answer(query, caller, id=f"gid://gitlab/WorkItem/{number}")
+        assert (answer.get("data") or {}).get("awardable") is None
+    assert graphql.answer(query, owner, id="gid://gitlab/Project/1").get("errors")
+
+
+def test_order_of_discussions(graphql: Graphql, api: Api, project: Project, owner: User) -> None:
+    query = """query($path: ID!, $first: Int, $last: Int, $after: String, $sort: WorkItemDiscussionsSort) {
+        namespace(fullPath: $path) { workItem(iid: "1") { widgets(onlyTypes: [NOTES]) { ... on WorkItemWidgetNotes {
+        discussions(first: $first, last: $last, after: $after, filter: ALL_NOTES, sort: $sort) {
+        pageInfo { hasNextPage endCursor } nodes { notes { nodes { id body lastEditedAt } } } } } } } } }"""
+    notes = [api.post(f"{project.url}/issues/1/notes", owner, body=str(n)).json()["id"] for n in range(5)]
+
+    def bodies(**arguments: Any) -> tuple[list[str], dict[str, Any]]:
+        found = graphql.data(query, owner, path=project.path, **arguments)["namespace"]["workItem"]["widgets"][0]
+        page = found["discussions"]
+        return [each["notes"]["nodes"][0]["body"] for each in page["nodes"]], page["pageInfo"]
+
+    assert bodies(first=10)[0] == ["0", "1", "2", "3", "4"]
+    assert bodies(first=10, sort="CREATED_DESC")[0] == ["4", "3", "2", "1", "0"]
+    seen: list[str] = []
+    cursor = None
+    for _ in range(3):
+        page, info = bodies(first=2, sort="CREATED_DESC", after=cursor)
+        seen, cursor = [*seen, *page], info["endCursor"]
+    assert (seen, info["hasNextPage"]) == (["4", "3", "2", "1", "0"], False)
+    assert bodies(last=2, sort="CREATED_DESC")[0] == ["1", "0"]
+    edited = "query($id: NoteID!) { note(id: $id) { lastEditedAt } }"
+    note = f"gid://gitlab/Note/{notes[0]}"
+    assert graphql.data(edited, owner, id=note)["note"]["lastEditedAt"] is None
+    assert api.put(f"{project.url}/issues/1/notes/{notes[0]}", owner, body="changed").is_success
+    assert graphql.data(edited, owner, id=note)["note"]["lastEditedAt"] is not None

@@ -83,6 +83,7 @@ def test_every_free_tool_succeeds(instance: Instance, make: Make, tmp_path: Path
             scenario.repositories(call, project, str(group.id), instance.url),
             scenario.projects(call, project, str(group.id), tmp_path),
             scenario.issues(call, project, add_todo),
+            scenario.work_items(call, project),
             scenario.merge_requests(call, project, str(group.id)),
             scenario.pipelines(call, project, runner, tmp_path),
         )

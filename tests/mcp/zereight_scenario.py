@@ -31,8 +31,6 @@ EXCEPTIONS = {
     "approve_deployment": "approvals of deployments are a paid feature",
     "create_release_evidence": "evidence of releases is a paid feature",
     "list_group_iterations": "iterations are a paid feature",
-    "list_work_item_statuses": "statuses of work items are a paid feature",
-    "list_custom_field_definitions": "custom fields are a paid feature",
     "get_milestone_burndown_events": "burndown charts are a paid feature",
     "get_group_milestone_burndown_events": "burndown charts are a paid feature",
     "list_group_wiki_pages": "wikis of groups are a paid feature",
@@ -50,7 +48,6 @@ EXCEPTIONS = {
     "orbit_list_tools": "Orbit is a paid service",
 }
 """Tools that are not called, and why."""
-_WORK_ITEMS = "it asks for types of work items that the GraphQL schema lacks"
 _CATALOG = "there is no catalog of CI components"
 _INCIDENTS = "incidents have no timeline on this server"
 UNSUPPORTED = {
@@ -58,16 +55,6 @@ UNSUPPORTED = {
     "get_ci_catalog_resource": _CATALOG,
     "get_timeline_events": _INCIDENTS,
     "create_timeline_event": _INCIDENTS,
-    **dict.fromkeys(
-        (
-            *("get_work_item", "list_work_items", "create_work_item", "update_work_item", "convert_work_item_type"),
-            *("move_work_item", "list_work_item_notes", "create_work_item_note", "list_work_item_emoji_reactions"),
-            *("list_work_item_note_emoji_reactions", "create_work_item_emoji_reaction"),
-            *("delete_work_item_emoji_reaction", "create_work_item_note_emoji_reaction"),
-            "delete_work_item_note_emoji_reaction",
-        ),
-        _WORK_ITEMS,
-    ),
 }
 """Tools of free features that do not work yet, and why."""
 
@@ -205,6 +192,47 @@ async def issues(call: Tool, project: str, add_todo: Callable[[], int]) -> None:
     await call("delete_issue", project_id=project, issue_iid="2")
 
 
+async def work_items(call: Tool, project: str) -> None:
+    """Work items, which the tools reach by GraphQL."""
+    await call("list_work_item_statuses", project_id=project)
+    await call("list_custom_field_definitions", project_id=project)
+    await call("create_label", project_id=project, name="later", color="#ff0000")
+    milestone = await call("create_milestone", project_id=project, title="Work")
+    sent = {"labels": ["later"], "assignee_usernames": ["root"], "milestone_id": str(milestone["id"])}
+    made = await call(
+        "create_work_item", project_id=project, title="Plan", description="All", due_date="2030-01-31", **sent
+    )
+    task = await call("create_work_item", project_id=project, title="Part", type="task", parent_iid=int(made["iid"]))
+    other = await call("create_work_item", project_id=project, title="Next", type="issue", confidential=True)
+    one = {"project_id": project, "iid": int(made["iid"])}
+    changed = {"title": "Plans", "description": "Most", "remove_labels": ["later"], "state_event": "close"}
+    link = {"iid": int(other["iid"]), "link_type": "BLOCKED_BY"}
+    await call("update_work_item", **one, **changed, linked_items_to_add=[link])
+    shown = await call("get_work_item", **one)
+    found = [shown[name] for name in ("title", "state", "description", "assignees", "dueDate")]
+    if found != ["Plans", "CLOSED", "Most", ["root"], "2030-01-31"] or "labels" in shown:
+        raise RuntimeError(f"get_work_item shows {shown}")
+    if (shown["children"][0]["iid"], shown["linkedItems"][0]["iid"], shown.get("blocked")) != (
+        task["iid"],
+        other["iid"],
+        True,
+    ):
+        raise RuntimeError(f"get_work_item shows {shown}")
+    await call("update_work_item", **one, linked_items_to_remove=[{"iid": int(other["iid"])}])
+    await call("list_work_items", project_id=project, types=["issue", "task"], state="opened", search="Next")
+    await call("convert_work_item_type", project_id=project, iid=int(other["iid"]), new_type="task")
+    note = await call("create_work_item_note", **one, body="A note")
+    await call("create_work_item_note", **one, body="A reply", discussion_id=note["discussion"]["id"])
+    await call("list_work_item_notes", **one)
+    await call("list_work_item_notes", **one, sort="CREATED_DESC")
+    for name, place in (("work_item", one), ("work_item_note", {**one, "note_id": note["id"]})):
+        await call(f"create_{name}_emoji_reaction", **place, name="rocket")
+        await call(f"list_{name}_emoji_reactions", **place)
+        await call(f"delete_{name}_emoji_reaction", **place, name="rocket")
+    target = await call("create_repository", name=f"Target {project}")
+    await call("move_work_item", **one, target_project_id=str(target["id"]))
+
+
 async def _reactions(call: Tool, kind: str, one: dict[str, Any], of_note: dict[str, Any]) -> None:
     for name, place in ((kind, one), (f"{kind}_note", of_note)):
         made = await call(f"create_{name}_emoji_reaction", **place, name="rocket")
@@ -332,7 +360,7 @@ async def _deployments(call: Tool, project: str) -> None:
     await call("list_deployment_merge_requests", **one)
     await call("update_deployment", **one, status="failed")
     await call("delete_deployment", **one)
-    environment = (await call("list_environments", project_id=project))[0]
+    environment = (await call("list_environments", project_id=project, name="production"))[0]
     place = {"project_id": project, "environment_id": str(environment["id"])}
     await call("get_environment", **place)
     await call("update_environment", **place, tier="production")

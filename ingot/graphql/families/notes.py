@@ -12,14 +12,15 @@ from ingot.core.db.connection import Connection
 from ingot.core.markup.emoji import emoji_by_name
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
-from ingot.graphql.global_ids import number_of, to_global_id
+from ingot.graphql.global_ids import number_of, parse_global_id, to_global_id
 from ingot.graphql.loaders import load_projects, render_html
-from ingot.graphql.locators import SubjectPath, discussions_of, note_place
+from ingot.graphql.locators import SubjectPath, discussions_of, issue_path, merge_request_path, note_place
 from ingot.graphql.resolvers import Arguments, Resolvers
 from ingot.projects.projects.queries import paths_of_projects
 from ingot.web.explore.note_links import note_page
 
 resolvers = Resolvers()
+resolvers.types[NoteView] = "Note"
 NOTE_MODELS = ("Note", "DiffNote", "DiscussionNote")
 _FILTERS = {"ALL_NOTES": "all_notes", "ONLY_COMMENTS": "only_comments", "ONLY_ACTIVITY": "only_activity"}
 
@@ -50,6 +51,16 @@ def note_by_id(context: QueryContext, note_id: int) -> Any:
     return context.call(f"GET {place.subject.route}/notes/:note_id", **place.subject.path, note_id=note_id)
 
 
+@resolvers.single("Query.awardable")
+def find_awardable(context: QueryContext, _: Any, arguments: Arguments) -> Any:
+    """Return an issue, merge request or note, which can have award emoji."""
+    parsed = parse_global_id(arguments["id"], "Issue", "WorkItem", "MergeRequest", *NOTE_MODELS)
+    if parsed.model in NOTE_MODELS:
+        return note_by_id(context, parsed.number)
+    place = (merge_request_path if parsed.model == "MergeRequest" else issue_path)(context, parsed.number)
+    return context.call(f"GET {place.route}", **place.path)
+
+
 @resolvers.single("Issue.notes", "MergeRequest.notes", "Snippet.notes")
 def list_notes(context: QueryContext, subject: Any, arguments: Arguments) -> ConnectionPage:
     """Return a page of the notes on a subject, the oldest first."""
@@ -73,6 +84,12 @@ def list_discussions(context: QueryContext, subject: Any, arguments: Arguments) 
 def note_id(_: QueryContext, note: NoteView) -> str:
     """Return the global id."""
     return to_global_id(note.type or "Note", note.id)
+
+
+@resolvers.value("Note.lastEditedAt")
+def last_edit(_: QueryContext, note: NoteView) -> str | None:
+    """Return when the text was last edited; null if it never was."""
+    return note.updated_at if note.updated_at != note.created_at and not note.system else None
 
 
 @resolvers.value("Note.resolved")

@@ -1,13 +1,11 @@
-"""Mutations of issues and work items."""
+"""Mutations of issues."""
 
 from typing import Any
 
 from ingot.core.errors import Invalid
 from ingot.graphql.context import QueryContext
-from ingot.graphql.families.issues import issue_by_id
-from ingot.graphql.families.work_items import TYPE_NUMBERS
 from ingot.graphql.global_ids import number_of
-from ingot.graphql.locators import issue_path, label_titles, merge_request_path
+from ingot.graphql.locators import label_titles, merge_request_path
 from ingot.graphql.mutations.inputs import (
     Input,
     combined,
@@ -21,7 +19,6 @@ from ingot.graphql.resolvers import Resolvers
 
 resolvers = Resolvers()
 _ROUTE = "/projects/:id/issues/:issue_iid"
-_MAX_CHILDREN = 20
 
 
 def _path(sent: Input) -> dict[str, Any]:
@@ -139,68 +136,3 @@ def delete_issue(context: QueryContext, sent: Input) -> dict[str, Any]:
     issue = context.call(f"GET {_ROUTE}", **_path(sent))
     context.call(f"DELETE {_ROUTE}", **_path(sent))
     return {"issue": issue}
-
-
-def _type_of(sent: Input) -> str:
-    """Return the requested type of a work item; raise Invalid for types that do not exist."""
-    number = number_of(sent["workItemTypeId"], "WorkItems::Type")
-    kind = next((name for name, each in TYPE_NUMBERS.items() if each == number), None)
-    if kind is None:
-        raise Invalid("Work item type not found")
-    return kind
-
-
-def _parent_of(sent: Input) -> dict[str, int | None]:
-    """Return the parameter of the parent, if one was sent, also as null."""
-    widget = sent.get("hierarchyWidget") or {}
-    if "parentId" not in widget:
-        return {}
-    return {"parent_id": widget["parentId"] and number_of(widget["parentId"], "WorkItem", "Issue")}
-
-
-@resolvers.mutation("workItemCreate")
-def create_work_item(context: QueryContext, sent: Input) -> dict[str, Any]:
-    """Create an issue or a task."""
-    project = sent.get("namespacePath") or sent.get("projectPath")
-    if not project:
-        raise Invalid("namespacePath is required")
-    params = renamed(sent, title="title", description="description", confidential="confidential")
-    params |= {"issue_type": _type_of(sent), **_parent_of(sent)}
-    return {"work_item": context.call("POST /projects/:id/issues", params, id=project)}
-
-
-@resolvers.mutation("workItemConvert")
-def convert_work_item(context: QueryContext, sent: Input) -> dict[str, Any]:
-    """Turn an issue into a task, or a task into an issue."""
-    place = issue_path(context, number_of(sent["id"], "WorkItem", "Issue"))
-    return {"work_item": context.call(f"PUT {place.route}", {"issue_type": _type_of(sent)}, **place.path)}
-
-
-@resolvers.mutation("workItemUpdate")
-def update_work_item(context: QueryContext, sent: Input) -> dict[str, Any]:
-    """Edit a work item, and add tasks to it."""
-    number = number_of(sent["id"], "WorkItem", "Issue")
-    place = issue_path(context, number)
-    params = renamed(sent, title="title", confidential="confidential") | _parent_of(sent)
-    if sent.get("stateEvent"):
-        params["state_event"] = sent["stateEvent"].lower()
-    children = (sent.get("hierarchyWidget") or {}).get("childrenIds") or []
-    if len(children) > _MAX_CHILDREN:
-        raise Invalid(f"At most {_MAX_CHILDREN} children can be added at once")
-    if params or not children:
-        context.call(f"PUT {place.route}", params, **place.path)
-    for child in children:
-        task = issue_path(context, number_of(child, "WorkItem", "Issue"))
-        context.call(f"PUT {task.route}", {"parent_id": number}, **task.path)
-    context.forget()
-    return {"work_item": context.call(f"GET {place.route}", **place.path)}
-
-
-@resolvers.mutation("workItemDelete")
-def delete_work_item(context: QueryContext, sent: Input) -> dict[str, Any]:
-    """Delete an issue under the name of a work item."""
-    number = number_of(sent["id"], "WorkItem", "Issue")
-    issue_by_id(context, number)
-    place = issue_path(context, number)
-    context.call(f"DELETE {place.route}", **place.path)
-    return {"project": context.call("GET /projects/:id", id=place.path["id"])}
