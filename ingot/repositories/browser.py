@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from ingot.accounts.users.commit_addresses import is_bot_address
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.errors import NotFound
@@ -74,6 +75,7 @@ class BlamedLines(NamedTuple):
     author: str
     time: str
     lines: list[tuple[int, str]]
+    by_bot: bool
 
 
 class CommitDiff(NamedTuple):
@@ -160,11 +162,9 @@ def blame_lines(repository: Repository, commit: str, path: str, start: int, end:
         changed = commits[part.commit]
         lines = [line.decode(errors="replace").removesuffix("\r") for line in part.lines]
         numbered = list(enumerate(lines, number))
-        parts.append(
-            BlamedLines(
-                changed.oid, truncated_title(changed), changed.author.name, signature_time(changed.author), numbered
-            )
-        )
+        author = changed.author
+        title, by_bot = truncated_title(changed), any(map(is_bot_address, (author.email, changed.committer.email)))
+        parts.append(BlamedLines(changed.oid, title, author.name, signature_time(author), numbered, by_bot))
         number += len(lines)
     return parts
 

@@ -60,6 +60,22 @@ def test_pages_mark_what_bots_wrote(api: Api, make: Make, browser: Browser, pers
     assert re.search(rf"Robot &lt;i&gt;</a> {mark}", shown) and shown.count(mark) == 1
     request = make_merge_request(make, project, robot)
     assert mark in browser.get(f"/{project.path}/-/merge_requests/{request['iid']}").text
+    deployment = {"environment": "live", "sha": "a" * 40, "ref": "main", "tag": False, "status": "success"}
+    assert api.post(f"{project.url}/deployments", robot, **deployment).status_code == 201
+    pages = f"/{project.path}/-"
+    for path in (
+        "/activity",
+        "/environments",
+        "/search?scope=notes&search=Done",
+        f"/search?scope=merge_requests&search={request['title']}",
+    ):
+        text = browser.get(f"{pages}{path}").text
+        assert re.search(rf"Robot &lt;i&gt;(</a>)? {mark}", text), path
+    shown = browser.get(f"{pages}/search?scope=issues&search=person").text
+    assert "From a person" in shown and mark not in shown
+    events = api.get(f"{project.url}/events", person).json()
+    assert {each["author"].get("bot") for each in events if each["author_id"] == robot.id} == {True}
+    assert {each["author"].get("bot") for each in events if each["author_id"] != robot.id} == {None}
 
 
 def test_pages_and_responses_mark_commits_by_bots(
@@ -96,6 +112,12 @@ def test_pages_and_responses_mark_commits_by_bots(
     shown = browser.get(f"{pages}/commit/{for_ann['id']}").text
     assert "<dd>Ann <span" in shown and f"<dd>Robot {mark}" in shown
     assert mark not in browser.get(f"{pages}/commit/{people['id']}").text
+    for file, count in (("own", 1), ("anns", 1), ("other", 0)):
+        assert browser.get(f"{pages}/blame/master/{file}").text.count(mark) == count, file
+        (part,) = api.get(f"{where}/files/{file}/blame", person, ref="master").json()
+        assert part["commit"].get("bot") == (True if count else None), file
+    found = browser.get(f"{pages}/search?scope=commits&search=One").text
+    assert found.count(mark) == 3, "Not the commit of a person."
     assert api.delete(f"{project.url}/access_tokens/{made['id']}", make.root).status_code == 200
     with later(instance, days=RETENTION_DAYS + 1):
         instance.app.database.write(delete_ended_bots)

@@ -3,6 +3,9 @@
 from base64 import b64encode
 from hashlib import sha256
 
+from msgspec import UNSET, UnsetType
+
+from ingot.accounts.users.commit_addresses import is_bot_address
 from ingot.core.api.views import View
 from ingot.core.http.request import Header
 from ingot.git.history.blame import BlameChunk
@@ -45,6 +48,8 @@ class BlamedCommitView(View):
     committed_date: str
     committer_name: str
     committer_email: str
+    bot: bool | UnsetType = UNSET
+    """Whether a bot is the author or the committer; absent from commits of people."""
 
 
 class BlamedLinesView(View):
@@ -127,4 +132,5 @@ def _commit_view(commit: Commit) -> BlamedCommitView:
         committed_date=signature_time(commit.committer),
         committer_name=commit.committer.name,
         committer_email=commit.committer.email,
+        bot=True if is_bot_address(commit.author.email) or is_bot_address(commit.committer.email) else UNSET,
     )
