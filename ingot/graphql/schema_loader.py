@@ -54,6 +54,7 @@ FAMILIES = (
     "timelogs",
     "todos",
     "users",
+    "work_item_widgets",
     "work_items",
 )
 MUTATIONS = (
