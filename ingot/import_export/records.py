@@ -82,6 +82,7 @@ class BoardListRecord(Transferred, frozen=True, kw_only=True):
 
     label: str
     position: int
+    max_issue_count: int = 0
 
 
 class BoardRecord(Transferred, frozen=True, kw_only=True):

@@ -260,6 +260,19 @@ def test_planning(run: Mutations, api: Api, project: Project, owner: User) -> No
                 toListId=column["id"])  # fmt: skip
     assert moved["labels"]["nodes"] == [{"title": "done"}]
     run("updateBoardList", "list { position }", listId=column["id"], position=0)
+    mine = run("boardListCreate", "list { id title listType assignee { id } label { id } }", boardId=board["id"],
+               assigneeId=f"gid://gitlab/User/{owner.id}", position=0)  # fmt: skip
+    assert (mine["listType"], mine["label"], mine["assignee"]["id"]) == (
+        "assignee",
+        None,
+        f"gid://gitlab/User/{owner.id}",
+    )
+    limited = run("boardListUpdateLimitMetrics", "list { maxIssueCount limitMetric position }", listId=mine["id"],
+                  maxIssueCount=5)  # fmt: skip
+    assert limited == {"maxIssueCount": 5, "limitMetric": "issue_count", "position": 0}
+    moved = run("issueMoveList", "issue { assignees { nodes { id } } labels { nodes { title } } }", **path,
+                iid=issue["iid"], boardId=board["id"], fromListId=column["id"], toListId=mine["id"])  # fmt: skip
+    assert (moved["assignees"]["nodes"], moved["labels"]["nodes"]) == ([{"id": f"gid://gitlab/User/{owner.id}"}], [])
     run("destroyBoardList", "list { id }", listId=column["id"])
     run("destroyBoard", "board { id }", id=board["id"])
     milestone = run("milestoneCreate", "milestone { id }", **path, title="3.0", dueDate="2031-01-01")

@@ -200,8 +200,8 @@ def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, s
     first, second = (make_issue(make, project, setup.owner, title=HOSTILE) for _ in range(2))
     page = owner.get(f"/{project.path}/-/boards").headers["location"]
     for label in labels:
-        assert owner.submit(page, f"{page}/lists", label_id=str(label["id"])).status_code == 302
-    assert owner.submit(page, f"{page}/lists", label_id=str(labels[0]["id"])).status_code == 422
+        assert owner.submit(page, f"{page}/lists", list=f"label_id {label['id']}").status_code == 302
+    assert owner.submit(page, f"{page}/lists", list=f"label_id {labels[0]['id']}").status_code == 422
     board = api.get(f"{project.url}/boards/{page.rpartition('/')[2]}", setup.owner).json()
     a, b = (str(one["id"]) for one in board["lists"])
     token = owner.token()
@@ -249,7 +249,7 @@ def test_group_boards(api: Api, make: Make, owner: Browser, guest: Browser, setu
     outside = make_issue(make, make_project(make, setup.owner), setup.owner)
     label = api.post(f"{setup.group.url}/labels", setup.owner, name=make.name("lane"), color="#111111").json()
     page = owner.submit(start, start, **{"board[name]": "Together"}).headers["location"]
-    assert owner.submit(page, f"{page}/lists", label_id=str(label["id"])).status_code == 302
+    assert owner.submit(page, f"{page}/lists", list=f"label_id {label['id']}").status_code == 302
     (column,) = api.get(f"{setup.group.url}/boards/{page.rpartition('/')[2]}", setup.owner).json()["lists"]
 
     shown = owner.get(page).text
@@ -327,3 +327,82 @@ def test_every_url_of_the_api_is_valid(
         assert owner.get(path).status_code == guest.get(path).status_code == 200, path
         assert browser.get(path).status_code == 404, path
         assert owner.get(f"{path.split('?')[0]}999").status_code == 404, path
+
+
+def _move(browser: Browser, page: str, iid: int, **fields: str) -> None:
+    sent = {"authenticity_token": browser.token(), "before": "", **fields}
+    assert browser.post(f"{page}/issues/{iid}?group_by=assignee", data=sent).headers["location"].endswith("=assignee")
+
+
+def test_a_board_with_people_milestones_limits_and_lanes(
+    api: Api, make: Make, owner: Browser, guest: Browser, setup: PlanningSetup
+) -> None:
+    project = make_project(make, setup.owner, group=setup.group)
+    plan = api.post(f"{project.url}/milestones", setup.owner, title="Spring").json()
+    page = owner.get(f"/{project.path}/-/boards").headers["location"]
+    for choice in (f"assignee_id {setup.owner.id}", f"milestone_id {plan['id']}"):
+        assert owner.submit(page, f"{page}/lists", list=choice).status_code == 302
+    for refused in ("", "board_id 1", f"assignee_id {setup.owner.id}"):
+        assert owner.submit(page, f"{page}/lists", list=refused).status_code == 422
+    board = api.get(f"{project.url}/boards/{page.rpartition('/')[2]}", setup.owner).json()
+    mine, spring = (str(each["id"]) for each in board["lists"])
+    iid = make_issue(make, project, setup.owner, title="Paint the mast")["iid"]
+
+    def issue() -> tuple[list[str], str | None, str]:
+        shown = api.get(f"{project.url}/issues/{iid}", setup.owner).json()
+        milestone = shown["milestone"]["title"] if shown["milestone"] else None
+        return [each["username"] for each in shown["assignees"]], milestone, shown["state"]
+
+    _move(owner, page, iid, **{"from": "open", "to": mine})
+    assert issue() == ([setup.owner.username], None, "opened")
+    _move(owner, page, iid, **{"from": mine, "to": spring})
+    assert issue() == ([], "Spring", "opened")
+    _move(owner, page, iid, **{"from": spring, "to": spring, "from_lane": "0", "to_lane": str(setup.guest.id)})
+    assert issue() == ([setup.guest.username], "Spring", "opened")
+    _move(owner, page, iid, **{"from": spring, "to": "closed"})
+    assert issue() == ([setup.guest.username], "Spring", "closed")
+    _move(owner, page, iid, **{"from": "closed", "to": "open"})
+    assert issue() == ([setup.guest.username], None, "opened")
+    _move(owner, page, iid, **{"from": "open", "to": spring, "from_lane": str(setup.guest.id), "to_lane": "0"})
+    assert issue() == ([], "Spring", "opened")
+
+    make_issue(make, project, setup.owner, title="Caulk", milestone_id=plan["id"], assignee_ids=[setup.guest.id])
+    limited = {"authenticity_token": owner.token(), "_method": "put", "max_issue_count": "1"}
+    assert owner.post(f"{page}/lists/{spring}", data=limited).status_code == 302
+    assert "More issues than the limit" in owner.get(page).text and "2/1" in owner.get(page).text.replace("\n", "")
+    lanes = guest.get(f"{page}?group_by=assignee").text
+    assert lanes.count('class="lane"') == 2 and f'data-lane="{setup.guest.id}"' in lanes
+    assert "to_lane" not in lanes, "A guest may not move cards."
+    assert owner.post(f"{page}/lists/{spring}", data=limited | {"max_issue_count": ""}).status_code == 302
+    assert "More issues than the limit" not in owner.get(page).text
+
+
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ("search=mast", {"Paint the mast"}),
+        ("assignee_username=None", {"Paint the mast"}),
+        ("assignee_username={guest}", {"Caulk"}),
+        ("author_username={guest}", set()),
+        ("milestone_title=Spring", {"Caulk"}),
+        ("milestone_title=None", {"Paint the mast", "Tar"}),
+        ("label_name[]=hull", {"Tar"}),
+        ("assignee_username=nobody-of-this-name", set()),
+    ],
+)
+def test_a_board_is_filtered(
+    api: Api, make: Make, owner: Browser, setup: PlanningSetup, query: str, titles: set[str]
+) -> None:
+    project = make_project(make, setup.owner, group=setup.group)
+    plan = api.post(f"{project.url}/milestones", setup.owner, title="Spring").json()["id"]
+    label = api.post(f"{project.url}/labels", setup.owner, name="hull", color="#111111").json()["id"]
+    make_issue(make, project, setup.owner, title="Paint the mast")
+    make_issue(make, project, setup.owner, title="Caulk", milestone_id=plan, assignee_ids=[setup.guest.id])
+    make_issue(make, project, setup.owner, title="Tar", labels="hull", assignee_ids=[setup.owner.id])
+    page = owner.get(f"/{project.path}/-/boards").headers["location"]
+    lists = f"{project.url}/boards/{page.rpartition('/')[2]}/lists"
+    for sent in ({"label_id": label}, {"assignee_id": setup.guest.id}, {"milestone_id": plan}):
+        assert api.post(lists, setup.owner, **sent).status_code == 201
+    for grouped in ("", "&group_by=assignee"):
+        shown = owner.get(f"{page}?{query.format(guest=setup.guest.username)}{grouped}").text
+        assert {title for title in ("Paint the mast", "Caulk", "Tar") if f">{title}</a>" in shown} == titles

@@ -1,9 +1,9 @@
 """Endpoints of the boards of projects and groups."""
 
 from ingot.collaboration.boards import policy, queries, service
-from ingot.collaboration.boards.params import CreateBoard, CreateList, EditBoard, MoveList
+from ingot.collaboration.boards.params import CreateBoard, CreateList, EditBoard, EditList
 from ingot.collaboration.boards.tables import Board
-from ingot.collaboration.boards.views import BoardListView, BoardView, board_group_view, board_views, list_view
+from ingot.collaboration.boards.views import BoardListView, BoardView, board_group_view, board_views, list_views
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page, slice_page
@@ -20,13 +20,20 @@ routes = Routes("boards")
 def _board_views(call: Call, parent: ProjectOrGroup, boards: list[Board]) -> list[BoardView]:
     if isinstance(parent, Project):
         return board_views(
-            call.db, boards, simple_view(parent, instance_urls(call.db, call.origin, call.settings)), None
+            call.db,
+            boards,
+            call.origin.base,
+            project=simple_view(parent, instance_urls(call.db, call.origin, call.settings)),
         )
-    return board_views(call.db, boards, None, board_group_view(parent, call.origin.base))
+    return board_views(call.db, boards, call.origin.base, group=board_group_view(parent, call.origin.base))
 
 
 def _board_in_path(call: Call, parent: ProjectOrGroup) -> Board:
     return queries.find_board(call.db, member_source(parent), path_number(call.path, "board_id"))
+
+
+def _list_view(call: Call, entry: queries.BoardListEntry) -> BoardListView:
+    return list_views(call.db, [entry], call.origin.base)[0]
 
 
 @routes.get("/groups/:id/boards", on=group_in_path, may=may_see_group, returns=list[BoardView])
@@ -75,10 +82,10 @@ def delete_board(call: Call, parent: ProjectOrGroup) -> None:
     returns=list[BoardListView],
 )
 def list_board_lists(call: Call, parent: ProjectOrGroup, page: Page) -> Listing[BoardListView]:
-    """List the label lists of a board; the open and closed lists are not included."""
+    """List the lists of a board; the open and closed lists are not included."""
     board = _board_in_path(call, parent)
     entries = queries.lists_by_board(call.db, [board.id]).get(board.id, [])
-    return slice_page([list_view(entry) for entry in entries], page)
+    return slice_page(list_views(call.db, entries, call.origin.base), page)
 
 
 @routes.get("/groups/:id/boards/:board_id/lists/:list_id", on=group_in_path, may=may_see_group, returns=BoardListView)
@@ -90,7 +97,8 @@ def list_board_lists(call: Call, parent: ProjectOrGroup, page: Page) -> Listing[
 )
 def get_board_list(call: Call, parent: ProjectOrGroup) -> BoardListView:
     """Get a list of a board."""
-    return list_view(queries.find_list(call.db, _board_in_path(call, parent), path_number(call.path, "list_id")))
+    entry = queries.find_list(call.db, _board_in_path(call, parent), path_number(call.path, "list_id"))
+    return _list_view(call, entry)
 
 
 @routes.post(
@@ -103,8 +111,9 @@ def get_board_list(call: Call, parent: ProjectOrGroup) -> BoardListView:
     "/projects/:id/boards/:board_id/lists", on=project_in_path, may=policy.may_admin_boards, returns=BoardListView
 )
 def create_board_list(call: Call, parent: ProjectOrGroup, params: CreateList) -> BoardListView:
-    """Create a list for a label on a board."""
-    return list_view(service.create_list(call.db, member_source(parent), _board_in_path(call, parent), params.label_id))
+    """Create a list for a label, an assignee or a milestone on a board."""
+    board = _board_in_path(call, parent)
+    return _list_view(call, service.create_list(call.db, parent, board, params))
 
 
 @routes.put(
@@ -119,10 +128,10 @@ def create_board_list(call: Call, parent: ProjectOrGroup, params: CreateList) ->
     may=policy.may_admin_boards,
     returns=BoardListView,
 )
-def move_board_list(call: Call, parent: ProjectOrGroup, params: MoveList) -> BoardListView:
-    """Move a list of a board to another position."""
+def edit_board_list(call: Call, parent: ProjectOrGroup, params: EditList) -> BoardListView:
+    """Move a list of a board to another position, or limit the number of its issues."""
     list_id = path_number(call.path, "list_id")
-    return list_view(service.move_list(call.db, _board_in_path(call, parent), list_id, params.position))
+    return _list_view(call, service.edit_list(call.db, _board_in_path(call, parent), list_id, params))
 
 
 @routes.delete(

@@ -20,12 +20,16 @@ class EditBoard(Params):
 
 
 class CreateList(Params):
-    """The label of a new list."""
+    """The label, assignee or milestone of a new list."""
 
-    label_id: int
+    label_id: int | None = None
+    assignee_id: int | None = None
+    milestone_id: int | None = None
+    max_issue_count: int = 0
 
 
-class MoveList(Params):
-    """The new position of a list, counted from 0."""
+class EditList(Params):
+    """The new position of a list, counted from 0, and the number of issues that it should not exceed."""
 
-    position: int
+    position: int | None = None
+    max_issue_count: int | None = None

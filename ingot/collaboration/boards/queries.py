@@ -30,7 +30,7 @@ _BY_ID = {
 _COUNT = {kind: select(func.count()).where(own) for kind, own in _BELONGS_TO_SOURCE.items()}
 _LISTS = (
     select(*board_lists.c, *labels.c)
-    .join(labels, labels.c.id == board_lists.c.label_id)
+    .outerjoin(labels, labels.c.id == board_lists.c.label_id)
     .where(in_list(board_lists.c.board_id, "boards"))
     .order_by(board_lists.c.board_id, board_lists.c.position, board_lists.c.id)
 )
@@ -38,10 +38,10 @@ _COLUMNS = len(board_lists.c)
 
 
 class BoardListEntry(NamedTuple):
-    """A list with its label and its position on the board, counted from 0."""
+    """A list with its label, if it has one, and its position on the board, counted from 0."""
 
     list: BoardList
-    label: Label
+    label: Label | None
     position: int
 
 
@@ -75,7 +75,8 @@ def lists_by_board(db: Connection, board_ids: Sequence[int]) -> dict[int, list[B
     for row in db.rows(_LISTS, boards=list(board_ids)):
         board_list = BoardList(*row[:_COLUMNS])
         board_entries = entries[board_list.board_id]
-        board_entries.append(BoardListEntry(board_list, Label(*row[_COLUMNS:]), len(board_entries)))
+        label = Label(*row[_COLUMNS:]) if board_list.label_id is not None else None
+        board_entries.append(BoardListEntry(board_list, label, len(board_entries)))
     return entries
 
 
@@ -84,7 +85,8 @@ def labels_of_only_board(db: Connection, project: Project) -> list[Label]:
     boards = list_boards(db, member_source(project), Page(size=2)).items
     if len(boards) != 1:
         return []
-    return [entry.label for entry in lists_by_board(db, [boards[0].id]).get(boards[0].id, [])]
+    entries = lists_by_board(db, [boards[0].id]).get(boards[0].id, [])
+    return [entry.label for entry in entries if entry.label is not None]
 
 
 def list_or_none(db: Connection, board: Board, list_id: int) -> BoardListEntry | None:

@@ -20,17 +20,23 @@ boards = Table(
     sqlite_autoincrement=True,
 )
 
-# Only label lists have rows; the open list and the closed list of a board are implicit.
+# The open list and the closed list of a board are implicit. Exactly one of label, assignee and milestone is set.
 board_lists = Table(
     "board_lists",
     metadata,
     row_id(),
     reference("board_id", "boards.id"),
-    reference("label_id", "labels.id"),
-    # Ascending, with gaps left by lists whose labels were deleted.
+    reference("label_id", "labels.id", nullable=True),
+    # Ascending, with gaps left by lists whose labels, users or milestones were deleted.
     number("position"),
     text("created_at"),
+    reference("assignee_id", "users.id", nullable=True, index=True),
+    reference("milestone_id", "milestones.id", nullable=True, index=True),
+    # No limit if 0.
+    number("max_issue_count", server_default="0"),
     UniqueConstraint("board_id", "label_id"),
+    UniqueConstraint("board_id", "assignee_id"),
+    UniqueConstraint("board_id", "milestone_id"),
     Index("ix_board_lists_label_id", "label_id"),
     sqlite_autoincrement=True,
 )
@@ -54,6 +60,9 @@ class BoardList(Record, frozen=True):
 
     id: int
     board_id: int
-    label_id: int
+    label_id: int | None
     position: int
     created_at: Timestamp
+    assignee_id: int | None
+    milestone_id: int | None
+    max_issue_count: int

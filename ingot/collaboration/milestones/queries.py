@@ -95,6 +95,11 @@ def usable_milestone(db: Connection, project: Project, milestone_id: int) -> Mil
     return db.first(Milestone, _USABLE_BY_ID, milestone=milestone_id, **owner)
 
 
+def usable_milestone_in_group(db: Connection, group_id: int, milestone_id: int) -> Milestone | None:
+    """Return a milestone by id of a group or of its ancestors, or None."""
+    return db.first(Milestone, _USABLE_BY_ID, milestone=milestone_id, project=0, namespace=group_id)
+
+
 def usable_milestone_by_title(db: Connection, project: Project, title: str) -> Milestone | None:
     """Return a milestone that a project can use by title, or None; the project's own wins."""
     return db.first(Milestone, _USABLE_BY_TITLE, title=title, project=project.id, namespace=project.namespace_id)

@@ -179,6 +179,7 @@ def list_conditions(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
         "updated_after": rows.updated_at >= bindparam("updated_after"),
         "updated_before": rows.updated_at <= bindparam("updated_before"),
         "not_milestone": or_(rows.milestone_id.is_(None), not_(table.with_milestone("not_milestone"))),
+        "not_milestones": or_(rows.milestone_id.is_(None), not_(in_list(rows.milestone_id, "not_milestones"))),
         "not_author": rows.author_id != bindparam("not_author"),
         "not_assignees": not_(table.assigned(in_list(assignee, "not_assignees"))),
         "not_iids": not_(in_list(rows.iid, "not_iids")),

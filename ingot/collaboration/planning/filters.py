@@ -170,6 +170,8 @@ class IssuableFilter(Generic[W]):
             self._excluded_labels = self._bind_labels("not_label", excluded.labels)
         if excluded.milestone:
             self.add("not_milestone", not_milestone=excluded.milestone)
+        if excluded.milestone_ids:
+            self.add("not_milestones", not_milestones=excluded.milestone_ids)
         author = excluded.author_id or self._user_id(excluded.author_username)
         if author is not None:
             self.add("not_author", not_author=author)

@@ -13,6 +13,8 @@ class IssuableExclusions(Params):
 
     labels: list[str] | None = None
     milestone: str | None = None
+    milestone_ids: list[int] | None = None
+    """The milestones of a board's lists; GitLab excludes only one, by its title."""
     author_id: int | None = None
     author_username: str | None = None
     assignee_id: int | None = None

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from ingot.collaboration.boards.moves import list_filters, list_name
 from ingot.collaboration.boards.views import BoardListView, BoardView
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
 from ingot.graphql.context import QueryContext
@@ -96,7 +97,7 @@ def board_path(context: QueryContext, board: BoardView) -> str:
 
 @resolvers.batch("Board.lists")
 def list_columns(_: QueryContext, boards: Sequence[BoardView], arguments: Arguments) -> list[ConnectionPage]:
-    """Return the label lists of boards."""
+    """Return the lists of boards for labels, assignees and milestones."""
     wanted = number_of(arguments["id"], "List") if arguments.get("id") is not None else None
     return [
         connection_of(
@@ -115,20 +116,50 @@ def list_id(_: QueryContext, column: ListedColumn) -> str:
 
 @resolvers.value("BoardList.label")
 def list_label(_: QueryContext, column: ListedColumn) -> Any:
-    """Return the label of a list."""
-    return column.list.label
+    """Return the label of a list, if it has one."""
+    return column.list.label or None
+
+
+@resolvers.value("BoardList.assignee")
+def list_assignee(_: QueryContext, column: ListedColumn) -> Any:
+    """Return the assignee of a list, if it has one."""
+    return column.list.assignee or None
+
+
+@resolvers.value("BoardList.milestone")
+def list_milestone(_: QueryContext, column: ListedColumn) -> Any:
+    """Return the milestone of a list, if it has one."""
+    return column.list.milestone or None
+
+
+@resolvers.value("BoardList.maxIssueCount")
+def list_limit(_: QueryContext, column: ListedColumn) -> int:
+    """Return the number of issues that a list should not exceed; 0 is no limit."""
+    return column.list.max_issue_count
+
+
+@resolvers.value("BoardList.maxIssueWeight")
+def list_weight_limit(_: QueryContext, column: ListedColumn) -> int:
+    """Return 0, since issues have no weight."""
+    return column.list.max_issue_weight
+
+
+@resolvers.value("BoardList.limitMetric")
+def list_limit_metric(_: QueryContext, column: ListedColumn) -> str | None:
+    """Return what the limit of a list counts, if it has a limit."""
+    return column.list.limit_metric
 
 
 @resolvers.value("BoardList.title")
 def list_title(_: QueryContext, column: ListedColumn) -> str:
-    """Return the title of a list, which is that of its label."""
-    return column.list.label.name
+    """Return the title of a list, which is that of its label, assignee or milestone."""
+    return list_name(column.list)
 
 
 @resolvers.value("BoardList.listType")
-def list_type(_: QueryContext, __: ListedColumn) -> str:
-    """Return the type; all lists have a label."""
-    return "label"
+def list_type(_: QueryContext, column: ListedColumn) -> str:
+    """Return the type of a list."""
+    return next(kind for kind in ("label", "assignee", "milestone") if getattr(column.list, kind))
 
 
 @resolvers.value("BoardList.position")
@@ -148,7 +179,8 @@ def _issue_params(column: ListedColumn, arguments: Arguments) -> dict[str, Any]:
         "sort": "asc",
         **issue_filters(filters),
     }
-    params["labels"] = [*(params.get("labels") or []), column.list.label.name]
+    for name, value in list_filters(column.list).items():
+        params[name] = [*(params.get(name) or []), *value] if isinstance(value, list) else value
     return params
 
 

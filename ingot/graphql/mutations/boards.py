@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ingot.collaboration.boards.moves import move_changes
 from ingot.collaboration.todos.queries import find_todo
 from ingot.collaboration.todos.service import restore_todo
 from ingot.collaboration.todos.views import TodoView
@@ -18,10 +19,9 @@ from ingot.graphql.locators import (
     board_list_parent,
     board_parent,
     label_parent,
-    label_titles,
     milestone_parent,
 )
-from ingot.graphql.mutations.inputs import Input, renamed, row_number
+from ingot.graphql.mutations.inputs import Input, optional_number, renamed, row_number
 from ingot.graphql.mutations.notes import subject_of
 from ingot.graphql.resolvers import Resolvers
 
@@ -141,12 +141,29 @@ def destroy_board(context: QueryContext, sent: Input) -> dict[str, Any]:
 
 @resolvers.mutation("boardListCreate")
 def create_board_list(context: QueryContext, sent: Input) -> dict[str, Any]:
-    """Add a list for a label to a board."""
+    """Add a list for a label, an assignee or a milestone to a board."""
     parent, path = _board(context, sent, "boardId")
-    if sent.get("labelId") is None:
-        raise Invalid("labelId is required")
-    params = {"label_id": row_number(sent["labelId"])}
-    return {"list": ListedColumn(parent, context.call(f"POST {parent.route}/boards/:board_id/lists", params, **path))}
+    params: dict[str, Any] = {}
+    for field in ("labelId", "assigneeId", "milestoneId"):
+        params |= optional_number(sent, field)
+    column = context.call(f"POST {parent.route}/boards/:board_id/lists", params, **path)
+    if sent.get("position") is not None:
+        route = f"PUT {parent.route}/boards/:board_id/lists/:list_id"
+        column = context.call(route, {"position": sent["position"]}, list_id=column.id, **path)
+    return {"list": ListedColumn(parent, column)}
+
+
+@resolvers.mutation("boardListUpdateLimitMetrics")
+def limit_board_list(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Change the number of issues that a list should not exceed."""
+    if sent.get("maxIssueWeight") or sent.get("limitMetric") in ("issue_weights", "all_metrics"):
+        raise Invalid("Issues have no weight")
+    number = number_of(sent["listId"], "List")
+    parent, board_id = board_list_parent(context, number)
+    route = f"PUT {parent.route}/boards/:board_id/lists/:list_id"
+    path = {"id": parent.id, "board_id": board_id, "list_id": number}
+    params = {"max_issue_count": sent.get("maxIssueCount") or 0}
+    return {"list": ListedColumn(parent, context.call(route, params, **path))}
 
 
 @resolvers.mutation("updateBoardList")
@@ -175,12 +192,15 @@ def move_issue_on_board(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Move an issue to another list of a board, or between two other issues."""
     path = {"id": sent["projectPath"], "issue_iid": sent["iid"]}
     route = "/projects/:id/issues/:issue_iid"
-    params = {}
-    for name, field in (("remove_labels", "fromListId"), ("add_labels", "toListId")):
-        if sent.get(field) is not None:
-            column = board_column(context, row_number(sent[field]))
-            params[name] = label_titles(context, [column.list.label.id])
-    issue = context.call(f"PUT {route}", params, **path) if params else None
+    left, entered = (
+        [board_column(context, row_number(sent[field])).list] if sent.get(field) is not None else []
+        for field in ("fromListId", "toListId")
+    )
+    issue = None
+    if left or entered:
+        issue = context.call(f"GET {route}", **path)
+        params = move_changes(issue, left, entered[0] if entered else None)
+        issue = context.call(f"PUT {route}", params, **path) if params else issue
     order = {
         name: row_number(sent[field])
         for name, field in (("move_after_id", "moveAfterId"), ("move_before_id", "moveBeforeId"))

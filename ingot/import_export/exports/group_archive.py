@@ -57,12 +57,17 @@ def _badges(reader: RowReader, group_id: int) -> Iterator[Row]:
 def _boards(reader: RowReader, group_id: int) -> Iterator[Row]:
     rows = reader.all_rows(boards, "group_id", group_id)
     lists = reader.children(board_lists, "board_id", [row["id"] for row in rows])
-    known = reader.by_ids(labels, [each["label_id"] for each in chain.from_iterable(lists.values())])
+    used = [each["label_id"] for each in chain.from_iterable(lists.values()) if each["label_id"] is not None]
+    known = reader.by_ids(labels, used)
     columns = ("id", "name", "group_id", "hide_backlog_list", "hide_closed_list", "created_at", "updated_at")
     for row in rows:
         yield {
             **{name: row[name] for name in columns},
-            "lists": [board_list_row(each, label_row(known[each["label_id"]])) for each in lists[row["id"]]],
+            "lists": [
+                board_list_row(each, label_row(known[each["label_id"]]))
+                for each in lists[row["id"]]
+                if each["label_id"] is not None
+            ],
         }
 
 

@@ -197,18 +197,23 @@ def _releases(reader: RowReader, project_id: int) -> Iterator[Row]:
 def _boards(reader: RowReader, project_id: int) -> Iterator[Row]:
     rows = reader.all_rows(boards, "project_id", project_id)
     lists = reader.children(board_lists, "board_id", [row["id"] for row in rows])
-    known = labels_by_id(reader, project_id, [each["label_id"] for each in chain.from_iterable(lists.values())])
+    used = [each["label_id"] for each in chain.from_iterable(lists.values()) if each["label_id"] is not None]
+    known = labels_by_id(reader, project_id, used)
     columns = ("id", "name", "project_id", "group_id", "hide_backlog_list", "hide_closed_list")
     for row in rows:
         yield {
             **{name: row[name] for name in (*columns, "created_at", "updated_at")},
-            "lists": [board_list_row(each, known[each["label_id"]]) for each in lists[row["id"]]],
+            "lists": [
+                board_list_row(each, known[each["label_id"]])
+                for each in lists[row["id"]]
+                if each["label_id"] is not None
+            ],
         }
 
 
 def board_list_row(row: Row, label: Row) -> Row:
-    """Return a list of a board."""
-    columns = {name: row[name] for name in ("id", "position", "created_at")}
+    """Return a list of a board for a label; those for assignees and milestones are not exported."""
+    columns = {name: row[name] for name in ("id", "position", "created_at", "max_issue_count")}
     return {**columns, "updated_at": row["created_at"], "list_type": "label", "label": label}
 
 

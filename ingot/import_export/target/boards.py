@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.collaboration.boards.service import DEFAULT_NAME, MAX_LISTS, MAX_NAME_LENGTH
+from ingot.collaboration.boards.service import DEFAULT_NAME, MAX_ISSUE_COUNT, MAX_LISTS, MAX_NAME_LENGTH
 from ingot.collaboration.boards.tables import board_lists, boards
+from ingot.import_export.records import BoardListRecord
 from ingot.import_export.target.context import Change, StoreContext, StoredIds
 from ingot.import_export.target.labels import ensure_labels
 from ingot.import_export.target.rows import (
@@ -17,7 +18,7 @@ from ingot.import_export.target.rows import (
 )
 from ingot.import_export.target.text import limited
 
-_LISTS = Relation(board_lists, "board_id", ("board_id", "label_id", "position"))
+LISTS = Relation(board_lists, "board_id", ("board_id", "label_id", "position", "max_issue_count"))
 
 
 def store_boards(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
@@ -43,13 +44,27 @@ def store_boards(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
     lists: list[dict[str, Any]] = []
     for change in changes:
         ordered = sorted(change.record.lists, key=lambda each: each.position)[:MAX_LISTS]
-        label_ids = dict.fromkeys(labels[each.label] for each in ordered if each.label in labels)
+        limits: dict[int, int] = {}
+        for each in ordered:
+            if each.label in labels:
+                limits.setdefault(labels[each.label], list_limit(each))
         lists += [
-            {"board_id": ids[change.key], "label_id": label_id, "position": position, "created_at": db.now}
-            for position, label_id in enumerate(label_ids)
+            {
+                "board_id": ids[change.key],
+                "label_id": label_id,
+                "position": position,
+                "max_issue_count": limit,
+                "created_at": db.now,
+            }
+            for position, (label_id, limit) in enumerate(limits.items())
         ]
-    replace_rows(db, _LISTS, existing, lists)
+    replace_rows(db, LISTS, existing, lists)
     return ids
+
+
+def list_limit(record: BoardListRecord) -> int:
+    """Return the limit of a list, within the bounds of limits."""
+    return min(max(record.max_issue_count, 0), MAX_ISSUE_COUNT)
 
 
 def _columns(change: Change, name: str, now: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sqlalchemy import Table
 from ingot.accounts.avatars.service import replace_avatar
 from ingot.accounts.instance.settings import current_settings
 from ingot.collaboration.boards.service import DEFAULT_NAME, MAX_NAME_LENGTH
-from ingot.collaboration.boards.tables import board_lists, boards
+from ingot.collaboration.boards.tables import boards
 from ingot.collaboration.iids.service import next_iid, raise_last_iid
 from ingot.collaboration.labels.tables import labels
 from ingot.collaboration.milestones.tables import milestones
@@ -19,12 +19,12 @@ from ingot.core.db.connection import Connection
 from ingot.core.errors import Invalid
 from ingot.import_export.links import fingerprint, linked, store_links
 from ingot.import_export.records import GROUP_ATTRIBUTES, GroupRecord, MilestoneRecord
+from ingot.import_export.target.boards import LISTS, list_limit
 from ingot.import_export.target.hooks import hook_columns, missing_secret, new_hook
 from ingot.import_export.target.labels import label_columns
 from ingot.import_export.target.members import write_members
 from ingot.import_export.target.milestones import milestone_columns
 from ingot.import_export.target.rows import (
-    Relation,
     insert_rows,
     is_number,
     moment,
@@ -179,14 +179,14 @@ class GroupTarget:
                 "board_id": ids[f"{group_id} {board.key}"].local_id,
                 "label_id": known[each.label][0],
                 "position": each.position,
+                "max_issue_count": list_limit(each),
                 "created_at": db.now,
             }
             for board in record.boards
             for each in board.lists
             if each.label in known
         ]
-        relation = Relation(board_lists, "board_id", ("board_id", "label_id", "position"))
-        replace_rows(db, relation, [link.local_id for link in ids.values()], lists)
+        replace_rows(db, LISTS, [link.local_id for link in ids.values()], lists)
 
     def _store_linked(
         self,

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
+from ingot.accounts.users.tables import User
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.api.params import number_or_none
@@ -88,6 +89,15 @@ def groups_with_sole_owner(db: Connection, user_id: int) -> list[Namespace]:
 def member_source(group: Namespace) -> MemberSource:
     """Return the group as a source of members."""
     return MemberSource("group", group.id, group.id)
+
+
+def is_active_member(db: Connection, user: User, group: Namespace) -> bool:
+    """Return whether an active user is a member of a group, also by an ancestor or an invited group."""
+    actor = Actor(user_id=user.id, username=user.username, name=user.name, external=user.external)
+    try:
+        return user.state == "active" and find_group(db, actor, group.id)[0].level >= Level.GUEST
+    except NotFound:
+        return False
 
 
 _DIRECT = select(memberships.c.source_id).where(

@@ -3,40 +3,31 @@
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from ingot.collaboration.boards import api as boards_api
+from ingot.collaboration.boards.moves import move_changes
 from ingot.collaboration.boards.views import BoardView
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.positions import api as issue_positions_api
 from ingot.collaboration.issues.views import IssueView
 from ingot.collaboration.labels import api as labels_api
-from ingot.collaboration.labels.views import LabelBrief
+from ingot.core.api.params import number_or_none
 from ingot.core.errors import Invalid, NotFound
+from ingot.projects.groups import api as groups_api
 from ingot.projects.projects import api as projects_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
 from ingot.web.form_errors import FORM_ERRORS, error_messages
+from ingot.web.formats import with_query
+from ingot.web.issues.board_columns import CLOSED, MAX_CARDS, OPEN, board_columns, board_lanes
 from ingot.web.issues.group_context import GroupContext, ProjectOrGroupContext
+from ingot.web.issues.list_filters import BOARD_FILTERS, filter_choices
 from ingot.web.issues.planning_parent import SharedPages, planning_page
-from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
+from ingot.web.page_routes import LocalRedirect, PageResponse, form_field, text_field
 from ingot.web.projects.context import ProjectContext
 
 shared_pages = SharedPages()
 pages = shared_pages.pages
-OPEN, CLOSED = "open", "closed"
-_MAX_CARDS = 50
-_MAX_EXCLUDED = 20
-
-
-class BoardColumn(msgspec.Struct, frozen=True):
-    """Column of a board: a label's list, or all other open or all closed issues."""
-
-    key: str
-    """Id of the list, or ``open`` or ``closed``."""
-    name: str
-    label: LabelBrief | None
-    cards: list[IssueView]
-    total: int | None
+_KINDS = ("label", "assignee", "milestone")
 
 
 @shared_pages.get("/boards", open=True)
@@ -79,15 +70,19 @@ def delete_board(parent: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.form("post", "/boards/:board_id/lists", notice="List added.")
 def add_list(parent: ProjectOrGroupContext) -> PageResponse:
-    """Add a column for a label."""
-    return _submit(parent, boards_api.create_board_list, {"label_id": parent.visit.request.form.get("label_id")})
+    """Add a column for a label, an assignee or a milestone; the choice names one of them and its id."""
+    name, _, subject_id = text_field(parent.visit.request.form, "list").partition(" ")
+    return _submit(
+        parent, boards_api.create_board_list, {name: subject_id} if name.removesuffix("_id") in _KINDS else {}
+    )
 
 
-@shared_pages.form("put", "/boards/:board_id/lists/:list_id", notice="List moved.")
-def move_list(parent: ProjectOrGroupContext) -> PageResponse:
-    """Move a column."""
-    params = {"position": parent.visit.request.form.get("position")}
-    return _submit(parent, boards_api.move_board_list, params, list_id=parent.visit.request.path["list_id"])
+@shared_pages.form("put", "/boards/:board_id/lists/:list_id", notice="List saved.")
+def edit_list(parent: ProjectOrGroupContext) -> PageResponse:
+    """Move a column, or limit the number of its issues."""
+    form = parent.visit.request.form
+    params: dict[str, Any] = {name: form[name] or 0 for name in ("position", "max_issue_count") if name in form}
+    return _submit(parent, boards_api.edit_board_list, params, list_id=parent.visit.request.path["list_id"])
 
 
 @shared_pages.form("delete", "/boards/:board_id/lists/:list_id", notice="List removed.")
@@ -100,20 +95,20 @@ def remove_list(parent: ProjectOrGroupContext) -> PageResponse:
 def move_card(parent: ProjectOrGroupContext) -> PageResponse:
     """Move a card to another column and position."""
     board: BoardView = parent.ask(boards_api.get_board, board_id=parent.visit.request.path["board_id"])
-    labels = {str(each.id): each.label.name for each in board.lists}
-    source, target = str(parent.visit.request.form.get("from", "")), str(parent.visit.request.form.get("to", ""))
-    if target not in (OPEN, CLOSED, *labels):
+    source, target = (text_field(parent.visit.request.form, name) for name in ("from", "to"))
+    if target not in (OPEN, CLOSED, *(str(each.id) for each in board.lists)):
         raise NotFound("List")
     card = _card(parent)
     try:
-        if source != target:
-            params = _label_changes(card.ask(issues_api.get_issue), labels, source, target)
+        params = _card_changes(card.ask(issues_api.get_issue), board, source, target) if source != target else {}
+        params |= _lane_changes(card, parent.visit.request.form, params)
+        if params:
             card.ask(issues_api.edit_issue, params)
-        if before := str(parent.visit.request.form.get("before") or ""):
+        if before := text_field(parent.visit.request.form, "before"):
             _reorder_card(card, before, anywhere=isinstance(parent, GroupContext))
     except FORM_ERRORS as error:
         return _board_page(parent, error_messages(error))
-    return LocalRedirect(f"{parent.url}/-/boards/{board.id}")
+    return _to_board(parent, board.id)
 
 
 def _card(parent: ProjectOrGroupContext) -> Discussable:
@@ -136,17 +131,31 @@ def _reorder_card(card: Discussable, before: str, *, anywhere: bool) -> None:
             raise
 
 
-def _label_changes(issue: IssueView, labels: dict[str, str], source: str, target: str) -> dict[str, Any]:
-    """Return the changes for a move between columns; leaving the label columns removes all of their labels."""
-    removed = [labels[source]] if source in labels else []
-    if target in (OPEN, CLOSED):
-        removed = list(labels.values())
-    params: dict[str, Any] = {"remove_labels": [name for name in removed if name in issue.labels]}
-    if target in labels:
-        params["add_labels"] = [labels[target]]
+def _card_changes(issue: IssueView, board: BoardView, source: str, target: str) -> dict[str, Any]:
+    """Return the changes for a move between columns.
+
+    The open column has no issues of any list; a closed issue keeps its assignees and its milestone.
+    """
+    by_key = {str(each.id): each for each in board.lists}
+    left = [by_key[source]] if source in by_key else []
+    if target == OPEN:
+        left = board.lists
+    elif target == CLOSED:
+        left = [each for each in board.lists if each.label]
+    params = move_changes(issue, left, by_key.get(target))
     if (target == CLOSED) is not (issue.state == "closed"):
         params["state_event"] = "close" if target == CLOSED else "reopen"
     return params
+
+
+def _lane_changes(card: Discussable, form: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    """Return the change of the assignees for a move between lanes; ``0`` is the lane without assignee."""
+    source, target = (number_or_none(text_field(form, name)) for name in ("from_lane", "to_lane"))
+    if source is None or target is None or source == target:
+        return {}
+    current = params.get("assignee_ids") or [person.id for person in card.ask(issues_api.get_issue).assignees]
+    kept = [user_id for user_id in current if user_id not in (source, target)] if target else []
+    return {"assignee_ids": [*kept, target] if target else []}
 
 
 def _submit(
@@ -157,7 +166,13 @@ def _submit(
         parent.ask(endpoint, params, board_id=board_id, **path)
     except FORM_ERRORS as error:
         return _board_page(parent, error_messages(error))
-    return LocalRedirect(f"{parent.url}/-/boards/{board_id}")
+    return _to_board(parent, int(board_id))
+
+
+def _to_board(parent: ProjectOrGroupContext, board_id: int) -> LocalRedirect:
+    """Redirect to a board, with the filters that the form was sent from."""
+    query = with_query(parent.visit.request.query)
+    return LocalRedirect(f"{parent.url}/-/boards/{board_id}{query if query != '?' else ''}")
 
 
 def _boards_page(
@@ -172,25 +187,25 @@ def _boards_page(
 
 
 def _board_page(parent: ProjectOrGroupContext, errors: list[str] | None = None) -> PageResponse:
-    board: BoardView = parent.ask(boards_api.get_board, board_id=parent.visit.request.path["board_id"])
+    visit = parent.visit
+    board: BoardView = parent.ask(boards_api.get_board, board_id=visit.request.path["board_id"])
+    filters = BOARD_FILTERS.parse_query(visit.request.query)
     may_change = parent.may(boards_api.create_board)
-    used = {each.label.id for each in board.lists}
-    labels = (
-        parent.ask(
-            parent.either(labels_api.list_project_labels, labels_api.list_group_labels),
-            {"per_page": 100, "with_counts": "false"},
-        ).items
-        if may_change
-        else []
-    )
+    may_list = parent.may(parent.either(issues_api.list_project_issues, issues_api.list_group_issues))
+    columns = board_columns(parent, board, filters) if may_list else []
+    choices: dict[str, Any] = filter_choices(parent) if may_list else {"labels": [], "milestones": []}
+    query = with_query(visit.request.query)
     context = {
+        **choices,
         "board": board,
         "boards": parent.ask(boards_api.list_boards, {"per_page": 100}).items,
-        "columns": _columns(parent, board)
-        if parent.may(parent.either(issues_api.list_project_issues, issues_api.list_group_issues))
-        else [],
+        "filters": filters,
+        "query": query if query != "?" else "",
+        "columns": columns,
+        "lanes": board_lanes(columns) if visit.request.query.get("group_by") == "assignee" else None,
+        "max_cards": MAX_CARDS,
         "of_project": isinstance(parent, ProjectContext),
-        "labels": [label for label in labels if label.id not in used],
+        "new_lists": _new_lists(parent, board, choices) if may_change else {},
         "may_change": may_change,
         "may_move": parent.may(parent.either(labels_api.create_project_label, labels_api.create_group_label)),
         "may_create": isinstance(parent, ProjectContext) and parent.may(issues_api.create_issue),
@@ -199,24 +214,16 @@ def _board_page(parent: ProjectOrGroupContext, errors: list[str] | None = None) 
     return planning_page(parent, "issues/board.html", "boards", context, 422 if errors else 200)
 
 
-def _columns(parent: ProjectOrGroupContext, board: BoardView) -> list[BoardColumn]:
-    names = [each.label.name for each in board.lists]
-    columns = [
-        _column(parent, str(each.id), each.label.name, {"state": "opened", "labels": [each.label.name]}, each.label)
-        for each in board.lists
-    ]
-    if not board.hide_backlog_list:
-        excluded = {"not": {"labels": names[:_MAX_EXCLUDED]}} if names else {}
-        columns.insert(0, _column(parent, OPEN, "Open", {"state": "opened", **excluded}))
-    if not board.hide_closed_list:
-        columns.append(_column(parent, CLOSED, "Closed", {"state": "closed"}))
-    return columns
-
-
-def _column(
-    parent: ProjectOrGroupContext, key: str, name: str, filters: dict[str, Any], label: LabelBrief | None = None
-) -> BoardColumn:
-    order = {"order_by": "relative_position", "sort": "asc"} if key != CLOSED else {"order_by": "updated_at"}
-    params = {**filters, **order, "per_page": _MAX_CARDS, "with_labels_details": "true"}
-    issues = parent.ask(parent.either(issues_api.list_project_issues, issues_api.list_group_issues), params)
-    return BoardColumn(key, name, label, issues.items, issues.total)
+def _new_lists(
+    parent: ProjectOrGroupContext, board: BoardView, choices: dict[str, Any]
+) -> dict[str, list[tuple[str, str]]]:
+    """Return the labels, people and milestones that have no list yet, as choices of the form."""
+    members = parent.either(sharing_api.list_all_project_members, groups_api.list_all_group_members)
+    people = parent.ask(members, {"per_page": 100}).items
+    taken = {f"{kind}_id {getattr(each, kind).id}" for each in board.lists for kind in _KINDS if getattr(each, kind)}
+    groups = {
+        "Labels": [(f"label_id {each.id}", each.name) for each in choices["labels"]],
+        "People": [(f"assignee_id {each.id}", each.name) for each in people],
+        "Milestones": [(f"milestone_id {each.id}", each.title) for each in choices["milestones"]],
+    }
+    return {name: [choice for choice in group if choice[0] not in taken] for name, group in groups.items()}

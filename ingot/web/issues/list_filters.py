@@ -1,6 +1,12 @@
-"""Filters and sort orders of issue lists."""
+"""Filters and sort orders of issue lists and boards."""
 
+from typing import Any
+
+from ingot.collaboration.labels import api as labels_api
+from ingot.collaboration.milestones import api as milestones_api
 from ingot.web.filters import ListFilterOptions
+from ingot.web.issues.group_context import ProjectOrGroupContext
+from ingot.web.projects.context import ProjectContext
 
 ISSUE_FILTERS = ListFilterOptions(
     states={"opened": "Open", "closed": "Closed", "all": "All"},
@@ -22,3 +28,28 @@ ISSUE_FILTERS = ListFilterOptions(
         "due_date": "due_date",
     },
 )
+BOARD_FILTERS = ListFilterOptions(
+    states={"opened": "Open"},
+    sorts={"position": ("Position", "relative_position", "asc")},
+    texts={
+        "search": "search",
+        "milestone_title": "milestone",
+        "author_username": "author_username",
+        "assignee_username": "assignee_username",
+    },
+)
+
+
+def filter_choices(parent: ProjectOrGroupContext) -> dict[str, Any]:
+    """Return the labels and milestones that can be chosen as filters."""
+    ancestors = "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
+    return {
+        "labels": parent.ask(
+            parent.either(labels_api.list_project_labels, labels_api.list_group_labels),
+            {"per_page": 100, "with_counts": "false"},
+        ).items,
+        "milestones": parent.ask(
+            parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
+            {"per_page": 100, "state": "active", ancestors: "true"},
+        ).items,
+    }

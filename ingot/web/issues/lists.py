@@ -3,8 +3,6 @@
 from typing import Any
 
 from ingot.collaboration.issues import api as issues_api
-from ingot.collaboration.labels import api as labels_api
-from ingot.collaboration.milestones import api as milestones_api
 from ingot.web.explore.feeds import feed_address
 from ingot.web.filters import ListFilters
 from ingot.web.formats import with_query
@@ -17,7 +15,7 @@ from ingot.web.issues.bulk_edit import (
     update_selected,
 )
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
-from ingot.web.issues.list_filters import ISSUE_FILTERS
+from ingot.web.issues.list_filters import ISSUE_FILTERS, filter_choices
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
@@ -70,7 +68,7 @@ def list_own_issues(visit: Visit) -> PageResponse:
 def _list_page(parent: ProjectOrGroupContext, outcome: BulkOutcome | None = None) -> PageResponse:
     """Render the list, with what a bulk edit could not change."""
     visit, url = parent.visit, f"{parent.url}/-/issues"
-    context = _issue_list(parent, visit) | _choices(parent) | bulk_context(parent, ISSUES, url, outcome)
+    context = _issue_list(parent, visit) | filter_choices(parent) | bulk_context(parent, ISSUES, url, outcome)
     context["feed"] = feed_address(visit, f"{url}.atom")
     template = "issues/group_list.html"
     if isinstance(parent, ProjectContext):
@@ -100,18 +98,3 @@ def _issue_list(parent: ProjectOrGroupContext, visit: Visit) -> dict[str, Any]:
 
 def _list_params(filters: ListFilters) -> dict[str, Any]:
     return {"filters": filters, "sorts": ISSUE_FILTERS.sort_names}
-
-
-def _choices(parent: ProjectOrGroupContext) -> dict[str, Any]:
-    """Return the choices of the filters."""
-    ancestors = "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
-    return {
-        "labels": parent.ask(
-            parent.either(labels_api.list_project_labels, labels_api.list_group_labels),
-            {"per_page": 100, "with_counts": "false"},
-        ).items,
-        "milestones": parent.ask(
-            parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
-            {"per_page": 100, "state": "active", ancestors: "true"},
-        ).items,
-    }

@@ -34,8 +34,11 @@
     event.preventDefault();
     const form = card.querySelector("form"), next = event.target.closest(".card-issue");
     if (next === card) return;
+    const lane = column.closest("[data-lane]")?.dataset.lane, lanes = form.elements.to_lane;
     form.elements.to.value = column.dataset.list;
     form.elements.before.value = next ? next.dataset.id : "";
-    if (next || form.elements.from.value !== column.dataset.list) form.requestSubmit();
+    if (lanes && lane) lanes.value = lane;
+    const elsewhere = form.elements.from.value !== column.dataset.list || (lanes && form.elements.from_lane.value !== lane);
+    if (next || elsewhere) form.requestSubmit();
   });
 })();

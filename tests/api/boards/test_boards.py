@@ -266,3 +266,93 @@ def test_group_boards(api: Api, make: Make, owner: User) -> None:
     assert api.delete(f"/groups/{group.id}/boards/{other['id']}", owner).status_code == 200
     assert api.delete(f"/groups/{group.id}/boards/{board['id']}", owner).status_code == 200
     assert api.get(f"/groups/{group.id}/boards", owner).json() == []
+
+
+def test_lists_of_assignees_and_milestones(api: Api, make: Make, owner: User) -> None:
+    group = make_group(make, owner)
+    project = make_project(make, owner, group=group)
+    milestone = api.post(f"{group.url}/milestones", owner, title=make.name("plan")).json()
+    foreign = api.post(f"{make_project(make, owner).url}/milestones", owner, title="secret title").json()["id"]
+    member, stranger = make.user(), make.user()
+    api.post(f"{group.url}/members", owner, user_id=member.id, access_level=30)
+    for parent in (project, group):
+        board = api.post(f"{parent.url}/boards", owner, name="By subject").json()["id"]
+        path = f"{parent.url}/boards/{board}/lists"
+        first = api.post(path, owner, assignee_id=member.id, max_issue_count=2)
+        assert first.status_code == 201, first.text
+        shown = first.json()
+        assert (shown["assignee"]["username"], shown["max_issue_count"], shown["limit_metric"]) == (
+            member.username,
+            2,
+            "issue_count",
+        )
+        assert "label" not in shown and "milestone" not in shown
+        assert api.post(path, owner, milestone_id=milestone["id"]).json()["milestone"]["title"] == milestone["title"]
+        for sent, message in [
+            ({"assignee_id": member.id}, {"assignee_id": ["has already been taken"]}),
+            ({"milestone_id": milestone["id"]}, {"milestone_id": ["has already been taken"]}),
+            ({"assignee_id": stranger.id}, {"assignee_id": ["is invalid"]}),
+            ({"assignee_id": 2**62}, {"assignee_id": ["is invalid"]}),
+            ({"milestone_id": foreign}, {"milestone_id": ["is invalid"]}),
+            (
+                {"assignee_id": owner.id, "milestone_id": milestone["id"]},
+                "label_id, assignee_id and milestone_id are mutually exclusive",
+            ),
+            ({"assignee_id": owner.id, "max_issue_count": -1}, {"max_issue_count": ["is invalid"]}),
+        ]:
+            answer = api.post(path, owner, **sent)
+            assert (answer.status_code, answer.json()["message"]) == (400, message)
+        assert [each["position"] for each in api.get(path, owner).json()] == [0, 1]
+
+
+def test_limits_of_lists(api: Api, owner: User, project: Project) -> None:
+    path, (one, two) = _lists(api, owner, project, "one", "two")
+    edited = api.put(f"{path}/{two}", owner, max_issue_count=3, position=0)
+    assert (edited.json()["max_issue_count"], edited.json()["position"]) == (3, 0)
+    assert api.put(f"{path}/{two}", owner, max_issue_count=0).json()["limit_metric"] is None
+    for sent in ({"max_issue_count": -1}, {"max_issue_count": 2**62}, {"max_issue_count": "many"}, {}):
+        assert api.put(f"{path}/{one}", owner, **sent).status_code == 400
+    assert api.put(f"{path}/999999", owner, max_issue_count=1).status_code == 404
+
+
+def test_lists_of_milestones_follow_their_milestone(api: Api, make: Make, owner: User) -> None:
+    """A promoted milestone keeps its lists; a project that leaves the group has lists for copies of milestones."""
+    group = make_group(make, owner)
+    project = make_project(make, owner, group=group)
+    path = f"{project.url}/boards/{_board(api, owner, project)['id']}/lists"
+    made = api.post(f"{project.url}/milestones", owner, title=make.name("plan")).json()
+    assert api.post(path, owner, milestone_id=made["id"], max_issue_count=4).status_code == 201
+    assert api.post(f"{project.url}/milestones/{made['id']}/promote", owner).status_code in (200, 201)
+
+    def held() -> list[tuple[str, bool, int]]:
+        lists = api.get(path, owner).json()
+        return [
+            (each["milestone"]["title"], each["milestone"]["group_id"] is not None, each["max_issue_count"])
+            for each in lists
+        ]
+
+    assert held() == [(made["title"], True, 4)]
+    assert api.put(f"{project.url}/transfer", owner, namespace=make_group(make, owner).id).status_code == 200
+    assert held() == [(made["title"], False, 4)]
+    (milestone,) = api.get(f"{project.url}/milestones", owner).json()
+    assert api.delete(f"{project.url}/milestones/{milestone['id']}", owner).status_code == 200
+    assert held() == []
+
+
+def test_lists_of_deleted_users_are_deleted(api: Api, make: Make, owner: User, project: Project) -> None:
+    person = make.user()
+    api.post(f"{project.url}/members", owner, user_id=person.id, access_level=30)
+    path = f"{project.url}/boards/{_board(api, owner, project)['id']}/lists"
+    assert api.post(path, owner, assignee_id=person.id).status_code == 201
+    assert api.delete(f"/users/{person.id}", make.root, hard_delete=True).status_code in (200, 204)
+    assert api.get(path, owner).json() == []
+
+
+def test_issues_outside_of_milestones(api: Api, owner: User, project: Project) -> None:
+    one, two = (
+        api.post(f"{project.url}/milestones", owner, title=title).json()["id"] for title in ("one, first", "two")
+    )
+    for title, milestone in (("a", one), ("b", two), ("c", None)):
+        api.post(f"{project.url}/issues", owner, title=title, milestone_id=milestone)
+    listed = api.get(f"{project.url}/issues?not[milestone_ids][]={one}&not[milestone_ids][]={two}", owner).json()
+    assert [each["title"] for each in listed] == ["c"]

@@ -86,7 +86,7 @@ class SampleProject:
         self.group_milestone = self._post(f"/groups/{self.group.id}/milestones", title="group milestone")
         board = self._post(f"{self.url}/boards", name="Work")
         for label in self.make.api.get(f"{self.url}/labels", self.owner).json()[:2]:
-            self._post(f"{self.url}/boards/{board['id']}/lists", label_id=label["id"])
+            self._post(f"{self.url}/boards/{board['id']}/lists", label_id=label["id"], max_issue_count=3)
 
     def _add_issues(self) -> None:
         attachment = self._upload("notes.txt", b"attached text")

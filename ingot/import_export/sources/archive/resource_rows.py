@@ -69,6 +69,7 @@ class TreeBoardList(TreeRow, frozen=True, kw_only=True):
     list_type: str | None = None
     position: Number | None = None
     label: TreeLabel | None = None
+    max_issue_count: Number | None = None
 
 
 class TreeBoard(TreeRow, frozen=True, kw_only=True):

@@ -93,7 +93,11 @@ def board_record(row: TreeBoard, index: int) -> BoardRecord:
         key=str(row.id) if row.id is not None else f"board {index}",
         name=row.name or "Development",
         lists=[
-            BoardListRecord(label=each.label.title, position=each.position or 0)
+            BoardListRecord(
+                label=each.label.title,
+                position=each.position or 0,
+                max_issue_count=each.max_issue_count or 0,
+            )
             for each in lists
             if each.label is not None
         ],

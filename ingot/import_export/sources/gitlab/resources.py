@@ -71,7 +71,11 @@ def board_records(boards: Sequence[GitLabBoard]) -> list[BoardRecord]:
             key=str(board.id),
             name=board.name or "Development",
             lists=[
-                BoardListRecord(label=each.label.name, position=each.position or 0)
+                BoardListRecord(
+                    label=each.label.name,
+                    position=each.position or 0,
+                    max_issue_count=each.max_issue_count or 0,
+                )
                 for each in board.lists
                 if each.label is not None
             ],

@@ -106,6 +106,7 @@ class GitLabBoardList(Struct):
     id: int
     position: int | None = None
     label: GitLabLabelName | None = None
+    max_issue_count: int | None = None
 
 
 class GitLabBoard(Struct):
