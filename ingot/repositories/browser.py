@@ -76,6 +76,10 @@ class BlamedLines(NamedTuple):
     time: str
     lines: list[tuple[int, str]]
     by_bot: bool
+    number: int
+    """Number of the first line in the file as that commit left it."""
+    previous: tuple[str, str] | None
+    """Commit before that change and the path of the file in it; None if the commit created the file."""
 
 
 class CommitDiff(NamedTuple):
@@ -164,7 +168,12 @@ def blame_lines(repository: Repository, commit: str, path: str, start: int, end:
         numbered = list(enumerate(lines, number))
         author = changed.author
         title, by_bot = truncated_title(changed), any(map(is_bot_address, (author.email, changed.committer.email)))
-        parts.append(BlamedLines(changed.oid, title, author.name, signature_time(author), numbered, by_bot))
+        previous = (part.previous[0], decoded(part.previous[1])) if part.previous else None
+        parts.append(
+            BlamedLines(
+                changed.oid, title, author.name, signature_time(author), numbered, by_bot, part.number, previous
+            )
+        )
         number += len(lines)
     return parts
 

@@ -1,16 +1,36 @@
 """Paths within a repository: validation, and conversion to git's arguments."""
 
 import os
+import re
 from collections.abc import Mapping
 
 MAX_BYTES = 4096
 LITERAL_PATHSPECS: Mapping[str, str] = {"GIT_LITERAL_PATHSPECS": "1"}
 """Environment in which ``*`` and ``:(top)`` in paths have no special meaning."""
+_ESCAPE = re.compile(rb'\\([abfnrtv"\\]|[0-7]{3})')
+_ESCAPED = {
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"v": b"\v",
+    b'"': b'"',
+    b"\\": b"\\",
+}
 
 
 def path_argument(path: bytes) -> str:
     """Return a path as a command-line argument with exactly these bytes; pass it after ``--``."""
     return os.fsdecode(path)
+
+
+def unquoted_path(name: bytes) -> bytes:
+    """Return a path that git has written in quotes because of its characters, or as it is."""
+    if not (len(name) > 1 and name.startswith(b'"') and name.endswith(b'"')):
+        return name
+    return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1]) or bytes([int(match[1], 8) & 255]), name[1:-1])
 
 
 def path_error(path: str) -> str | None:

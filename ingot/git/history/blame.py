@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitLimitReached
-from ingot.git.core.paths import path_argument
+from ingot.git.core.paths import path_argument, unquoted_path
 from ingot.git.core.repository import Repository
 
 MAX_BYTES = 10 * 2**20
@@ -13,7 +13,8 @@ MAX_LINES = 20_000
 """Maximum number of lines of one response; clients request longer files in ranges."""
 _MAX_OUTPUT_BYTES = 8 * MAX_BYTES
 _TIMEOUT_SECONDS = 30.0
-_HEADER = re.compile(rb"([0-9a-f]{40}) \d+ \d+(?: \d+)?")
+_HEADER = re.compile(rb"([0-9a-f]{40}) (\d+) \d+(?: \d+)?")
+_PREVIOUS = re.compile(rb"previous ([0-9a-f]{40}) (.+)")
 
 
 class BlameChunk(NamedTuple):
@@ -21,6 +22,10 @@ class BlameChunk(NamedTuple):
 
     commit: str
     lines: list[bytes]
+    number: int = 1
+    """Number of the first line in the file as that commit left it."""
+    previous: tuple[str, bytes] | None = None
+    """Parent of that commit, and the path of the file there; None if the commit created the file."""
 
 
 class BlameTooLarge(Exception):
@@ -63,13 +68,17 @@ def blame(
 
 def _parse_output(output: bytes) -> list[BlameChunk]:
     chunks: list[BlameChunk] = []
-    oid = ""
+    oid, number = "", 1
+    # Git writes the details of a commit once, before its first line.
+    previous: dict[str, tuple[str, bytes]] = {}
     for line in output.split(b"\n")[:-1]:
         # Lines of the file begin with a tab; all others are metadata.
         if line.startswith(b"\t"):
             if not chunks or chunks[-1].commit != oid:
-                chunks.append(BlameChunk(oid, []))
+                chunks.append(BlameChunk(oid, [], number, previous.get(oid)))
             chunks[-1].lines.append(line[1:])
         elif header := _HEADER.fullmatch(line):
-            oid = header[1].decode()
+            oid, number = header[1].decode(), int(header[2])
+        elif before := _PREVIOUS.fullmatch(line):
+            previous[oid] = before[1].decode(), unquoted_path(before[2])
     return chunks

@@ -10,10 +10,11 @@ from ingot.core.markup.lexers import language_of
 from ingot.repositories import browser
 from ingot.web.bidi import has_bidi_characters, warns_of_characters
 from ingot.web.code.file_kinds import MAX_SHOWN_BYTES, MAX_WHOLE_BYTES, FileContent, file_content, is_prose
-from ingot.web.code.file_lines import file_lines, highlighted_lines
+from ingot.web.code.file_lines import FIRST_LINES, file_lines, highlighted_lines
 from ingot.web.code.location import CodeLocation, code_location
 from ingot.web.code.previews import is_previewable, preview_or_none
 from ingot.web.code.prose import render_prose
+from ingot.web.code.symbols import file_symbols
 from ingot.web.code.trees import find_last_commit
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
@@ -47,6 +48,8 @@ def show_file(visit: Visit) -> PageResponse:
         "file": file,
         "content": content,
         "lines": lines,
+        "symbols": file_symbols(content.text, language_of(location.path)) if lines is not None and is_short else [],
+        "first_lines": FIRST_LINES,
         "has_views": has_views,
         "html": html,
         "preview": preview,
@@ -75,6 +78,7 @@ def show_blame(visit: Visit) -> PageResponse:
         "has_bidi": warns_of_characters(location.parent.project) and has_bidi_characters(content.text),
         "notice": "",
         "following": None,
+        "page_lines": _BLAME_PAGE_LINES,
     }
     if content.kind == "text" and content.text:
         total = content.text.count("\n") + (not content.text.endswith("\n"))

@@ -21,6 +21,15 @@
       place.removeAttribute("title");
     }
   });
+  /* The wrapping of lines, which the style sheet takes from a check box, is stored for each kind of page. */
+  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-wrap]").forEach((box) => {
+    const stored = localStorage.getItem(`wrap-${box.dataset.wrap}`);
+    if (stored) box.checked = stored === "yes";
+  }));
+  document.addEventListener("change", (event) => {
+    const box = event.target.closest("[data-wrap]");
+    if (box) localStorage.setItem(`wrap-${box.dataset.wrap}`, box.checked ? "yes" : "no");
+  });
   window.addEventListener("hashchange", () => highlightRange(false));
   document.addEventListener("htmx:afterSettle", () => { if (document.querySelector("table.lines")) highlightRange(!document.querySelector(".lines tr.selected")); });
 
