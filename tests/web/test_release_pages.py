@@ -65,6 +65,29 @@ def test_files_and_links_are_added_and_removed(desk: Desk, make: Make, open_brow
     assert "one.txt" not in desk.browser.get(page).text
 
 
+def test_a_refused_file_is_not_stored(desk: Desk, make: Make, open_browser: Callable[[], Browser]) -> None:
+    """Neither a protected tag nor a wrong field of the form leaves a file without a link."""
+    url, page = desk.project.url, desk("releases/held")
+    assert desk.api.post(f"{url}/releases", make.root, tag_name="held", ref="work").status_code == 201
+    developer = make.user(password=PASSWORD)
+    desk.api.post(f"{url}/members", make.root, user_id=developer.id, access_level=30)
+    rule = desk.api.post(f"{url}/protected_tags", make.root, name="held", create_access_level=40)
+    assert rule.status_code == 201, rule.text
+    other = open_browser().signed_in_as(developer)
+    other.get(page)
+    before = desk.api.get(f"{url}/uploads", make.root).json()
+    assert isinstance(before, list)
+    data = {"authenticity_token": other.token(), "name": ""}
+    sent = other.post(f"{page}/links", data=data, files={"file": ("new.txt", b"new")})
+    assert sent.status_code in (403, 422), sent.text
+    data["authenticity_token"] = desk.browser.token()
+    for fields in ({"link_type": "unknown"}, {"name": "x" * 300}):
+        refused = desk.browser.post(f"{page}/links", data=data | fields, files={"file": ("new.txt", b"new")})
+        assert refused.status_code == 422, refused.text
+    assert desk.api.get(f"{url}/uploads", make.root).json() == before
+    assert desk.api.get(f"{url}/releases/held/assets/links", make.root).json() == []
+
+
 def test_milestones_are_chosen_in_the_form(desk: Desk, make: Make, api: Api) -> None:
     ids = [
         str(api.post(f"{desk.project.url}/milestones", make.root, title=title).json()["id"])

@@ -11,10 +11,13 @@ from sqlalchemy import bindparam, delete, select
 from ingot.collaboration.releases.params import CreateLink, EditLink, EditRelease
 from ingot.collaboration.releases.queries import find_link, links_of_release, project_milestone_titles
 from ingot.collaboration.releases.tables import ReleaseLink, release_links, release_milestones
+from ingot.core.access.actor import Actor
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.errors import Invalid, NotFound, too_long_message
+from ingot.repositories.context import RepositoryContext
 from ingot.repositories.tags import service as tags
+from ingot.repositories.tags.queries import find_release
 from ingot.repositories.tags.tables import Release, releases
 
 MAX_LINKS = 1000
@@ -90,12 +93,27 @@ def add_links(db: Connection, release: Release, rows: Sequence[dict[str, Any]]) 
 
 def create_link(db: Connection, release: Release, params: CreateLink) -> ReleaseLink:
     """Add a link to a release."""
+    row = _new_link_columns(db, release, params)
+    return find_link(db, release, db.insert(release_links, release_id=release.id, created_at=db.now, **row))
+
+
+def require_may_add_link(
+    db: Connection, actor: Actor, context: RepositoryContext, tag: str, params: CreateLink
+) -> None:
+    """Raise what refuses a link; called before the file that it leads to is stored."""
+    release = find_release(db, context.project.id, tag)
+    tags.require_may_release(db, actor, context.access, context.project, tag)
+    _new_link_columns(db, release, params)
+
+
+def _new_link_columns(db: Connection, release: Release, params: CreateLink) -> dict[str, Any]:
+    """Validate a new link of a release and return its columns; raise Invalid."""
     (row,) = link_columns([params])
     others = links_of_release(db, release)
     if len(others) >= MAX_LINKS:
         raise Invalid(f"A release can have {MAX_LINKS} links at most")
     _validate(row, [_columns(other) for other in others])
-    return find_link(db, release, db.insert(release_links, release_id=release.id, created_at=db.now, **row))
+    return row
 
 
 def edit_link(db: Connection, release: Release, link: ReleaseLink, params: EditLink) -> ReleaseLink:

@@ -5,6 +5,8 @@ from urllib.parse import quote
 
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.releases import api as releases_api
+from ingot.collaboration.releases.params import CreateLink
+from ingot.collaboration.releases.service import require_may_add_link
 from ingot.collaboration.releases.views import ReleaseView, release_signatures
 from ingot.core.api.params import Upload
 from ingot.core.db.connection import Connection
@@ -134,7 +136,7 @@ def create_asset(visit: Visit) -> PageResponse:
     file = visit.request.form.get("file")
     try:
         if isinstance(file, Upload):
-            typed |= _upload(parent, tag, file, typed["name"])
+            typed |= _upload(parent, tag, file, typed)
         elif not typed["url"]:
             raise Invalid("Select a file.")
         params = {name: value for name, value in typed.items() if value}
@@ -190,14 +192,19 @@ def _release_page(
     return parent.page("code/release.html", "code", context, status)
 
 
-def _upload(parent: ProjectContext, tag: str, file: Upload, name: str) -> dict[str, str]:
-    """Store a file of the form among the uploads of the project; return the name and the URL of its link."""
+def _upload(parent: ProjectContext, tag: str, file: Upload, typed: dict[str, str]) -> dict[str, str]:
+    """Store a file of the form among the uploads of the project; return the name and the URL of its link.
+
+    Everything that can refuse the link is checked before, so that no file without a link remains.
+    """
     if not file.filename:
         raise Invalid("Select a file.")
-    release = parent.ask(releases_api.get_release, tag_name=tag)
-    name = name or file.filename
-    if any(link.name == name for link in release.assets.links):
-        raise Invalid(name=["has already been taken"])
+    if typed["link_type"] and typed["link_type"] not in _LINK_TYPES:
+        raise Invalid(link_type=["is invalid"])
+    name, visit = typed["name"] or file.filename, parent.visit
+    context = parent.find(releases_api.create_release_link, tag_name=tag)
+    link = CreateLink(name=name, url=f"{parent.project.web_url}/uploads/new")
+    visit.database.read(lambda db: require_may_add_link(db, visit.viewer.actor, context, tag, link))
     uploaded = parent.ask(uploads_api.upload_file, {"file": file})
     return {"name": name, "url": f"{parent.project.web_url}{uploaded.url}"}
 
