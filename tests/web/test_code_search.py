@@ -33,7 +33,8 @@ def test_code_of_all_visible_projects(browser: Browser, make: Make, person: User
 
     shown = re.findall(r'<h2 class="file-bar"><a href="/([^"]+)/-/blob/', page)
     assert sorted(shown) == sorted([own.path, public.path]), "One heading for each file."
-    assert page.count("<mark>needle</mark> &lt;b&gt; <mark>NEEDLE</mark>") == 2
+    plain = re.sub(r"</?span[^>]*>", "", page)
+    assert plain.count("<mark>needle</mark> &lt;b&gt; <mark>NEEDLE</mark>") == 2
     assert f'/{own.path}/-/blob/master/a.py#L25">25</a>' in page
     for project in (hidden, members_only):
         assert project.path not in page
@@ -58,6 +59,21 @@ def test_code_search_in_a_project(browser: Browser, make: Make, person: User) ->
     page = browser.get(f"/{project.path}/-/search?scope=blobs&search=needle+extension:txt").text
     assert "&lt;script&gt;<mark>needle</mark>()" in page
     assert "No results found" in browser.get("/search?scope=blobs&search=unfindable-text").text
+
+
+def test_matches_are_highlighted(browser: Browser, make: Make, person: User) -> None:
+    """The mark of a match that covers several words does not split their elements."""
+    project = make_project(make, person)
+    _write(make, person, project, "a.py", "def needle(): return '<i>' # def needle\n")
+    browser.signed_in_as(person)
+    page = browser.get(f"/{project.path}/-/search?scope=blobs&search=def+needle").text
+    (line,) = re.findall(r"<pre>(.*)</pre>", page)
+    assert '<span class="k"><mark>def</mark></span>' in line and '"nf"><mark>needle</mark></span>' in line
+    assert "# <mark>def needle</mark>" in line
+    assert re.sub(r"<[^>]*>", "", line) in (
+        "def needle(): return &#39;&lt;i&gt;&#39; # def needle",
+        "def needle(): return '&lt;i&gt;' # def needle",
+    )
 
 
 def test_three_matches_of_a_file_are_shown_at_once(browser: Browser, make: Make, person: User) -> None:

@@ -32,7 +32,12 @@ class HighlightedBlocks(NamedTuple):
 
 def highlight_lines(pieces: Sequence[str], language: str) -> HighlightedFile:
     """Highlight pieces of a file, such as the hunks of a diff, at once; without colors if a limit is exceeded."""
-    lexers = [lexer_for(language, code, MAX_FILE_LENGTH) for code in pieces]
+    return highlight_pieces(pieces, [language] * len(pieces))
+
+
+def highlight_pieces(pieces: Sequence[str], languages: Sequence[str]) -> HighlightedFile:
+    """Do the same for pieces of several files, each in its language."""
+    lexers = [lexer_for(language, code, MAX_FILE_LENGTH) for language, code in zip(languages, pieces, strict=True)]
     blocks = [CodeBlock(lexer, code) for lexer, code in zip(lexers, pieces, strict=True) if lexer and code]
     highlighted = highlight_blocks(blocks, all_classes=False)
     html = iter(highlighted.html)

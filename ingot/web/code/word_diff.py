@@ -52,8 +52,8 @@ def _spans(words: list[str], offset: int, ranges: list[Span]) -> list[Span]:
     return [(offsets[offset + start], offsets[offset + end]) for start, end in ranges if end > start]
 
 
-def mark_spans(html: str, spans: list[Span]) -> str:
-    """Wrap the characters of the spans in ``<b>``, without splitting existing tags."""
+def mark_spans(html: str, spans: list[Span], tag: str = "b") -> str:
+    """Wrap the characters of the spans in an element, without splitting existing tags."""
     if not spans:
         return html
     out: list[str] = []
@@ -63,19 +63,19 @@ def mark_spans(html: str, spans: list[Span]) -> str:
             out.append(piece)
             continue
         length = 1 if piece.startswith("&") and piece.endswith(";") and len(piece) > 1 else len(piece)
-        out.append(_marked_piece(piece, at, at + length, spans))
+        out.append(_marked_piece(piece, at, at + length, spans, tag))
         at += length
     return "".join(out)
 
 
-def _marked_piece(piece: str, start: int, end: int, spans: list[Span]) -> str:
+def _marked_piece(piece: str, start: int, end: int, spans: list[Span], tag: str) -> str:
     inside = [(max(start, left), min(end, right)) for left, right in spans if left < end and right > start]
     if not inside:
         return piece
     if end - start != len(piece):  # A character reference, which is one character.
-        return f"<b>{piece}</b>"
+        return f"<{tag}>{piece}</{tag}>"
     out, position = [], start
     for left, right in inside:
-        out += [piece[position - start : left - start], "<b>", piece[left - start : right - start], "</b>"]
+        out += [piece[position - start : left - start], f"<{tag}>", piece[left - start : right - start], f"</{tag}>"]
         position = right
     return "".join([*out, piece[position - start :]])

@@ -5,14 +5,17 @@ from time import monotonic
 from typing import Any
 
 import msgspec
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.core.log import log_failure
+from ingot.core.markup.highlighting import highlight_pieces
+from ingot.core.markup.lexers import language_of
 from ingot.projects.projects import api as projects_api
 from ingot.search import api as search_api
 from ingot.search.code import cannot_be_searched
 from ingot.web.bidi import mark_bidi_characters
+from ingot.web.code.word_diff import mark_spans
 from ingot.web.form_errors import REQUEST_ERRORS
 from ingot.web.page_routes import Visit
 
@@ -93,30 +96,26 @@ def search_code_of_projects(visit: Visit, term: str, page: Page) -> CodeSearch:
 
 
 def group_by_file(results: list[Any], term: str) -> list[MatchedFile]:
-    """Group matches by file, in the order of the results."""
-    text = " ".join(_FILTER.sub("", term).split())
-    pattern = re.compile(re.escape(text), re.IGNORECASE) if text else None
+    """Group matches by file, in the order of the results, with the colors of their language."""
+    wanted = " ".join(_FILTER.sub("", term).split())
+    pattern = re.compile(re.escape(wanted), re.IGNORECASE) if wanted else None
+    texts = [match.data.removesuffix("\n") for match in results]
+    html = highlight_pieces(texts, [language_of(match.path) for match in results]).pieces
     files: dict[tuple[int, str, str], MatchedFile] = {}
-    for match in results:
+    for match, text, highlighted in zip(results, texts, html, strict=True):
         key = match.project_id, match.ref, match.path
         file = files.setdefault(key, MatchedFile(match.project_id, match.path, match.ref, []))
-        lines = match.data.removesuffix("\n").split("\n")
         follows = bool(file.matches)
         file.matches.append(
             [
-                MatchedLine(match.startline + offset, _marked(line, pattern), follows and offset == 0)
-                for offset, line in enumerate(lines)
+                MatchedLine(match.startline + offset, _marked(line, html, pattern), follows and offset == 0)
+                for offset, (line, html) in enumerate(zip(text.split("\n"), highlighted, strict=True))
             ]
         )
     return list(files.values())
 
 
-def _marked(line: str, pattern: "re.Pattern[str] | None") -> Markup:
-    """Escape a line and mark the matches in it."""
-    parts: list[str] = []
-    position = 0
-    for found in pattern.finditer(line) if pattern else ():
-        parts += [str(escape(line[position : found.start()])), f"<mark>{escape(found[0])}</mark>"]
-        position = found.end()
-    parts.append(str(escape(line[position:])))
-    return Markup(mark_bidi_characters("".join(parts)))  # noqa: S704 - Each part has been escaped.
+def _marked(line: str, html: str, pattern: "re.Pattern[str] | None") -> Markup:
+    """Mark the matches of a line in its highlighted HTML."""
+    spans = [found.span() for found in pattern.finditer(line)] if pattern else []
+    return Markup(mark_bidi_characters(mark_spans(html, spans, "mark")))  # noqa: S704 - The highlighter has escaped it.
