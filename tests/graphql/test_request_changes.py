@@ -27,5 +27,23 @@ def test_reviewers_request_changes_and_authors_do_not(graphql: Graphql, make: Ma
     assert found["mergeRequest"]["detailedMergeStatus"] == "REQUESTED_CHANGES"
     interaction = found["mergeRequest"]["reviewers"]["nodes"][0]["mergeRequestInteraction"]
     assert interaction == {"reviewState": "REQUESTED_CHANGES", "reviewed": True}
+    withdraw = MUTATION.replace("mergeRequestRequestChanges", "mergeRequestDestroyRequestedChanges")
+    for caller in (make.user(), None):
+        assert graphql.answer(withdraw, caller, **path)["errors"], caller
+    for _ in range(2):
+        found = graphql.data(withdraw, reviewer, **path)["mergeRequestDestroyRequestedChanges"]
+        assert found["errors"] == [] and found["mergeRequest"]["detailedMergeStatus"] == "MERGEABLE"
+        interaction = found["mergeRequest"]["reviewers"]["nodes"][0]["mergeRequestInteraction"]
+        assert interaction == {"reviewState": "REVIEWED", "reviewed": True}
+    graphql.data(MUTATION, reviewer, **path)
+    # Another user's request stays.
+    graphql.data(withdraw, owner, **path)
+    shown = make.api.get(f"{project.url}/merge_requests/{path['iid']}", owner).json()
+    assert shown["detailed_merge_status"] == "requested_changes"
+    closed = make.api.put(f"{project.url}/merge_requests/{path['iid']}", owner, state_event="close")
+    assert closed.status_code == 200
+    refused = graphql.answer(withdraw, reviewer, **path)
+    assert "not open" in str(refused), refused
+    make.api.put(f"{project.url}/merge_requests/{path['iid']}", owner, state_event="reopen")
     for caller in (owner, make.user(), None):
         assert graphql.answer(MUTATION, caller, **path)["errors"], caller

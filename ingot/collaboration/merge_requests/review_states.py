@@ -71,6 +71,14 @@ def record_review(db: Connection, actor: Actor, lookup: MergeRequestLookup, stat
         emit_merge_request_changed(db, actor.user_id, locked, action, changes)
 
 
+def withdraw_change_request(db: Connection, actor: Actor, lookup: MergeRequestLookup) -> None:
+    """Withdraw the actor's request for changes, if there is one; raise Conflict if the merge request is not open."""
+    locked = lock_merge_request_row(db, lookup.merge_request)
+    if locked.state != "opened":
+        raise Conflict("The merge request is not open")
+    settle_change_request(db, locked, actor.user_id)
+
+
 def settle_change_request(db: Connection, merge_request: MergeRequest, user_id: int) -> None:
     """Remove the user's request for changes from a locked merge request, if there is one."""
     row_id, state = next(iter(db.rows(_STATE, merge_request=merge_request.id, user=user_id)), (None, None))

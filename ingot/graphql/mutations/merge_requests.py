@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from ingot.collaboration.merge_requests.policy import may_request_changes
+from ingot.collaboration.merge_requests.queries import find_merge_request
+from ingot.collaboration.merge_requests.review_states import withdraw_change_request
+from ingot.core.access.rules import require
+from ingot.core.db.connection import Connection
 from ingot.core.errors import Conflict, Denied, Invalid
 from ingot.graphql.context import QueryContext, RefusedCall
 from ingot.graphql.global_ids import number_of
@@ -185,6 +190,19 @@ def request_changes(context: QueryContext, sent: Input) -> dict[str, Any]:
     if states.get(context.actor.user_id) != "requested_changes":
         raise Denied
     return {"merge_request": subject}
+
+
+@resolvers.mutation("mergeRequestDestroyRequestedChanges")
+def withdraw_requested_changes(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Withdraw the caller's request for changes."""
+
+    def withdraw(db: Connection) -> None:
+        lookup = find_merge_request(db, context.actor, sent["projectPath"], sent["iid"])
+        require(may_request_changes(context.actor, lookup.access, lookup))
+        withdraw_change_request(db, context.actor, lookup)
+
+    context.database.write(withdraw)
+    return {"merge_request": _find(context, sent)}
 
 
 @resolvers.mutation("mergeRequestRebase")
