@@ -67,7 +67,9 @@ class AllSettings(LimitSettings, frozen=True):
         | None
     ) = None
     auto_devops_enabled: Annotated[bool, fixed("Auto DevOps is not available.")] = False
-    bulk_import_enabled: Annotated[bool, fixed("Imports by direct transfer are allowed.")] = True
+    bulk_import_enabled: Annotated[
+        bool, Meta(description="False refuses imports of groups and projects from GitLab and from other Ingots.")
+    ] = True
     can_create_group: Annotated[bool, Meta(description="Whether new users may create groups.")] = True
     ci_instance_level_variables: Annotated[
         _Number, Meta(description="Largest number of CI variables of the instance; 0 means no limit.")

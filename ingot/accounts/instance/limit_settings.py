@@ -7,7 +7,6 @@ from typing import Annotated
 from msgspec import Meta
 
 from ingot.accounts.instance.settings import InstanceSettings
-from ingot.core.api.declared_fields import fixed
 
 _Number = Annotated[int, Meta(ge=-1, le=2**53)]
 _Limit = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -28,7 +27,13 @@ class LimitSettings(InstanceSettings, frozen=True):
     autocomplete_users_limit: Annotated[
         _Limit, Meta(description="Suggestions of users per minute for each user; 0 means no limit.")
     ] = 0
-    bulk_import_max_download_file_size: Annotated[_Number, fixed("There is no limit.")] = 0
+    bulk_import_max_download_file_size: Annotated[
+        Annotated[int, Meta(ge=0, le=10_240)],
+        Meta(
+            description="Largest file, except for those of Git LFS, that an import from another server downloads, in "
+            "megabytes; 0 means 10,240, the upper limit."
+        ),
+    ] = 1024
     ci_max_includes: Annotated[
         Annotated[int, Meta(ge=0, le=1000)],
         Meta(description="Largest number of files that a CI configuration includes."),
@@ -101,7 +106,7 @@ class LimitSettings(InstanceSettings, frozen=True):
         3_221_225_472
     )
     max_artifacts_content_include_size: Annotated[
-        Annotated[int, Meta(ge=1, le=2_097_152)],
+        Annotated[int, Meta(ge=1, le=5_242_880)],
         Meta(description="Largest file of artifacts that a CI configuration includes, in bytes."),
     ] = 2_097_152
     max_decompressed_archive_size: Annotated[
@@ -112,8 +117,10 @@ class LimitSettings(InstanceSettings, frozen=True):
         _Limit, Meta(description="Largest archive of an export, in megabytes; 0 means no limit.")
     ] = 0
     max_import_remote_file_size: Annotated[
-        Annotated[int, Meta(ge=0, le=1024)],
-        Meta(description="Largest archive that an import downloads, in megabytes; 0 means 1,024."),
+        Annotated[int, Meta(ge=0, le=10_240)],
+        Meta(
+            description="Largest archive that an import downloads, in megabytes; 0 means 10,240, the upper limit.",
+        ),
     ] = 1024
     max_import_size: Annotated[
         _Limit,
@@ -208,10 +215,10 @@ class LimitSettings(InstanceSettings, frozen=True):
         ),
     ] = False
     snippet_size_limit: Annotated[
-        Annotated[int, Meta(ge=1, le=1_048_576)],
+        _Positive,
         Meta(
-            description="Largest file of a snippet, in bytes, for all users; snippets are rows of the database and not "
-            "repositories, so that 1,048,576 is the upper limit."
+            description="Largest file of a snippet, in bytes, for all users; snippets are rows of the database with a "
+            "search index, so that more than 1,048,576 means 1,048,576."
         ),
     ] = 1_048_576
     throttle_authenticated_files_api_enabled: Annotated[
@@ -338,8 +345,8 @@ class LimitSettings(InstanceSettings, frozen=True):
         tuple[str, ...], Meta(description="Names of users whom `users_get_by_id_limit` does not limit; at most 100.")
     ] = ()
     wiki_page_max_content_bytes: Annotated[
-        Annotated[int, Meta(ge=1, le=4_000_000)],
-        Meta(description="Largest wiki page in bytes; a page has at most 1,000,000 characters."),
+        _Positive,
+        Meta(description="Largest wiki page in bytes; a page has at most 1,000,000 characters whatever the value is."),
     ] = 4_000_000
 
 

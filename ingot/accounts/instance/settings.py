@@ -111,8 +111,12 @@ class InstanceSettings(msgspec.Struct, frozen=True):
         | None
     ) = None
     import_sources: Annotated[
-        tuple[str, ...], Meta(description="Without `git`, projects cannot be created with an `import_url`.")
-    ] = ("git",)
+        tuple[str, ...],
+        Meta(
+            description="Allowed imports: `git` from a URL, `github`, `gitea`, and `gitlab_project` of archives; "
+            "other names have no effect, and `bulk_import_enabled` allows those from GitLab."
+        ),
+    ] = ("github", "git", "gitlab_project", "gitea")
     disabled_oauth_sign_in_sources: Annotated[
         tuple[str, ...], Meta(description="With `openid_connect`, sign-in through the OpenID Connect provider is off.")
     ] = ()
@@ -158,7 +162,9 @@ class InstanceSettings(msgspec.Struct, frozen=True):
     throttle_authenticated_api_requests_per_period: Annotated[
         int, Meta(description="API calls of a user in a period.")
     ] = 7200
-    throttle_authenticated_api_period_in_seconds: Annotated[int, Meta(description="Length of that period.")] = 3600
+    throttle_authenticated_api_period_in_seconds: Annotated[
+        int, Meta(description="Length of that period in seconds.")
+    ] = 3600
     throttle_unauthenticated_enabled: Annotated[
         bool,
         Meta(
@@ -167,7 +173,9 @@ class InstanceSettings(msgspec.Struct, frozen=True):
         ),
     ] = False
     throttle_unauthenticated_requests_per_period: Annotated[int, Meta(description="Largest number in a period.")] = 3600
-    throttle_unauthenticated_period_in_seconds: Annotated[int, Meta(description="Length of that period.")] = 3600
+    throttle_unauthenticated_period_in_seconds: Annotated[
+        int, Meta(description="Length of that period in seconds.")
+    ] = 3600
 
     def __post_init__(self) -> None:
         """Derive the way of confirmation where only the older of both settings was stored."""

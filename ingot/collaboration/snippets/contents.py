@@ -9,6 +9,8 @@ from ingot.core.errors import Invalid, too_long_message
 
 MAX_FILES = 10
 MAX_PATH_LENGTH = 255
+MAX_FILE_BYTES = 2**20
+"""Upper limit of the setting: one MiB is indexed for searches in 0.3 seconds, while no other change can be written."""
 # Matches "..", " " and ".git", also with trailing dots and spaces, which some file systems ignore.
 _FORBIDDEN_PARTS = re.compile(r"[ .]*(\.git[ .]*)?", re.IGNORECASE)
 
@@ -34,7 +36,7 @@ def check_files(files: Sequence[SnippetFileContent], max_bytes: int) -> None:
     if len({file.path for file in files}) < len(files):
         raise Invalid(files=["have the same path twice"])
     for file in files:
-        _check_file(file, max_bytes)
+        _check_file(file, min(max_bytes, MAX_FILE_BYTES))
 
 
 def _check_file(file: SnippetFileContent, max_bytes: int) -> None:

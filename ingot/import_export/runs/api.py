@@ -12,7 +12,7 @@ from ingot.core.api.params import Upload, path_number
 from ingot.core.api.routes import Call, RawResponse, Routes, StagedCall
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.core.errors import Invalid
+from ingot.core.errors import Denied, Invalid
 from ingot.import_export.runs import queries, service
 from ingot.import_export.runs.opening import ArchiveFile, store_archive
 from ingot.import_export.runs.params import (
@@ -41,7 +41,7 @@ from ingot.import_export.runs.views import (
     planned_project_view,
     run_views,
 )
-from ingot.import_export.tables import ImportEntity, ImportRun
+from ingot.import_export.tables import ImportEntity, ImportRun, SourceType
 from ingot.projects.imports.views import ImportView, import_view
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.policy import may_admin_project
@@ -52,6 +52,7 @@ GITHUB = "https://github.com"
 MAX_ARCHIVE_BYTES = 10 * 2**30
 """Largest archive that a request may contain."""
 MAX_PLANNED_PROJECTS = 100
+_TITLES = {"gitlab": "GitLab", "github": "GitHub", "gitea": "Gitea", "archive": "archives"}
 
 
 def run_in_path(call: Call) -> tuple[Access, ImportRun]:
@@ -87,9 +88,18 @@ def _requests(stage: StagedCall) -> ImportRequests:
     return ImportRequests(stage.database, stage.settings, stage.actor, repository_store(stage.settings))
 
 
+def _require_enabled(stage: StagedCall, kind: SourceType) -> None:
+    """Raise Denied if administrators do not allow imports from sources of this kind."""
+    settings = stage.database.read(cached_all_settings)
+    name = "gitlab_project" if kind == "archive" else kind
+    if not (settings.bulk_import_enabled if kind == "gitlab" else name in settings.import_sources):
+        raise Denied(f"Imports from {_TITLES[kind]} are disabled")
+
+
 @routes.post("/bulk_imports", may=signed_in, returns=RunView, staged=True)
 def start_import(stage: StagedCall, params: StartImport) -> RunView:
     """Start an import of projects and groups of another server."""
+    _require_enabled(stage, params.configuration.source_type)
     run = _requests(stage).start(params)
     return stage.database.read(lambda db: run_views(db, [run]))[0]
 
@@ -98,6 +108,7 @@ def start_import(stage: StagedCall, params: StartImport) -> RunView:
 def plan_import(stage: StagedCall, params: StartImport) -> PlanView:
     """Count what an import would contain, and name what cannot be imported; nothing is stored."""
     requests, source = _requests(stage), params.configuration
+    _require_enabled(stage, source.source_type)
     groups: list[str] = []
     keys: list[str] = []
     for entity in params.entities:
@@ -187,6 +198,7 @@ def import_from_github(stage: StagedCall, params: ImportFromGitHub) -> ImportedP
     """Import a repository of GitHub with its issues and pull requests."""
     host = (params.github_hostname or GITHUB).removesuffix("/").removesuffix("/api/v3")
     url = host if "://" in host else f"https://{host}"
+    _require_enabled(stage, "github")
     source = ServerProject("github", url, params.personal_access_token, params.repo_id)
     requests = _requests(stage)
     project, path = requests.start_project(source, params.target_namespace, params.new_name, params.user_mapping)
@@ -196,6 +208,7 @@ def import_from_github(stage: StagedCall, params: ImportFromGitHub) -> ImportedP
 @routes.post("/import/gitea", may=signed_in, returns=ImportedProjectView, staged=True)
 def import_from_gitea(stage: StagedCall, params: ImportFromGitea) -> ImportedProjectView:
     """Import a repository of Gitea or Forgejo with its issues and pull requests."""
+    _require_enabled(stage, "gitea")
     source = ServerProject("gitea", params.gitea_host_url, params.personal_access_token, params.repository)
     requests = _requests(stage)
     project, path = requests.start_project(source, params.target_namespace, params.new_name, params.user_mapping)
@@ -228,6 +241,7 @@ def _cancel(call: Call, params: CancelImport) -> ImportedProjectView:
 @routes.post("/projects/import", may=signed_in, returns=ImportView, staged=True, body_limit=max_archive_bytes)
 def import_archive(stage: StagedCall, params: ImportArchive) -> ImportView:
     """Create a project from an export archive or a git bundle."""
+    _require_enabled(stage, "archive")
     archive = _stored_archive(stage, params.file)
     arguments = (params.namespace, params.path, params.name, params.override_params)
     project, _ = _requests(stage).start_archive(archive, *arguments, overwrite=params.overwrite)
@@ -237,6 +251,7 @@ def import_archive(stage: StagedCall, params: ImportArchive) -> ImportView:
 @routes.post("/projects/remote-import", may=signed_in, returns=ImportView, staged=True)
 def import_remote_archive(stage: StagedCall, params: ImportRemoteArchive) -> ImportView:
     """Create a project from an export archive at a URL."""
+    _require_enabled(stage, "archive")
     if params.overwrite:
         # The archive cannot be read before the existing project would be deleted.
         raise Invalid(overwrite=["is not supported for remote archives; delete the existing project first"])
@@ -251,6 +266,7 @@ def import_remote_archive(stage: StagedCall, params: ImportRemoteArchive) -> Imp
 )
 def import_group(stage: StagedCall, params: ImportGroup) -> GroupImportView:
     """Create a group with its subgroups from an export archive."""
+    _require_enabled(stage, "archive")
     archive = _stored_archive(stage, params.file)
     run = _requests(stage).start_group_archive(archive, params.parent_id, params.path, params.name)
     return GroupImportView(run.id)

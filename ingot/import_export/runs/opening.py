@@ -43,7 +43,7 @@ class SourceOpener:
         """Return a project of a server; nothing is requested yet."""
         if kind not in SOURCE_KINDS:
             raise SourceError(f"{kind} is not a server")
-        return open_source(kind, url, token, key, guard=self.guard)
+        return open_source(kind, url, token, key, guard=self.guard, max_file_bytes=self._max_file_bytes())
 
     def project(self, run: ImportRun, options: RunOptions, credentials: SourceCredentials, key: str) -> ProjectSource:
         """Return a project of the source of a run."""
@@ -68,7 +68,7 @@ class SourceOpener:
         """Return a group of a server; nothing is requested yet."""
         if kind not in SOURCE_KINDS:
             raise SourceError(f"{kind} is not a server")
-        return open_group(kind, url, token, key, guard=self.guard)
+        return open_group(kind, url, token, key, guard=self.guard, max_file_bytes=self._max_file_bytes())
 
     def _archive(self, options: RunOptions, credentials: SourceCredentials) -> ProjectSource:
         name = options.archive or "missing"
@@ -76,6 +76,9 @@ class SourceOpener:
             max_bytes = self._limits().max_import_remote_file_size * 2**20
             download_archive(credentials.archive_url, self._folder / name, self.guard, max_bytes)
         return self.project_archive(name, options.file_name)
+
+    def _max_file_bytes(self) -> int:
+        return self._limits().bulk_import_max_download_file_size * 2**20 or MAX_FILE_BYTES
 
     def _limits(self) -> AllSettings:
         return self._database.read(cached_all_settings)
@@ -115,11 +118,12 @@ def store_archive(settings: Settings, file: IO[bytes], title: str) -> ArchiveFil
 def download_archive(url: str, path: Path, guard: SsrfGuard, max_bytes: int) -> None:
     """Download an archive of a limited size, unless that is 0; it appears under its path only when it is complete."""
     parts = urlsplit(url)
-    client = SourceClient(guard, f"{parts.scheme}://{parts.netloc}", {}, secrets=[parts.query])
+    origin = f"{parts.scheme}://{parts.netloc}"
+    client = SourceClient(guard, origin, {}, secrets=[parts.query], max_file_bytes=max_bytes or MAX_FILE_BYTES)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     partial_path = path.with_suffix(".partial")
     try:
-        with client.download(url, max_bytes=max_bytes or MAX_FILE_BYTES) as file, partial_path.open("wb") as stored:
+        with client.download(url) as file, partial_path.open("wb") as stored:
             shutil.copyfileobj(file, stored, _PIECE_BYTES)
         partial_path.rename(path)
     finally:

@@ -59,6 +59,7 @@ class SourceClient:
         *,
         secrets: Sequence[str] = (),
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        max_file_bytes: int = MAX_FILE_BYTES,
     ) -> None:
         self._base = base_url.rstrip("/")
         try:
@@ -69,6 +70,7 @@ class SourceClient:
         # Without a token 401 is the answer to everything that is not public.
         self._absent = _ABSENT if headers.get("Authorization") else _DENIED
         self._sender = RequestSender(guard, self._base, headers, secrets, sleep)
+        self._max_file_bytes = max_file_bytes
         self._runner = asyncio.Runner()
         self._failed = FailedParts()
 
@@ -233,10 +235,9 @@ class SourceClient:
         return _reopened(opened, file)
 
     @contextmanager
-    def download(
-        self, url: str, headers: Mapping[str, str] | None = None, *, max_bytes: int = MAX_FILE_BYTES
-    ) -> Iterator[IO[bytes]]:
+    def download(self, url: str, headers: Mapping[str, str] | None = None) -> Iterator[IO[bytes]]:
         """Open the file at an absolute URL; raise ``StatusError`` if the source refuses it."""
+        max_bytes = self._max_file_bytes
         with DownloadedFile(_SPOOLED_BYTES) as file:
 
             def store(status: int, chunk: bytes) -> None:
@@ -252,7 +253,7 @@ class SourceClient:
             response = self._run(self._sender.request(url, headers=headers or {}, sink=store, restart=restart))
             self._require_success(response)
             if response.truncated:
-                raise SourceError(f"A file is larger than {MAX_FILE_BYTES >> 20} MiB")
+                raise SourceError(f"A file is larger than {max_bytes >> 20} MiB")
             file.seek(0)
             file.file_name = file_name_of(response)
             yield file

@@ -13,42 +13,43 @@ from ingot.import_export.sources.github.repository import (
 )
 from ingot.import_export.sources.gitlab.group import GitLabGroupSource
 from ingot.import_export.sources.gitlab.project import GitLabProjectSource
+from ingot.import_export.sources.request_sender import MAX_FILE_BYTES
 
 SourceKind = Literal["gitlab", "github", "gitea"]
 SOURCE_KINDS: tuple[SourceKind, ...] = ("gitlab", "github", "gitea")
 
 
-def open_source(kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfGuard) -> ProjectSource:
+def open_source(
+    kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfGuard, max_file_bytes: int = MAX_FILE_BYTES
+) -> ProjectSource:
     """Return a project of another server; nothing is requested yet."""
+    client = _client(kind, url, token, guard, max_file_bytes)
     if kind == "gitlab":
-        return GitLabProjectSource(_gitlab_client(guard, url, token), url, token, key)
+        return GitLabProjectSource(client, url, token, key)
     if kind == "github":
-        return GitHubProjectSource(_github_client(guard, url, token), url, token, key)
-    return GiteaProjectSource(_gitea_client(guard, url, token), url, token, key)
+        return GitHubProjectSource(client, url, token, key)
+    return GiteaProjectSource(client, url, token, key)
 
 
-def open_group(kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfGuard) -> GroupSource:
+def open_group(
+    kind: SourceKind, url: str, token: str, key: str, *, guard: SsrfGuard, max_file_bytes: int = MAX_FILE_BYTES
+) -> GroupSource:
     """Return a group or an organization of another server; nothing is requested yet."""
+    client = _client(kind, url, token, guard, max_file_bytes)
     if kind == "gitlab":
-        return GitLabGroupSource(_gitlab_client(guard, url, token), key)
+        return GitLabGroupSource(client, key)
     if kind == "github":
-        return GitHubOrganizationSource(_github_client(guard, url, token), key)
-    return GiteaOrganizationSource(_gitea_client(guard, url, token), key)
+        return GitHubOrganizationSource(client, key)
+    return GiteaOrganizationSource(client, key)
 
 
-def _gitlab_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
-    # A personal, group or project token, or an OAuth token: GitLab accepts all of them as a bearer.
-    return SourceClient(guard, url, _authorization("Bearer", token), secrets=[token])
-
-
-def _github_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
-    headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
-    headers |= _authorization("Bearer", token)
-    return SourceClient(guard, api_url(url), headers, secrets=[token])
-
-
-def _gitea_client(guard: SsrfGuard, url: str, token: str) -> SourceClient:
-    return SourceClient(guard, url, _authorization("token", token), secrets=[token])
+def _client(kind: SourceKind, url: str, token: str, guard: SsrfGuard, max_file_bytes: int) -> SourceClient:
+    # GitLab accepts personal, group and project tokens and those of OAuth as a bearer.
+    headers = _authorization("token" if kind == "gitea" else "Bearer", token)
+    if kind == "github":
+        headers |= {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
+        url = api_url(url)
+    return SourceClient(guard, url, headers, secrets=[token], max_file_bytes=max_file_bytes)
 
 
 def _authorization(scheme: str, token: str) -> dict[str, str]:

@@ -18,7 +18,8 @@ from ingot.import_export.sources.limits import MAX_TRIES, MAX_WAIT_SECONDS, back
 
 PARALLEL_REQUESTS = 4
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
-MAX_FILE_BYTES = 1024 * 1024 * 1024
+MAX_FILE_BYTES = 10 * 1024 * 1024 * 1024
+"""Upper limit of a file; settings of the instance limit files further."""
 REQUEST_SECONDS = 60.0
 DOWNLOAD_SECONDS = 1800.0
 CONNECTION_SECONDS = 60.0

@@ -121,6 +121,7 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "max_artifacts_content_include_size": ("Maximum size of an included artifact in bytes", "number"),
         "max_import_size": ("Maximum size of an uploaded import in MB", "number"),
         "max_import_remote_file_size": ("Maximum size of a downloaded import in MB", "number"),
+        "bulk_import_max_download_file_size": ("Maximum size of a downloaded file of an import in MB", "number"),
         "max_decompressed_archive_size": ("Maximum size of an unpacked import in MB", "number"),
         "max_export_size": ("Maximum size of an export in MB", "number"),
         "max_terraform_state_size_bytes": ("Maximum size of a Terraform state in bytes", "number"),

@@ -41,6 +41,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "require_admin_two_factor_authentication": ("Require two-factor authentication for administrators", "switch"),
         "two_factor_grace_period": ("Two-factor grace period in hours", "number"),
         "user_oauth_applications": ("Users can register OAuth applications", "switch"),
+        "disabled_oauth_sign_in_sources": ("External sign-in", "sources"),
         "home_page_url": ("Home page URL for signed-out users", "text"),
     },
     "Passwords": {
@@ -104,6 +105,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "default_project_creation": ("Role that can create projects in new groups", "creation"),
         "html_emails_enabled": ("Emails with an HTML part", "switch"),
         "import_sources": ("Import sources, separated by commas", "text"),
+        "bulk_import_enabled": ("Groups and projects can be imported from GitLab", "switch"),
         "user_default_internal_regex": ("Regular expression of addresses of users who are internal", "text"),
     },
     "Limits": {
@@ -139,6 +141,11 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "prevent_merge_requests_committers_approval": ("Users who add commits may not approve", "switch"),
         "disable_overriding_approvers_per_merge_request": ("Merge requests cannot have rules of their own", "switch"),
         "security_txt_content": ("Text of /.well-known/security.txt", "long"),
+    },
+    "Repository storage": {
+        "repository_storages_weighted": ("Weights, one storage per line", "weights"),
+        "repository_storages": ("Storages of new repositories, separated by commas", "text"),
+        "repository_storage": ("First storage", "storage"),
     },
     "CI and packages": {
         "default_ci_config_path": ("Configuration file of new projects", "text"),
@@ -182,6 +189,7 @@ AFFECTED = {
     "Projects and searches": (
         "These settings affect all projects and groups and everyone who uses them, unless a sentence names others."
     ),
+    "Repository storage": "These settings affect new projects, also their wikis; existing ones stay where they are.",
     "CI and packages": (
         "These settings affect the pipelines and packages of all projects, and everyone who starts or uploads them."
     ),
@@ -220,9 +228,10 @@ _CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
     "confirmation": (("off", "Off"), ("soft", "Within three days"), ("hard", "Before the first sign-in")),
     "language": tuple(LANGUAGES.items()),
     "weekday": (("0", "Sunday"), ("1", "Monday"), ("6", "Saturday")),
+    "sources": (("", "Available if it is configured"), ("openid_connect", "OpenID Connect is off")),
     "protocol": (("", "SSH and HTTP"), ("ssh", "Only SSH"), ("http", "Only HTTP")),
 }
-_LONG_TEXTS = {"lines", "long"}
+_LONG_TEXTS = {"long", "weights"}
 TOPICS = {title.lower().replace(" ", "_").replace("-", "_"): title for title in FIELDS}
 """Titles of the pages by the last part of their addresses."""
 
@@ -296,15 +305,27 @@ def _fields(visit: Visit) -> dict[str, tuple[str, str]]:
 
 
 def _shown(value: Any, kind: str) -> Any:
-    if isinstance(value, tuple):
-        return ("\n" if kind == "lines" else ", ").join(value)
-    return value
+    if kind == "weights":
+        return "\n".join(f"{name} {weight}" for name, weight in value.items())
+    return ", ".join(value) if isinstance(value, tuple) else value
+
+
+def _storages(visit: Visit) -> tuple[tuple[str, str], ...]:
+    return tuple((name, name) for name in ("default", *visit.settings.storage_directories))
 
 
 def _typed(value: str, kind: str) -> Any:
     if kind == "switch":
         return value == "1"
-    return value.split() if kind == "lines" else value
+    if kind == "weights":
+        return dict(_weight(line) for line in value.split("\n") if line.strip())
+    return value
+
+
+def _weight(line: str) -> tuple[str, int | str]:
+    """Return the name and weight of a storage; the endpoint refuses a weight that is not a number."""
+    name, _, weight = line.strip().rpartition(" ")
+    return name.strip(), int(weight) if weight.isdecimal() else weight
 
 
 def setting_effects() -> dict[str, tuple[str, str]]:
@@ -323,7 +344,7 @@ def _settings_form(
         "affected": AFFECTED[TOPICS[topic]],
         "effects": setting_effects(),
         "typed": typed,
-        "choices": _CHOICES,
+        "choices": {**_CHOICES, "storage": _storages(visit)},
         "long": _LONG_TEXTS,
         "errors": errors or [],
     }

@@ -146,15 +146,28 @@ def test_imports_and_exports(api: Api, make: Make, instance: Instance, configure
     [
         {"receive_max_input_size": 0},
         {"snippet_size_limit": 0},
-        {"snippet_size_limit": 2**21},
         {"wiki_page_max_content_bytes": 1023},
         {"max_yaml_depth": 101},
         {"max_export_size": -1},
-        {"max_import_remote_file_size": 1025},
+        {"max_import_remote_file_size": 10_241},
     ],
 )
 def test_invalid_sizes_are_refused(api: Api, make: Make, sent: dict[str, int]) -> None:
     assert api.put(PATH, make.root, **sent).status_code == 400
+
+
+def test_values_of_gitlab_are_accepted(api: Api, make: Make, configure: Configure) -> None:
+    """Clients send its defaults; larger files than this server can hold are refused in any case."""
+    owner = make.user()
+    configure(snippet_size_limit=52_428_800, wiki_page_max_content_bytes=52_428_800)
+    with changed_settings(make, max_import_remote_file_size=10_240, max_artifacts_content_include_size=5_242_880):
+        shown = api.get(PATH, make.root).json()
+    assert (shown["snippet_size_limit"], shown["max_artifacts_content_include_size"]) == (52_428_800, 5_242_880)
+    for length, status in ((2**20, 201), (2**20 + 1, 400)):
+        sent = {"title": "s", "file_name": "a.txt", "content": "x" * length}
+        assert api.post("/snippets", owner, **sent).status_code == status
+    page = api.post(f"{make_project(make, owner).url}/wikis", owner, title="long", content="x" * 1_000_001)
+    assert page.json() == {"message": {"content": ["is too long (maximum is 1000000 characters)"]}}
 
 
 def test_diffs_within_limits(api: Api, make: Make) -> None:

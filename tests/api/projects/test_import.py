@@ -172,12 +172,13 @@ def test_imports_can_be_disabled(importer: Importer, server: SlowServer) -> None
     """With git removed from the import sources, the project is not created either."""
     root, name = importer.make.root, importer.make.name("off")
     sent = {"name": name, "import_url": f"{server.url}/remote.git"}
+    before = importer.api.get("/application/settings", root).json()["import_sources"]
     importer.api.put("/application/settings", root, import_sources=["github"])
     try:
         assert importer.api.post("/projects", root, **sent).status_code == 403
         assert importer.api.get(f"/projects/root%2F{name}", root).status_code == 404
     finally:
-        importer.api.put("/application/settings", root, import_sources=["git"])
+        importer.api.put("/application/settings", root, import_sources=before)
     assert importer.api.post("/projects", root, **sent).status_code == 201
     importer.work()
 
