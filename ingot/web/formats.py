@@ -61,6 +61,16 @@ def size(number: int) -> str:
     return f"{amount:.0f} {_UNITS[unit]}" if unit == 0 or amount >= 100 else f"{amount:.1f} {_UNITS[unit]}"
 
 
+def in_larger_unit(number: int, unit: str) -> tuple[int, str]:
+    """Return a time in the largest unit in which its number is whole: 10,080 minutes are 7 days."""
+    lengths = {"second": 1, "minute": 60, "hour": 3600, "day": _DAY}
+    if unit not in lengths or not number:
+        return number, unit
+    seconds = number * lengths[unit]
+    larger = [each for each, length in lengths.items() if length >= lengths[unit] and seconds % length == 0][-1]
+    return seconds // lengths[larger], larger
+
+
 def count(number: int | None, one: str, several: str = "") -> str:
     """Format a number with its noun in singular or plural; None means too many to count."""
     if number is None:

@@ -161,6 +161,7 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
         "exactly": lambda stamp: formats.exact_time(stamp, current_zone()),
         "size": lambda number: words.decimal(formats.size(number)),
         "count": words.count,
+        "default_of_setting": words.default,
         "tr": words.translate,
         "duration": formats.duration,
         "with_query": formats.with_query,

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from jinja2.ext import Extension
 
-from ingot.web.formats import count
+from ingot.web.formats import count, in_larger_unit, size
 from ingot.web.languages import load_catalogue
 
 Translate = Callable[[str], str | None]
@@ -26,6 +26,7 @@ _WORD = re.compile(r"[A-Za-z]{2}")
 _UNTRANSLATED_TAGS = re.compile(r"</?(code|pre|kbd|script|style)\b")
 _ICON = re.compile(r"\{\{-?\s*(ui\.)?icon\(")
 _SEPARATOR = " · "
+_AMOUNT = re.compile(r"(\d+) (byte|megabyte|second|minute|hour|day|month)s")
 _TAIL = (",", ".", ":")
 """Start of texts that continue a sentence of a template."""
 
@@ -128,6 +129,19 @@ class PageLanguage:
         if pattern is None:
             return count(number, one, several)
         return pattern.format(f"{number:,}".replace(",", "." if self._language == "de" else ",") if number else number)
+
+    def default(self, text: str) -> str:
+        """Return the default of a setting as a page shows it: an amount also in a unit that is easy to read."""
+        found = _AMOUNT.fullmatch(text)
+        if found is None:
+            # "on" is also a preposition.
+            return self._catalogue.get(f"Default: {text}") or self.translate(text)
+        number, unit = int(found[1]), found[2]
+        if unit == "megabyte":
+            return f"{number} MB"
+        larger, larger_unit = in_larger_unit(number, unit)
+        readable = self.decimal(size(number)) if unit == "byte" else self.count(larger, larger_unit)
+        return readable if larger_unit == unit and unit != "byte" else f"{number} ({readable})"
 
     def decimal(self, text: str) -> str:
         """Return a formatted number with the decimal separator of the language."""

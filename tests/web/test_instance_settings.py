@@ -1,6 +1,8 @@
 """Instance settings that affect pages."""
 
+import re
 from collections.abc import Callable, Iterator
+from html import unescape
 from typing import Any
 
 import msgspec
@@ -11,6 +13,7 @@ from ingot.accounts.two_factor.queries import is_second_factor_due
 from ingot.accounts.users.queries import find_user
 from ingot.web.admin.settings import AFFECTED, FIELDS, TOPICS, setting_effects
 from ingot.web.languages import load_catalogue
+from ingot.web.translation import PageLanguage
 from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import day, make_project
@@ -146,20 +149,14 @@ def test_administrators_change_it_on_the_page(
     assert api.get("/application/settings", make.root).json()["require_two_factor_authentication"] is True
 
 
-NOT_ON_PAGES = {
-    "repository_storage",
-    "repository_storages",
-    "repository_storages_weighted",
-    "disabled_oauth_sign_in_sources",
-    "send_user_confirmation_email",
-}
-"""Settings that need names which only the configuration of the machine knows, and one that follows another."""
+FOLLOWING = {"send_user_confirmation_email"}
+"""Settings that follow another one."""
 
 
 def test_every_effective_setting_is_on_a_page() -> None:
     effective = {name for name, (effect, _) in setting_effects().items() if effect}
     shown = [name for fields in FIELDS.values() for name in fields]
-    assert sorted(shown) == sorted(effective - NOT_ON_PAGES)
+    assert sorted(shown) == sorted(effective - FOLLOWING)
 
 
 def test_every_topic_names_who_is_affected(browser: Browser, make: Make) -> None:
@@ -182,11 +179,85 @@ def test_saving_a_page_without_changes_changes_nothing(browser: Browser, api: Ap
         if kind == "switch" and before[name]
     }
 
-    assert browser.post(page, data={**browser.form(page, page).fields, **switches}).status_code == 302
+    typed = _chosen(browser.get(page).text) | browser.form(page, page).fields
+    assert browser.post(page, data={**typed, **switches}).status_code == 302
 
     after = api.get("/application/settings", make.root).json()
     assert {**after, "updated_at": before["updated_at"]} == _empty_texts_as(before, after)
     assert browser.get("/admin/application_settings/nothing").status_code == 404
+
+
+def _chosen(page: str) -> dict[str, str]:
+    """Return the values of the long texts and the selected choices of a form of settings."""
+    texts = re.findall(r'<textarea [^>]*name="(settings[^"]+)"[^>]*>(.*?)</textarea>', page, re.DOTALL)
+    selects = re.findall(r'<select [^>]*name="(settings[^"]+)"[^>]*>(.*?)</select>', page, re.DOTALL)
+    chosen = {name: re.findall(r'<option value="([^"]*)" selected>', options) for name, options in selects}
+    return {name: unescape(text) for name, text in texts} | {name: values[0] for name, values in chosen.items()}
+
+
+def test_storages_of_new_repositories(browser: Browser, api: Api, make: Make) -> None:
+    """The weight counts where it changes; a wrong one is shown with the reason."""
+    assert browser.sign_in("root", make.root.password).status_code == 302
+    page = "/admin/application_settings/repository_storage"
+    before = api.get("/application/settings", make.root).json()["repository_storages_weighted"]
+    assert before == {"default": 100}
+    for typed, status, stored in (
+        ("default 40", 302, 40),
+        ("default many", 422, 40),
+        ("40", 422, 40),
+        ("other 40", 422, 40),
+        ("default 100", 302, 100),
+    ):
+        fields = _chosen(browser.get(page).text) | browser.form(page, page).fields
+        fields["settings[repository_storages_weighted]"] = typed
+        saved = browser.post(page, data=fields)
+        assert saved.status_code == status, typed
+        assert status == 302 or f">{typed}</textarea>" in saved.text
+        weights = api.get("/application/settings", make.root).json()["repository_storages_weighted"]
+        assert weights == {"default": stored}, typed
+
+
+@pytest.mark.usefixtures("set_settings")
+def test_external_sign_in_is_switched_off(browser: Browser, api: Api, make: Make) -> None:
+    assert browser.sign_in("root", make.root.password).status_code == 302
+    page = "/admin/application_settings/sign_in_and_sign_up"
+    for chosen, stored in (("openid_connect", ["openid_connect"]), ("", [])):
+        kept = {"settings[signin_enabled]": "1", "settings[password_authentication_enabled_for_git]": "1"}
+        fields = browser.form(page, page).fields | kept | {"settings[disabled_oauth_sign_in_sources]": chosen}
+        assert browser.post(page, data=fields).status_code == 302
+        assert api.get("/application/settings", make.root).json()["disabled_oauth_sign_in_sources"] == stored
+
+
+@pytest.mark.parametrize(
+    ("default", "english", "german"),
+    [
+        ("1048576 bytes", "1048576 (1.0 MiB)", "1048576 (1,0 MiB)"),
+        ("5368709120 bytes", "5368709120 (5.0 GiB)", "5368709120 (5,0 GiB)"),
+        ("100 megabytes", "100 MB", "100 MB"),
+        ("15 seconds", "15 seconds", "15 Sekunden"),
+        ("3600 seconds", "3600 (1 hour)", "3600 (1 Stunde)"),
+        ("10080 minutes", "10080 (7 days)", "10080 (7 Tage)"),
+        ("2 months", "2 months", "2 Monate"),
+        ("0", "0", "0"),
+        ("on", "on", "an"),
+    ],
+)
+def test_defaults_have_a_readable_unit(default: str, english: str, german: str) -> None:
+    assert (PageLanguage("en").default(default), PageLanguage("de").default(default)) == (english, german)
+
+
+def test_numbers_have_the_unit_of_their_meaning(browser: Browser, make: Make) -> None:
+    assert browser.sign_in("root", make.root.password).status_code == 302
+    for topic, name, default in (
+        ("sizes", "snippet_size_limit", "1048576 (1.0 MiB)"),
+        ("rate_limits", "throttle_authenticated_web_period_in_seconds", "3600 (1 hour)"),
+        ("rate_limits", "throttle_authenticated_web_requests_per_period", "7200"),
+        ("defaults", "default_branch_protection", "Maintainers push and merge"),
+        ("repository_storage", "repository_storages_weighted", "default 100"),
+    ):
+        page = browser.get(f"/admin/application_settings/{topic}").text
+        hint = page.partition(f'id="{name}_hint"')[2].partition("</p>")[0]
+        assert hint.endswith(f"</span> {default}"), hint
 
 
 def _empty_texts_as(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:

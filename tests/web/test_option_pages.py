@@ -86,11 +86,21 @@ AFFECTED: dict[str, dict[str, str]] = {
             "/-/settings/approval_rules"
         ),
         "These settings affect everyone who visits the site.": "/-/pages",
+        "These rules affect everyone who pushes to the project or commits on its pages, also its owners and "
+        "administrators. By default there are none.": "/-/settings/push_rules",
+        "These settings affect everyone who uses the other repository.": "/-/settings/mirrors",
+        "These settings affect everyone who reads the project or pushes to the mirrored branches.": (
+            "/-/settings/mirrors"
+        ),
+        "These settings affect everyone who pulls images of the project. When the policy is enabled, tags older than "
+        "90 days are deleted every day by default, except for the 10 newest.": "/-/container_registry",
     },
     "group": {
         "These settings affect all members of the group and everyone who can see it.": "/-/edit",
         "These settings affect the projects of the group and its subgroups, and all their members.": "/-/edit",
         "These settings affect all members of the group, its subgroups and projects.": "/-/edit",
+        "These rules affect everyone who pushes to new projects of the group or commits on their pages, also owners "
+        "and administrators.": "/-/settings/push_rules",
     },
 }
 """Sentences on who is affected by the settings of a form, and their pages."""

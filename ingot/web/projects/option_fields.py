@@ -1,5 +1,6 @@
 """Form fields of options whose meaning, default and choices follow from their declaration."""
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -65,6 +66,7 @@ CHOICES = {
 }
 
 
+_UNIT = re.compile(r"\b(bytes|megabytes|seconds|minutes|hours|days|months)\b", re.IGNORECASE)
 _GROUP_STRUCTS: tuple[type[msgspec.Struct], ...] = (EditGroup, GroupOptions)
 _PROJECT_STRUCTS: tuple[type[msgspec.Struct], ...] = (EditProject, ProjectOptions, ProjectCiOptions)
 """Declarations of attributes; the stored ones come last, because they state the defaults."""
@@ -113,14 +115,13 @@ def group_effects() -> dict[str, tuple[str, str]]:
 def declared_effects(struct: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:
     """Return the effect and the default of each optional attribute of a struct, from its declaration."""
     hints = get_type_hints(struct, include_extras=True)
-    return {
-        field.name: (
-            next((meta.description for meta in metadata_of(hints[field.name]) if meta.description), ""),
-            _shown_default(default_of(field, hints[field.name])),
-        )
-        for field in msgspec.structs.fields(struct)
-        if not field.required
-    }
+    effects = {}
+    for field in msgspec.structs.fields(struct):
+        if not field.required:
+            hint = hints[field.name]
+            effect = next((meta.description for meta in metadata_of(hint) if meta.description), "")
+            effects[field.name] = effect, _shown_default(default_of(field, hint), effect)
+    return effects
 
 
 def save_options(
@@ -174,9 +175,15 @@ def _choices(hint: Any) -> dict[str, str]:
     return {str(choice): CHOICES[str(choice)] for part in literals for choice in get_args(part)}
 
 
-def _shown_default(value: Any) -> str:
+def _shown_default(value: Any, effect: str) -> str:
+    """Return a default as a text; that of a number ends with the unit that the effect names, if it names one."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list):
         value = ", ".join(value)
+    if isinstance(value, dict):
+        value = ", ".join(f"{name} {number}" for name, number in value.items())
+    unit = _UNIT.search(effect)
+    if unit is not None and isinstance(value, int) and value:
+        return f"{value} {unit[1].lower()}"
     return "none" if value in (None, "") else str(value)
