@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -140,11 +141,11 @@ class Make:
     api: Api
     root: User
     database: Database
-    _numbers: Any = field(default_factory=lambda: count(1))
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def name(self, stem: str = "person") -> str:
         """Return an unused name."""
-        return f"{stem}-{next(self._numbers)}"
+        return f"{stem}-{next(self.numbers)}"
 
     def user(self, **attributes: Any) -> User:
         """Create a user with a token of full scope."""

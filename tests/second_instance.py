@@ -5,6 +5,7 @@ import io
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ class SecondInstance:
         self.app = app
         self.settings = settings
         self.api = api
-        self.make = Make(api, User(1, "root", "admin@example.com", TOKEN, PASSWORD), app.database)
+        root = User(1, "root", "admin@example.com", TOKEN, PASSWORD)
+        # Imports map users by address, so that none may be used on both instances by chance.
+        self.make = Make(api, root, app.database, numbers=count(1_000_001))
 
 
 @contextmanager

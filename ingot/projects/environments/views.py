@@ -79,11 +79,11 @@ def environment_view(environment: Environment, project: Project, urls: InstanceU
 
 def scheduled_deletions_view(scheduled: Sequence[Environment]) -> ScheduledDeletionsView:
     """Return the view of environments that are scheduled for deletion."""
-    entries = [
+    scheduled_entries = [
         EnvironmentBrief(each.id, each.name, each.slug, each.external_url, each.created_at, each.updated_at)
         for each in scheduled
     ]
-    return ScheduledDeletionsView(entries, [])
+    return ScheduledDeletionsView(scheduled_entries, [])
 
 
 def deployment_views(db: Connection, project: Project, listed: Sequence[Deployment], base: str) -> list[DeploymentView]:
