@@ -1,5 +1,6 @@
 """Counters of attempts in fixed time windows, shared by all processes."""
 
+from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 
 from sqlalchemy import bindparam, delete, select, update
@@ -31,8 +32,10 @@ def attempts_in_window(db: Connection, key: str, window_seconds: int) -> Throttl
     return throttle if is_current else None
 
 
-def count_attempt(db: Connection, key: str, window_seconds: int) -> Throttle:
-    """Count one attempt; the first one starts a window."""
+def count_attempt(
+    db: Connection, key: str, window_seconds: int, ahead: Callable[[Throttle], int] = lambda _: 0
+) -> Throttle:
+    """Count one attempt; the first one starts a window. ``ahead`` returns how many to count besides it."""
     throttle = db.first(Throttle, _FOR_UPDATE, throttle=key)
     if throttle is None:
         ends_at = add_duration(db.now, seconds=window_seconds)
@@ -41,7 +44,7 @@ def count_attempt(db: Connection, key: str, window_seconds: int) -> Throttle:
     # A clock that was set back must not extend a window.
     if throttle.ends_at <= db.now or throttle.ends_at > _latest_window_end(db, window_seconds):
         throttle = Throttle(throttle.id, key, add_duration(db.now, seconds=window_seconds), 0)
-    counted = Throttle(throttle.id, key, throttle.ends_at, throttle.count + 1)
+    counted = Throttle(throttle.id, key, throttle.ends_at, throttle.count + 1 + ahead(throttle))
     db.update(throttles, counted.id, ends_at=counted.ends_at, count=counted.count)
     return counted
 

@@ -199,7 +199,9 @@ class Kernel:
             if limits:
                 caller = caller_of(call.actor, call.origin.ip)
                 limited = LimitedRequest(call.actor, caller, call.request.path.decode("latin-1"), call.path)
-                quota = await self._run_in(self.writer, partial(self._limits.take, limits, limited))
+                reserved = self._limits.take_reserved(limits, limited)
+                take = partial(self._limits.take, limits, limited)
+                quota = await self._run_in(self.writer, take) if reserved is None else reserved
         call.read_params()
         if call.endpoint.read_body is not None:
             charge.anonymous = not call.actor.known

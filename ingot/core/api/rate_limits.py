@@ -33,5 +33,8 @@ class RateLimits(Protocol):
     def take(self, limits: Sequence[Any], request: LimitedRequest) -> list[Header]:
         """Count a request and return the headers of the remaining quota; raise ``Throttled`` beyond a limit."""
 
+    def take_reserved(self, limits: Sequence[Any], request: LimitedRequest) -> list[Header] | None:
+        """Count a request without waiting and return the headers; return None if ``take`` must count it."""
+
     def take_inside(self, method: str, route: str, request: LimitedRequest) -> None:
         """Count a change by a page or a GraphQL query, or a call by a tool; raise ``Throttled`` beyond a limit."""
