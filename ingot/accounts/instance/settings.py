@@ -96,13 +96,13 @@ class InstanceSettings(msgspec.Struct, frozen=True):
     help_page_support_url: Annotated[str, Meta(description="Link to support on the help page.")] | None = None
     send_user_confirmation_email: Annotated[
         bool,
-        Meta(description="New users created without `confirm` must confirm their email address before they sign in."),
+        Meta(description="Users who sign up, or are created with `confirm` false, must confirm their email address."),
     ] = False
     email_confirmation_setting: Annotated[
         Literal["off", "soft", "hard"],
         Meta(
-            description="`hard`: new users must confirm their address before they sign in; `soft`: within three days. "
-            "`send_user_confirmation_email` follows."
+            description="`hard`: users who sign up, or are created with `confirm` false, must confirm their address "
+            "before they sign in; `soft`: within three days. `send_user_confirmation_email` follows."
         ),
     ] = "off"
     admin_notification_email: Annotated[str, fixed("Abuse reports are not available.")] | None = None
