@@ -205,7 +205,7 @@ def test_visibility_and_the_settings_of_a_project(
     changes: list[tuple[dict[str, Any], tuple[int, ...]]] = [
         ({"package_registry_access_level": "private"}, (403, 403, 200, 0, 0, 1)),
         ({"package_registry_access_level": "enabled", "visibility": "internal"}, (401, 200, 200, 0, 1, 1)),
-        ({"visibility": "private"}, (401, 404, 200, 0, 0, 1)),
+        ({"package_registry_access_level": "public", "visibility": "private"}, (401, 404, 200, 0, 0, 1)),
         ({"packages_enabled": False}, (401, 404, 403, 0, 0, 0)),
     ]
     for attributes, expected in changes:

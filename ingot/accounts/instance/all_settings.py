@@ -247,7 +247,7 @@ class AllSettings(LimitSettings, frozen=True):
         bool, Meta(description="Users get a mail about a sign-in from a network where they had not signed in before.")
     ] = False
     package_registry_allow_anyone_to_pull_option: Annotated[
-        bool, fixed("Packages are readable by those who can read the project.")
+        bool, fixed("Packages are readable by those who can read the project, whatever its level is.")
     ] = False
     pages_domain_verification_enabled: Annotated[
         bool, Meta(description="Custom domains of sites are served only while their TXT record exists.")

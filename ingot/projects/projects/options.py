@@ -140,7 +140,10 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ] = "enabled"
     package_registry_access_level: Annotated[
         Literal["disabled", "private", "enabled", "public"],
-        Meta(description="Disabled disables the package registry; private limits it to members."),
+        Meta(
+            description="Disabled disables the package registry; private limits it to members; public has the effect "
+            "of enabled, because `package_registry_allow_anyone_to_pull_option` is false."
+        ),
     ] = "enabled"
     private_features: list[PrivateFeature] = []
     push_rule: PushRule | None = None

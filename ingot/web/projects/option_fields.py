@@ -55,7 +55,7 @@ CHOICES = {
     "disabled": "Disabled",
     "private": "Only project members",
     "enabled": "Everyone with access",
-    "public": "Everyone",
+    "public": "Public (as everyone with access)",
     "owner": "Owners",
     "maintainer": "Maintainers and above",
     "0": "Not protected",
