@@ -133,6 +133,18 @@ def day(instance: "Instance", date: str) -> Iterator[None]:
 
 
 @contextmanager
+def stopped_clock(instance: "Instance") -> Iterator[None]:
+    """Stop the server's clock, so that no job becomes due."""
+    clock = instance.app.database.clock
+    now = clock()
+    instance.app.database.clock = lambda: now
+    try:
+        yield
+    finally:
+        instance.app.database.clock = clock
+
+
+@contextmanager
 def later(instance: "Instance", **duration: int) -> Iterator[None]:
     """Set the server's clock ahead."""
     clock = instance.app.database.clock
