@@ -72,6 +72,17 @@ def test_ssh_signature(
     tag = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={tmp_path / 'key'}", "-c", f"user.email={person.email}")
     _run("git", *tag, "-c", "user.name=Ada", "tag", "-s", "-m", "Signed tag", "v1", cwd=tmp_path)
     _run("git", "push", "-q", signer._push_to, "v1", cwd=tmp_path)
+    of_tag = make.api.get(f"{project.url}/repository/tags/v1/signature", person).json()
+    assert (of_tag["signature_type"], of_tag["verification_status"]) == ("SSH", "verified")
+    make.api.post(f"{project.url}/repository/tags", person, tag_name="unsigned", ref="master", message="x")
+    for name, caller, answer in (
+        ("unsigned", person, 404),
+        ("missing", person, 404),
+        ("v1", make.user(), 404),
+        ("v1", None, 401),
+    ):
+        path = f"{project.url}/repository/tags/{name}/signature"
+        assert make.api.get(path, caller).status_code == answer, (name, caller)
     make.api.post(f"{project.url}/releases", person, tag_name="v1", description="x")
     signers = {f"commit/{first}": "committer", "commits/master": "committer"}
     signers |= dict.fromkeys(("tags", "tags/v1", "releases", "releases/v1"), "tagger")

@@ -46,7 +46,8 @@ class ScheduledDeletionsView(View):
     """Environments that are, or would be, scheduled for deletion."""
 
     scheduled_entries: list[EnvironmentBrief]
-    unprocessable_entries: list[EnvironmentBrief]
+    unprocessable_entries: tuple[EnvironmentBrief, ...] = ()
+    """Always empty: a caller who may delete one environment of a project may delete all."""
 
 
 class EnvironmentView(EnvironmentBrief):
@@ -83,7 +84,7 @@ def scheduled_deletions_view(scheduled: Sequence[Environment]) -> ScheduledDelet
         EnvironmentBrief(each.id, each.name, each.slug, each.external_url, each.created_at, each.updated_at)
         for each in scheduled
     ]
-    return ScheduledDeletionsView(scheduled_entries, [])
+    return ScheduledDeletionsView(scheduled_entries)
 
 
 def deployment_views(db: Connection, project: Project, listed: Sequence[Deployment], base: str) -> list[DeploymentView]:

@@ -6,7 +6,10 @@ from ingot.core.access.rules import require
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
 from ingot.core.errors import NotFound
+from ingot.git.history.signatures import tag_signature_or_none
 from ingot.git.history.tags import tag_or_none
+from ingot.repositories.commits.signatures import check_signature
+from ingot.repositories.commits.views import SignatureView, signature_view
 from ingot.repositories.context import (
     RepositoryContext,
     may_push_code,
@@ -49,6 +52,22 @@ def get_tag(call: Call, context: RepositoryContext) -> TagView:
     """Get a tag."""
     tag = queries.find_tag(context.repository, call.path["tag_name"])
     return tag_views(call.db, call.actor, context, [tag], project_url(call, context.project))[0]
+
+
+@routes.get(
+    "/projects/:id/repository/tags/:tag_name/signature",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=SignatureView,
+    slashes="tag_name",
+)
+def get_tag_signature(call: Call, context: RepositoryContext) -> SignatureView:
+    """Get the type and verification status of a tag's signature."""
+    tag = queries.find_tag(context.repository, call.path["tag_name"])
+    signature = tag_signature_or_none(context.repository, tag.oid)
+    if signature is None:
+        raise NotFound("Signature")
+    return signature_view(signature.kind, check_signature(call.db, signature))
 
 
 @routes.post("/projects/:id/repository/tags", on=repository_in_path, may=may_push_code, returns=TagView, staged=True)

@@ -252,6 +252,7 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "GET /projects/:id/repository/tags": (ANYONE, READ),
     "POST /projects/:id/repository/tags": (USER, WRITE),
     "DELETE /projects/:id/repository/tags/:tag_name": (USER, WRITE),
+    "GET /projects/:id/repository/tags/:tag_name/signature": (USER, READ),
     "GET /projects/:id/repository/tags/:tag_name": (ANYONE, READ),
     "POST /projects/:id/repository/tags/:tag_name/release": (USER, WRITE),
     "PUT /projects/:id/repository/tags/:tag_name/release": (USER, WRITE),
