@@ -161,8 +161,6 @@ PROJECT_WRITERS: dict[str, str] = {
         POST /projects/{id}/deploy_keys/{key_id}/enable
         POST /projects/{id}/deploy_tokens
         DELETE /projects/{id}/deploy_tokens/{token_id}
-        DELETE /projects/{id}/deployments/{deployment_id}
-        DELETE /projects/{id}/environments/review_apps
         DELETE /projects/{id}/environments/{environment_id}
         PUT /projects/{id}/environments/{environment_id}
         POST /projects/{id}/export

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -121,11 +122,16 @@ def _two_topics(place: Place) -> dict[str, Any]:
     return {"source_topic_id": int(first), "target_topic_id": int(second)}
 
 
+def _a_month_ago() -> str:
+    return (datetime.now(UTC) - timedelta(days=30)).isoformat()
+
+
 _EMOJI = cycle(("tada", "rocket", "heart", "eyes", "smile", "clap", "fire"))
 _ISSUE = "/projects/{id}/issues/{issue_iid}"
 _MERGE_REQUEST = "/projects/{id}/merge_requests/{merge_request_iid}"
 EXTRA_FIELDS: dict[str, Fields] = {
     "POST /groups": lambda place: {"parent_id": place.world.group.id},
+    "POST /projects/{id}/environments/stop_stale": lambda _: {"before": _a_month_ago()},
     "POST /user/runners": lambda place: {"runner_type": "project_type", "project_id": int(place.world.project_id)},
     "POST /groups/{id}/invitations": _invited,
     "POST /projects/{id}/invitations": _invited,

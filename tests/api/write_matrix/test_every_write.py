@@ -37,6 +37,8 @@ OTHER_RESPONSES: dict[str, tuple[str, int]] = {
     "POST /projects/{id}/repository_storage_moves": ("administrator", 400),
     "POST /projects/{id}/merge_requests/{merge_request_iid}/pipelines": ("developer", 400),
     "PUT /projects/{id}/merge_requests/{merge_request_iid}/stack/rebase": ("developer", 409),
+    "DELETE /projects/{id}/deployments/{deployment_id}": ("master", 400),
+    "DELETE /projects/{id}/environments/review_apps": ("master", 400),
     "PUT /projects/{id}/pages/domains/{domain}/verify": ("master", 503),
     "POST /projects/{id}/remote_mirrors/{mirror_id}/sync": ("master", 400),
     "PUT /projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds": ("master", 406),
