@@ -17,7 +17,7 @@ REMOVALS = {"drop_table", "drop_column", "rename_table"}
 EXCEPTIONS = {
     # Replaces a table by a copy with one more column in one transaction, on SQLite only, which serves a single machine.
     "0060": ["a statement removes or renames in one step"] * 2,
-    # The same, with columns that become optional.
+    # The same; the previous version reads lists of boards only together with their labels.
     "0124": ["a statement removes or renames in one step"] * 2,
 }
 REMOVING_STATEMENTS = ("DROP TABLE", "DROP COLUMN", "RENAME")
