@@ -176,6 +176,13 @@ class VersionRecord(Transferred, frozen=True, kw_only=True):
     created_at: str
 
 
+class ReviewRecord(Transferred, frozen=True, kw_only=True):
+    """Result of a review besides an approval: ``reviewed`` or ``requested_changes``."""
+
+    user: UserRecord
+    state: Literal["reviewed", "requested_changes"]
+
+
 class ApprovalRecord(Transferred, frozen=True, kw_only=True):
     """Approval of a merge request."""
 
@@ -204,6 +211,7 @@ class MergeRequestRecord(WorkItemRecord, frozen=True, kw_only=True):
     merged_at: str | None = None
     merged_by: UserRecord | None = None
     reviewers: list[UserRecord] = []
+    reviews: list[ReviewRecord] = []
     approvals: list[ApprovalRecord] = []
     versions: list[VersionRecord] = []
 

@@ -1,9 +1,9 @@
 """Results of reviews besides approvals: reviewed, or changes requested, which block the merge."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal
 
-from sqlalchemy import bindparam, delete, select, text
+from sqlalchemy import bindparam, delete, select, text, update
 
 from ingot.collaboration.merge_requests.events import Action
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
@@ -27,6 +27,14 @@ _STATES = select(
 _STATE = select(merge_request_reviewers.c.id, merge_request_reviewers.c.state).where(
     merge_request_reviewers.c.merge_request_id == bindparam("merge_request"),
     merge_request_reviewers.c.user_id == bindparam("user"),
+)
+_STORE_STATE = (
+    update(merge_request_reviewers)
+    .where(
+        merge_request_reviewers.c.merge_request_id == bindparam("merge_request"),
+        merge_request_reviewers.c.user_id == bindparam("user"),
+    )
+    .values(state=bindparam("new_state"))
 )
 _WITHDRAW_APPROVAL = delete(merge_request_approvals).where(
     merge_request_approvals.c.merge_request_id == bindparam("merge_request"),
@@ -69,6 +77,14 @@ def record_review(db: Connection, actor: Actor, lookup: MergeRequestLookup, stat
             changes["reviewers"] = (reviewers, [*reviewers, actor.user_id])
         action: Action = "changes_requested"
         emit_merge_request_changed(db, actor.user_id, locked, action, changes)
+
+
+def store_reviews(db: Connection, reviews: Sequence[tuple[int, int, ReviewState]]) -> None:
+    """Store the results of imported reviews by merge request and reviewer, without events."""
+    for merge_request_id, user_id, state in reviews:
+        db.run(_STORE_STATE, merge_request=merge_request_id, user=user_id, new_state=state)
+    for merge_request_id in dict.fromkeys(merge_request_id for merge_request_id, _, _ in reviews):
+        count_change_requests(db, merge_request_id)
 
 
 def withdraw_change_request(db: Connection, actor: Actor, lookup: MergeRequestLookup) -> None:

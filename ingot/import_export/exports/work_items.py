@@ -91,7 +91,10 @@ def merge_request_rows(reader: RowReader, project_id: int) -> Iterator[Row]:
                 **_merge_request_row(request, versions[request["id"]]),
                 "source_project_path": None if fork is None else fork["full_path"],
                 "merge_request_assignees": _user_rows(assignees[request["id"]]),
-                "merge_request_reviewers": _user_rows(reviewers[request["id"]]),
+                "merge_request_reviewers": [
+                    {"user_id": row["user_id"], "state": row["state"] or "unreviewed"}
+                    for row in reviewers[request["id"]]
+                ],
                 "approvals": [
                     {"user_id": row["user_id"], "created_at": row["created_at"], "updated_at": row["created_at"]}
                     for row in approvals[request["id"]]

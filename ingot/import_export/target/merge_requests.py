@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, select
 from ingot.collaboration.issues.tables import issues
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix
 from ingot.collaboration.merge_requests.filters import KIND
+from ingot.collaboration.merge_requests.review_states import store_reviews
 from ingot.collaboration.merge_requests.service import add_to_merge_request_counts
 from ingot.collaboration.merge_requests.tables import (
     merge_request_approvals,
@@ -202,6 +203,8 @@ def _store_users(context: StoreContext, items: Sequence[StoredItem]) -> None:
     store_users(context, merge_request_assignees, owner, items, assignees)
     reviewers = {item.id: context.user_ids(item.record.reviewers) for item in items}
     store_users(context, merge_request_reviewers, owner, items, reviewers)
+    reviews = [(item.id, context.user(each.user), each.state) for item in items for each in item.record.reviews]
+    store_reviews(context.db, reviews)
     approvals = [
         {
             owner: item.id,

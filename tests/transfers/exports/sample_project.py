@@ -138,6 +138,7 @@ class SampleProject:
         self._put(f"{url}/discussions/{on_line['id']}", resolved=True)
         self._post(f"{url}/notes", body="On the whole")
         self._post(f"{url}/approve", self.reporter)
+        self._post(f"{self.url}/merge_requests/3/notes", self.reporter, body="Not yet\n/request_changes")
         self._put(f"{self.url}/merge_requests/2/merge", should_remove_source_branch=True)
         self._put(f"{self.url}/merge_requests/3", state_event="close")
 

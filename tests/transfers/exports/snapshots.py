@@ -39,7 +39,11 @@ def snapshot(api: Api, url: str, path: str, caller: User) -> dict[str, Any]:
         base = f"/{kind}/{number}"
         parts = ["", "/discussions", "/award_emoji", "/resource_label_events", "/resource_state_events"]
         parts += ["/resource_milestone_events", "/participants"]
-        parts += ("/versions", "/approvals", "/commits") if kind == "merge_requests" else ("/links", "/closed_by")
+        parts += (
+            ("/versions", "/approvals", "/commits", "/reviewers")
+            if kind == "merge_requests"
+            else ("/links", "/closed_by")
+        )
         return {part: read(base + part) for part in parts}
 
     contents = {

@@ -166,6 +166,8 @@ class TreeUserLink(TreeRow, frozen=True, kw_only=True):
     user_id: Number | None = None
     created_at: str | None = None
     subscribed: bool = True
+    state: str | None = None
+    """Of a reviewer: the result of the review."""
 
 
 class TreeTimelog(TreeRow, frozen=True, kw_only=True):

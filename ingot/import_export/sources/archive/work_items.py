@@ -1,7 +1,7 @@
 """Issues and merge requests of an archive as records."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ingot.import_export.records import CommitNoteRecord
 from ingot.import_export.sources.archive.people import People
@@ -29,6 +29,7 @@ from ingot.import_export.work_item_records import (
     MilestoneEventRecord,
     NoteRecord,
     PositionRecord,
+    ReviewRecord,
     StateEventRecord,
     SuggestionRecord,
     TimelogRecord,
@@ -39,6 +40,10 @@ OLDEST = "1970-01-01T00:00:00.000Z"
 """Time of rows for which the archive has none."""
 _TRUE = (True, 1, "1", "true")
 _STATES = {"opened", "closed", "merged"}
+_REVIEW_STATES: dict[str, Literal["reviewed", "requested_changes"]] = {
+    "reviewed": "reviewed",
+    "requested_changes": "requested_changes",
+}
 
 
 def milestone_key(milestone: TreeMilestone) -> str:
@@ -72,6 +77,11 @@ def merge_request_record(row: TreeMergeRequest, people: People) -> MergeRequestR
         **_shared_fields(row, people, key),
         assignees=people.find_all(row.merge_request_assignees),
         reviewers=people.find_all(row.merge_request_reviewers),
+        reviews=[
+            ReviewRecord(user=people.find(link.user_id), state=state)
+            for link in row.merge_request_reviewers
+            if link.user_id is not None and (state := _REVIEW_STATES.get(link.state or "")) is not None
+        ],
         source_branch=row.source_branch,
         target_branch=row.target_branch,
         source_project=(row.source_project_path or "deleted fork") if from_fork else None,
