@@ -19,7 +19,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "user": ("bio", "Changed"),
 }
 FIXED: dict[str, tuple[str, Any]] = {
-    "settings": ("bulk_import_enabled", False),
+    "settings": ("gravatar_enabled", True),
     "project": ("service_desk_enabled", True),
     "group": ("math_rendering_limits_enabled", False),
 }

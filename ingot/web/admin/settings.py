@@ -322,10 +322,10 @@ def _typed(value: str, kind: str) -> Any:
     return value
 
 
-def _weight(line: str) -> tuple[str, int | str]:
+def _weight(line: str) -> tuple[str, str]:
     """Return the name and weight of a storage; the endpoint refuses a weight that is not a number."""
     name, _, weight = line.strip().rpartition(" ")
-    return name.strip(), int(weight) if weight.isdecimal() else weight
+    return name.strip(), weight
 
 
 def setting_effects() -> dict[str, tuple[str, str]]:

@@ -22,6 +22,7 @@ JOB_TOKEN_ROUTES = {
     ("GET", "/registry/repositories/:repository_id"),
     ("GET", "/projects/:id/jobs/:job_id/artifacts"),
     ("GET", "/projects/:id/jobs/:job_id/artifacts/:artifact_path"),
+    ("GET", "/projects/:id/jobs/:job_id/artifacts/tree"),
     ("GET", "/projects/:id/jobs/artifacts/:ref_name/download"),
     ("GET", "/projects/:id/jobs/artifacts/:ref_name/raw/:artifact_path"),
     ("POST", "/projects/:id/trigger/pipeline"),
