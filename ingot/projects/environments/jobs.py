@@ -23,6 +23,7 @@ _DUE = (
     .order_by(environments.c.auto_delete_at)
     .limit(_BATCH)
 )
+_DUE_BY_ID = _DUE.where(environments.c.id == bindparam("environment"))
 
 
 def enqueue_environment_deletion(db: Connection) -> None:
@@ -39,7 +40,7 @@ def delete_due_environments(database: Database, payload: Any) -> None:  # noqa: 
 
 def _delete(db: Connection, environment_id: int) -> None:
     """Delete an environment unless it was deployed to again."""
-    environment = next((each for each in _due_environments(db) if each.id == environment_id), None)
+    environment = db.first(Environment, _DUE_BY_ID, now=db.now, environment=environment_id)
     if environment is not None:
         delete_environment(db, environment)
 

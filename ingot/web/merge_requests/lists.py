@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests.list_views import listed_states
 from ingot.collaboration.merge_requests.merge import train_api
-from ingot.collaboration.milestones import api as milestones_api
 from ingot.core.db.connection import Connection
 from ingot.web.filters import ListFilters
 from ingot.web.formats import with_query
@@ -20,6 +18,7 @@ from ingot.web.issues.bulk_edit import (
     update_selected,
 )
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
+from ingot.web.issues.list_filters import filter_choices
 from ingot.web.merge_requests.list_filters import MERGE_REQUEST_FILTERS
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -60,7 +59,7 @@ def _list_page(db: Connection, parent: ProjectOrGroupContext, outcome: BulkOutco
     list_endpoint = parent.either(
         merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests
     )
-    context = merge_request_list(visit, db, lambda params: parent.ask(list_endpoint, params)) | _choices(parent)
+    context = merge_request_list(visit, db, lambda params: parent.ask(list_endpoint, params)) | filter_choices(parent)
     context |= bulk_context(parent, MERGE_REQUESTS, f"{parent.url}/-/merge_requests", outcome)
     template = "merge_requests/group_list.html"
     if isinstance(parent, ProjectContext):
@@ -101,18 +100,3 @@ def _count_in_state(filters: ListFilters, state: str, listing: Any, get: Callabl
     else:
         total = get(filters.filter_params | {"state": state, "view": "simple", "per_page": 1}).total
     return total
-
-
-def _choices(parent: ProjectOrGroupContext) -> dict[str, Any]:
-    """Return the choices of the filters."""
-    ancestors = "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
-    return {
-        "labels": parent.ask(
-            parent.either(labels_api.list_project_labels, labels_api.list_group_labels),
-            {"per_page": 100, "with_counts": "false"},
-        ).items,
-        "milestones": parent.ask(
-            parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
-            {"per_page": 100, "state": "active", ancestors: "true"},
-        ).items,
-    }
