@@ -158,7 +158,9 @@ class App:
         self._bodies = bodies = BodyBudget()
         self._transfers = TransferSlots(settings.max_transfers * _FILES_PER_GIT_TRANSFER)
         self._limits = InstanceRateLimits(database)
-        recover = partial(recover_read, settings.data / "repositories", has_copies=bool(settings.storage_in_bucket))
+        self._recover_read = recover = partial(
+            recover_read, settings.data / "repositories", has_copies=bool(settings.storage_in_bucket)
+        )
         self.kernel = Kernel(self._table, database, self._authenticate, self._limits, settings, bodies, recover)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
         self.audit_log = TokenAuditLog(database, self.kernel.writer)
@@ -268,7 +270,14 @@ class App:
         from ingot.web.component import PagesComponent
 
         return PagesComponent(
-            self.settings, self.database, self.kernel.pool, self._client, self._bodies, self._transfers, self._limits
+            self.settings,
+            self.database,
+            self.kernel.pool,
+            self._client,
+            self._bodies,
+            self._transfers,
+            self._limits,
+            self._recover_read,
         )
 
     @cached_property

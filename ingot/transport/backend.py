@@ -12,7 +12,7 @@ from ingot.core.errors import NotFound
 from ingot.core.log import Log
 from ingot.core.settings import Settings
 from ingot.git.core.command import clean_environment, run_git
-from ingot.git.core.errors import UNREADABLE_ERRORS, MissingRepository
+from ingot.git.core.errors import COPY_REMOVED, UNREADABLE_ERRORS, MissingRepository
 from ingot.git.core.refs import await_refs
 from ingot.git.core.repository import Repository
 from ingot.git.core.shared_disks import on_shared_disk
@@ -101,6 +101,8 @@ class GitBackend:
             find = partial(project_or_none, project_id=project.id)
             if await self._database.read_async(find, self.pool) is None:
                 return GitRequestRefused(404, PROJECT_DELETED)
+        if self._is_in_bucket(target):
+            return GitRequestRefused(503, COPY_REMOVED)
         self.log("repository missing", kind=owner_kind(target.owner), id=target.owner.id)
         return GitRequestRefused(503, UNREADABLE_ERRORS)
 

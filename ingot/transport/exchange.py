@@ -8,8 +8,8 @@ from time import monotonic
 from typing import NamedTuple, Protocol
 
 from ingot.core.http.transfer_rate import TransferTooSlow
-from ingot.git.bucket.local_copy import GENERATION
 from ingot.git.bucket.use_lock import copy_in_use
+from ingot.git.core.layout import GENERATION
 from ingot.transport.archive_requests import ArchiveTooLarge, RefNotServed, check_archive_request
 from ingot.transport.backend import GitBackend, ServiceRequest
 from ingot.transport.fetch_requests import HiddenObject, check_wants

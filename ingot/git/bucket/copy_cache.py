@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ingot.core.cache import CopiesSize
-from ingot.git.bucket.local_copy import GENERATION
 from ingot.git.bucket.use_lock import USE_SUFFIX
+from ingot.git.core.layout import GENERATION
 from ingot.git.core.shared_disks import file_lock
 
 _TRIM_SECONDS = 300.0

@@ -12,11 +12,10 @@ from pathlib import Path
 from ingot.git.bucket.tables import StoredPack, StoredRef
 from ingot.git.bucket.use_lock import USE_SUFFIX
 from ingot.git.core.errors import DamagedRepository
-from ingot.git.core.layout import make_bare_repository
+from ingot.git.core.layout import GENERATION, make_bare_repository
 from ingot.git.core.refs import PackedRef, format_packed_refs, read_head, read_packed_refs
 from ingot.git.core.shared_disks import file_lock
 
-GENERATION = "ingot-generation"
 _STAGED_REFS = "keep/import"
 """Refs of an import that is running, below ``refs``."""
 _USED_SECONDS = 60.0
@@ -36,7 +35,7 @@ class LocalCopy:
         """Return the generation that the copy has; record that it is used.
 
         It is 0 also for a copy of an earlier start of the machine, whose files are then compared with the rows: nothing
-        waits until they are on the disk.
+        waits until they are on the disk. The same holds for a copy of which somebody has deleted files.
         """
         file = f"{self.path}/{GENERATION}"
         try:
@@ -46,9 +45,10 @@ class LocalCopy:
         try:
             if time.time() - os.fstat(descriptor).st_mtime > _USED_SECONDS:
                 os.utime(descriptor)
+            os.stat(f"{self.path}/packed-refs")  # noqa: PTH116 - A Path costs more than the call.
             number, _, boot = os.read(descriptor, 80).decode().strip().partition(" ")
             return int(number) if boot == _boot() else 0
-        except ValueError:  # A power failure.
+        except (ValueError, FileNotFoundError):  # A power failure.
             return 0
         finally:
             os.close(descriptor)
@@ -61,17 +61,23 @@ class LocalCopy:
             yield
 
     def create(self, head: str) -> None:
-        """Create the directory, if it is missing."""
-        if (self.path / "HEAD").exists() and self.packs.is_dir():
+        """Create the directory, unless it is complete.
+
+        Without the file of the generation, somebody may be deleting it and would delete new files too. It is replaced;
+        the packs that it still has, such as those of an interrupted download, are kept.
+        """
+        if all((self.path / name).exists() for name in (GENERATION, "HEAD", "packed-refs", "objects/pack")):
             return
-        remains = self.path.parent / f"{self.path.stem}.{secrets.token_hex(8)}.tmp"
-        with suppress(FileNotFoundError):
-            self.path.rename(remains)  # At once: git may create files in it while it is being removed.
-            shutil.rmtree(remains, ignore_errors=True)
-        folder = self.path.parent / f"{self.path.stem}.{secrets.token_hex(8)}.tmp"
+        remains, folder = (self.path.parent / f"{self.path.stem}.{secrets.token_hex(8)}.tmp" for _ in range(2))
         folder.mkdir(mode=0o700)
         make_bare_repository(folder, b"refs/heads/" + head.encode())
+        with suppress(FileNotFoundError):
+            self.path.rename(remains)  # At once: git may create files in it while it is being removed.
+        for file in _files_in(remains / "objects/pack"):
+            with suppress(OSError):  # It was deleted meanwhile; the pack is downloaded.
+                os.link(file, folder / "objects/pack" / file.name)
         folder.rename(self.path)
+        shutil.rmtree(remains, ignore_errors=True)
 
     def pack_names(self) -> set[str]:
         """Return the names of the complete packs."""
@@ -122,7 +128,7 @@ class LocalCopy:
 
     def forget(self) -> None:
         """Treat the copy as outdated, so that all its refs are written again."""
-        (self.path / GENERATION).unlink(missing_ok=True)
+        self.finish(0)
 
     def committed_tips(self) -> set[str]:
         """Return the objects of all refs that are in rows."""

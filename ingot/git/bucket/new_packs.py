@@ -38,9 +38,9 @@ def new_packs(
         yield [copy.packs / f"{name}.pack" for name in pushed]
         return
     pack = _pack_new_objects(copy, tips, copy.committed_tips() if known is None else set(known))
+    packed = objects_in_index(pack.with_suffix(".idx")) if has_loose and pack is not None else []
     yield [] if pack is None else [pack]
-    if has_loose and pack is not None:
-        copy.remove_loose_objects(objects_in_index(pack.with_suffix(".idx")))
+    copy.remove_loose_objects(packed)
 
 
 def pack_everything(folder: Path) -> list[Path]:

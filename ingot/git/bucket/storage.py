@@ -1,10 +1,11 @@
 """Storage of repositories in a bucket: creation, local copies, changes, forks and removal."""
 
 import errno
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from ingot.core.cache import CopiesSize, CopyStats
 from ingot.core.db.connection import Connection
@@ -47,13 +48,20 @@ from ingot.git.bucket.service import (
 )
 from ingot.git.bucket.stored_refs import local_refs, peeled_targets
 from ingot.git.bucket.tables import StoredPack
-from ingot.git.core.errors import DamagedRepository, MissingRepository, RepositoryBucketUnavailable
+from ingot.git.core.errors import (
+    DamagedRepository,
+    MissingRepository,
+    RepositoryBucketUnavailable,
+    is_unreadable_error,
+)
+from ingot.git.core.layout import INTERNAL_REFS
 from ingot.git.core.ref_store import ProposedUpdate, TransactionStep
 from ingot.git.core.refs import read_head
 from ingot.git.history.commits import NO_OID
 from ingot.git.maintenance.fork import has_other_commits
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate
 
+T = TypeVar("T")
 UNUSED_SECONDS = 86_400.0
 """Longer than any upload, and than any reader uses packs that were replaced."""
 _ATTEMPTS = 3
@@ -215,11 +223,20 @@ class BucketRepositories:
         """
         copy = LocalCopy(path)
         tips = {update.new for update in updates if update.new != NO_OID}
-        peeled = peeled_targets(path, updates)
+
+        def upload() -> RefChangeSet:
+            packs = until_changed.enter_context(new_packs(copy, tips, self._listed_names(key), pushed, known))
+            # After the search for new packs: if there are none, the objects are in those that the bucket has.
+            peeled = peeled_targets(path, updates)
+            return RefChangeSet(updates, peeled, self.objects.upload(packs), first_head)
+
         try:
-            with new_packs(copy, tips, self._listed_names(key), pushed, known) as packs:
-                change = RefChangeSet(updates, peeled, self.objects.upload(packs), first_head)
-                self._database.write(lambda db: change_refs_in_bucket(db, key, change, check, record))
+            with ExitStack() as until_changed:
+                change = self._with_current_copy(key, copy, upload)
+                self._database.write(
+                    lambda db: change_refs_in_bucket(db, key, change, check, record),
+                    repeatable=all(update.ref.startswith(INTERNAL_REFS) for update in updates),
+                )
         except RefMoved:
             # Another node was first; the caller looks at the refs again. If the copy was current, it is not what the
             # rows say, as after an import that was interrupted, and is written anew.
@@ -228,6 +245,17 @@ class BucketRepositories:
             self._refresh_after(key, copy)
             raise
         self._refresh_after(key, copy)
+
+    def _with_current_copy(self, key: str, copy: LocalCopy, upload: Callable[[], T]) -> T:
+        """Run ``upload``, again if the copy was removed meanwhile; its objects may all be in the bucket already."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return upload()
+            except Exception as error:
+                if not is_unreadable_error(error) and not isinstance(error, FileNotFoundError | NotADirectoryError):
+                    raise
+            self._update_copy(key, copy)
+        return upload()
 
     def set_head(self, key: str, path: Path, branch: str) -> None:
         """Point HEAD at a branch."""
@@ -280,7 +308,7 @@ class BucketRepositories:
         """Bring the local copy up to date after a change, which has succeeded even if that fails."""
         try:
             self._update_copy(key, copy)
-        except (Unavailable, OSError, MissingRepository) as error:  # The next reader tries again.
+        except (Unavailable, OSError, MissingRepository, DamagedRepository) as error:  # The next reader tries again.
             log_failure("local copy of a repository not updated", error)
 
     def _update_copy(self, key: str, copy: LocalCopy) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ingot.git.bucket.tables import StoredRef
+from ingot.git.core.errors import MissingRepository
 from ingot.git.core.library import open_repository, pygit2_module
 from ingot.git.core.ref_store import ProposedUpdate
 from ingot.git.core.refs import read_refs
@@ -29,14 +30,19 @@ def local_refs(folder: Path) -> list[StoredRef]:
 
 
 def peeled_targets(path: Path, updates: Sequence[ProposedUpdate]) -> dict[str, str | None]:
-    """Return the object that each new object points at if it is an annotated tag; raise ``InvalidTarget``."""
+    """Return the object that each new object points at if it is an annotated tag; raise ``InvalidTarget``.
+
+    Raises ``MissingRepository`` for an object that does not exist: the local copy was removed after it was written.
+    """
     oids = sorted({update.new for update in updates if update.new != NO_OID})
     types, peeled = (
         _types_in_process(path, oids) if len(oids) <= _INLINE_TARGETS else object_types(Repository(path), oids)
     )
     for update in updates:
         kind = types.get(update.new)
-        if update.new != NO_OID and (kind is None or (kind != "commit" and update.ref.startswith("refs/heads/"))):
+        if update.new != NO_OID and kind is None:
+            raise MissingRepository(f"The object {update.new} of {update.ref} is missing")
+        if update.new != NO_OID and kind != "commit" and update.ref.startswith("refs/heads/"):
             raise InvalidTarget(update.ref)
     return peeled
 

@@ -9,6 +9,7 @@ from ingot.core.disk_errors import CommandFailed, says_storage_full
 from ingot.core.errors import Invalid, Unavailable
 
 UNREADABLE_ERRORS = "The repository of this project cannot be read. Ask the administrator of this server to check it."
+COPY_REMOVED = "The copy of this repository on the server was removed meanwhile. Please try again."
 GIT_LIMIT_REACHED = "Reading the repository takes too much time or memory."
 
 _FULL_BELOW_BYTES = 64 * 1024

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+GENERATION = "ingot-generation"
+"""File of a local copy of a repository in a bucket, with what it has of the repository."""
 INTERNAL_REFS = ("refs/keep", "refs/intents")
 """Internal refs: never advertised, served by name or copied into a fork."""
 MERGE_REQUEST_REFS = "refs/merge-requests"

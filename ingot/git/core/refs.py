@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ingot.core.disk_errors import RETRY_PAUSES
 from ingot.git.core.errors import DamagedRepository, MissingRepository
+from ingot.git.core.layout import GENERATION
 from ingot.git.core.names import is_well_formed_ref
 from ingot.git.core.shared_disks import on_shared_disk, read_current, repeated_when_stale
 
@@ -134,7 +135,9 @@ def format_packed_refs(refs: list[PackedRef]) -> bytes:
 def _read_packed_text(path: Path) -> bytes:
     try:
         return read_current(f"{path}/packed-refs", _ends_a_line, shared=on_shared_disk(path))
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if (path / GENERATION).exists() or not (path / "HEAD").exists():  # Somebody is deleting the repository.
+            raise MissingRepository(f"The repository {path.name} was removed") from error
         return b""
 
 

@@ -201,13 +201,15 @@ def _move_branch(
             _require_may_push(database, actor, context, branch, old)
             parent = _parent_commit(repository, branch, old, start)
             oid = build(read_commits(repository, [parent])[0] if parent else None)
+            # Before the change: a read that fails afterwards would refuse what has happened.
+            (commit,) = read_commits(repository, [oid])
             try:
                 change_refs(database, repository, actor, context.project, [RefUpdate(ref, old, oid)])
             except Conflict:
                 if monotonic() > deadline:
                     raise Conflict(BUSY_BRANCH) from None
                 continue
-            return read_commits(repository, [oid])[0]
+            return commit
 
 
 def _parent_commit(repository: Repository, branch: str, tip: str, start: BranchStart) -> str | None:
