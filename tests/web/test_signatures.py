@@ -13,6 +13,7 @@ from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.web.browser import Browser
+from tests.x509_signer import x509_program
 
 
 def _run(*command: str, cwd: Path, **env: str) -> str:
@@ -183,3 +184,66 @@ def test_signature_of_an_expired_ssh_key(
         assert added.status_code == 201, added.text
         assert _status(make, person, project, oid) == status
         make.api.delete(f"/user/keys/{added.json()['id']}", person)
+
+
+def test_x509_signature(
+    tmp_path: Path,
+    instance: Instance,
+    browser: Browser,
+    make: Make,
+    person: User,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The certificate is shown; the signature is verified if its authority is trusted and it names the committer."""
+    signer = _Signer(tmp_path, instance, person, project)
+    config = ("gpg.format=x509", f"gpg.x509.program={x509_program(tmp_path, person.email)}", "user.signingkey=x")
+    untrusted = signer.commit(*config)
+    answer = make.api.get(f"{project.url}/repository/commits/{untrusted}/signature", person).json()
+    assert (answer["signature_type"], answer["verification_status"]) == ("X509", "unverified")
+    certificate = answer["x509_certificate"]
+    assert (certificate["subject"], certificate["email"]) == ("CN=Ada,O=World", person.email)
+    assert (certificate["serial_number"], certificate["certificate_status"]) == (2**80, "good")
+    assert certificate["subject_key_identifier"].count(":") == 19
+    issuer = certificate["x509_issuer"]
+    assert (issuer["subject"], issuer["crl_url"]) == ("CN=PKI,O=World", "http://pki.example.com/pki.crl")
+    assert len({certificate["subject_key_identifier"], issuer["subject_key_identifier"]}) == 2
+    browser.signed_in_as(person)
+    page = browser.get(f"/{project.path}/-/commit/{untrusted}").text
+    assert "X509 signature with a certificate that is not trusted: CN=Ada,O=World" in page
+
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    trusted = signer.commit(*config)
+    assert _status(make, person, project, trusted) == "verified"
+    page = browser.get(f"/{project.path}/-/commit/{trusted}").text
+    assert "Signed with a trusted X509 certificate that names the committer" in page
+    tag = [part for setting in (*config, f"user.email={person.email}", "user.name=Ada") for part in ("-c", setting)]
+    _run("git", *tag, "tag", "-s", "-m", "Signed tag", "v1", cwd=tmp_path)
+    _run("git", "push", "-q", signer._push_to, "v1", cwd=tmp_path)
+    of_tag = make.api.get(f"{project.url}/repository/tags/v1/signature", person).json()
+    assert (of_tag["verification_status"], of_tag["x509_certificate"]) == ("verified", certificate)
+
+    other = make.user()
+    assert _status(make, person, project, signer.commit(*config, email=other.email)) == "unverified", "Another author."
+    early = signer.commit(*config, GIT_COMMITTER_DATE="2001-01-01T00:00:00Z")
+    assert _status(make, person, project, early) == "unverified", "The certificate was not valid yet."
+
+
+def test_changed_x509_signature(
+    tmp_path: Path, instance: Instance, make: Make, person: User, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack: a signature of other content, and ones that are malformed, have no certificate."""
+    signer = _Signer(tmp_path, instance, person, project)
+    program = x509_program(tmp_path, person.email)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    signer.commit("gpg.format=x509", f"gpg.x509.program={program}", "user.signingkey=x")
+    signed = _run("git", "cat-file", "commit", "HEAD", cwd=tmp_path)
+    start = signed.index("gpgsig")
+    empty = signed[:start] + "gpgsig -----BEGIN SIGNED MESSAGE-----\n MIIB\n -----END SIGNED MESSAGE-----\n\nSigned"
+    armor = signed[:start] + "gpgsig -----BEGIN CMS\n\nSigned"
+    for forged in (signed.replace("\n\nSigned", "\n\nForged"), empty, armor):
+        (tmp_path / "forged").write_text(forged + "\n")
+        oid = _run("git", "hash-object", "-t", "commit", "-w", "forged", cwd=tmp_path)
+        _run("git", "push", "-q", signer._push_to, f"{oid}:refs/heads/forged-{oid[:8]}", cwd=tmp_path)
+        answer = make.api.get(f"{project.url}/repository/commits/{oid}/signature", person).json()
+        assert (answer["verification_status"], "x509_certificate" in answer) == ("unverified", False), forged

@@ -71,7 +71,7 @@ class Diff(msgspec.Struct, frozen=True):
     """Approximate size in memory in bytes."""
 
 
-_diff_cache: BoundedCache[tuple[str, str | None, str, DiffLimits], Diff] = declare_cache("diffs", share=6)
+_diff_cache: BoundedCache[tuple[str, str | None, str, DiffLimits], Diff] = declare_cache("diffs", share=5)
 
 
 def diff_between(repository: Repository, old: str | None, new: str, limits: DiffLimits = DEFAULT_LIMITS) -> Diff:

@@ -22,13 +22,15 @@ class ObjectSignature(NamedTuple):
     text: bytes
     payload: bytes
     signer_email: str
+    signed_at: int
+    """Time of the committer or tagger, in seconds since 1970."""
 
 
 def commit_signature_or_none(repository: Repository, oid: str) -> ObjectSignature | None:
     """Return a commit's signature, or None if it is unsigned or of an unknown type."""
-    commit = open_repository(repository.path)[oid]
-    signature, payload = commit.gpg_signature  # type: ignore[attr-defined] # It is a commit.
-    return _signature_or_none(signature or b"", payload or b"", str(commit.committer.email))
+    commit: Any = open_repository(repository.path)[oid]
+    signature, payload = commit.gpg_signature
+    return _signature_or_none(signature or b"", payload or b"", commit.committer)
 
 
 def tag_signature_or_none(repository: Repository, oid: str) -> ObjectSignature | None:
@@ -38,7 +40,7 @@ def tag_signature_or_none(repository: Repository, oid: str) -> ObjectSignature |
         return None
     content = tag.read_raw()
     start = signature_start(content)
-    return _signature_or_none(content[start:], content[:start], str(tag.tagger.email))
+    return _signature_or_none(content[start:], content[:start], tag.tagger)
 
 
 def signature_start(content: bytes) -> int:
@@ -47,7 +49,7 @@ def signature_start(content: bytes) -> int:
     return last + 1 if last >= 0 else len(content)
 
 
-def _signature_or_none(signature: bytes, payload: bytes, signer_email: str) -> ObjectSignature | None:
+def _signature_or_none(signature: bytes, payload: bytes, signer: Any) -> ObjectSignature | None:
     text = signature.lstrip()
     kind = next((kind for header, kind in _HEADERS if text.startswith(header)), None)
-    return None if kind is None else ObjectSignature(kind, text, payload, signer_email)
+    return None if kind is None else ObjectSignature(kind, text, payload, str(signer.email), signer.time)

@@ -1,7 +1,8 @@
-"""Verification of the signatures of commits and tags against the SSH and GPG keys of users.
+"""Verification of the signatures of commits and tags against the SSH and GPG keys of users, and X.509 certificates.
 
-A signature is verified if it is valid, its key belongs to a user, and the signer's address is a verified one of that
-user: otherwise any user could sign in the name of another.
+A signature is verified if it is valid, its key belongs to a user or its certificate comes from a trusted authority and
+names the signer's address, and that address is a verified one of the user: otherwise any user could sign in the name of
+another.
 """
 
 import base64
@@ -26,6 +27,7 @@ from ingot.core.log import log_failure
 from ingot.core.offload import require_blocking_allowed
 from ingot.git.history.signatures import ObjectSignature
 from ingot.repositories.commits.signature_keys import SignatureKeys, normal_address, read_signature_keys
+from ingot.repositories.commits.x509_signatures import SigningCertificate, check_x509
 
 VerificationStatus = Literal["verified", "unverified", "unknown_key"]
 MAX_SIGNATURE_BYTES = 100_000
@@ -37,11 +39,13 @@ _gpg_cache: BoundedCache[tuple[str, bytes, tuple[str, ...]], str] = declare_cach
 
 
 class SignatureCheck(msgspec.Struct, frozen=True):
-    """Result of a verification, with the owner of the key if it is verified."""
+    """Result of a verification, with the owner of the key or address if it is verified."""
 
     status: VerificationStatus
     user: User | None = None
     gpg_key: GpgKey | None = None
+    certificate: SigningCertificate | None = None
+    """The certificate of a valid X.509 signature, trusted or not."""
 
 
 def check_signature(db: Connection, signature: ObjectSignature) -> SignatureCheck:
@@ -68,9 +72,15 @@ def check_signatures(db: Connection, signatures: Mapping[str, ObjectSignature]) 
 
 
 def _check(now: Timestamp, keys: SignatureKeys, signature: ObjectSignature) -> SignatureCheck:
-    if len(signature.text) > MAX_SIGNATURE_BYTES or signature.kind == "X509":
+    if len(signature.text) > MAX_SIGNATURE_BYTES:
         return SignatureCheck("unverified")
-    signer = keys.signers.get(normal_address(signature.signer_email))
+    address = normal_address(signature.signer_email)
+    signer = keys.signers.get(address)
+    if signature.kind == "X509":
+        checked = check_x509(now, signature)
+        if signer is not None and checked.is_trusted and checked.certificate and address in checked.certificate.emails:
+            return SignatureCheck("verified", signer, certificate=checked.certificate)
+        return SignatureCheck("unverified", certificate=checked.certificate)
     if signature.kind == "SSH":
         return _check_ssh(now, keys, signature, signer)
     key = _valid_gpg_key(now, signature, keys.gpg_keys.get(signer.id, [])) if signer is not None else None

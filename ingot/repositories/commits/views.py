@@ -1,10 +1,11 @@
 """Response structs of commits."""
 
+import hashlib
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -20,6 +21,7 @@ from ingot.pipelines.queries import pipelines_of_commits
 from ingot.pipelines.views import PipelineBrief
 from ingot.repositories.commits.queries import overall_pipeline_status
 from ingot.repositories.commits.signatures import SignatureCheck
+from ingot.repositories.commits.x509_signatures import SigningCertificate
 
 _MAX_TITLE_LENGTH = 100
 _TRUNCATED_TITLE_LENGTH = 80
@@ -95,6 +97,27 @@ class RefView(View):
     name: str
 
 
+class X509IssuerView(View):
+    """Issuer of a certificate; the id is a part of the hash of its name and key."""
+
+    id: int
+    subject: str
+    subject_key_identifier: str
+    crl_url: str | None
+
+
+class X509CertificateView(View):
+    """Certificate of an X.509 signature; the id is a part of its hash, since certificates are not stored."""
+
+    id: int
+    subject: str
+    subject_key_identifier: str
+    email: str | None
+    serial_number: int
+    certificate_status: Literal["good", "revoked"]
+    x509_issuer: X509IssuerView
+
+
 class SignatureView(View):
     """Signature of a commit; the key's owner is named if it is a verified signature by a GPG key."""
 
@@ -105,14 +128,35 @@ class SignatureView(View):
     gpg_key_user_name: str | None = None
     gpg_key_user_email: str | None = None
     gpg_key_subkey_id: int | None = None
+    x509_certificate: X509CertificateView | UnsetType = UNSET
 
 
 def signature_view(kind: Kind, check: SignatureCheck) -> SignatureView:
     """Return the view of a verification."""
+    if check.certificate is not None:
+        return SignatureView(kind, check.status, x509_certificate=_certificate_view(check.certificate))
     if check.gpg_key is None or check.user is None:
         return SignatureView(kind, check.status)
     key_id = check.gpg_key.fingerprint[-16:]
     return SignatureView(kind, check.status, check.gpg_key.id, key_id, check.user.name, check.user.public_email or None)
+
+
+def _certificate_view(certificate: SigningCertificate) -> X509CertificateView:
+    issuer = (certificate.issuer, certificate.issuer_key_identifier)
+    return X509CertificateView(
+        _id_of(certificate.fingerprint),
+        certificate.subject,
+        certificate.key_identifier,
+        certificate.emails[0] if certificate.emails else None,
+        certificate.serial_number,
+        "good",  # Revocation lists are not read.
+        X509IssuerView(_id_of(*issuer), *issuer, certificate.crl_url),
+    )
+
+
+def _id_of(*identity: str) -> int:
+    """Return a number that JavaScript can represent exactly."""
+    return int.from_bytes(hashlib.sha256("\0".join(identity).encode()).digest()[:6], "big")
 
 
 class SequenceView(View):

@@ -1,0 +1,38 @@
+"""Signatures by X.509 certificates, made by openssl for git."""
+
+import subprocess
+from pathlib import Path
+
+_SIGN_WITH_OPENSSL = """#!/bin/sh
+cd "$(dirname "$0")"
+openssl cms -sign -binary -signer leaf.pem -inkey leaf.key -outform PEM | sed "s/ CMS-/ SIGNED MESSAGE-/"
+echo "
+[GNUPG:] SIG_CREATED " >&2
+"""
+_LEAF = """
+subjectAltName=email:{email}
+keyUsage=digitalSignature
+extendedKeyUsage=emailProtection
+subjectKeyIdentifier=hash
+authorityKeyIdentifier=keyid
+crlDistributionPoints=URI:http://pki.example.com/pki.crl
+"""
+
+
+def x509_program(folder: Path, email: str) -> Path:
+    """Write a certificate with its authority, and a program that signs with it for git."""
+    new_key = ("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    authority = ("-x509", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/O=World/CN=PKI", "-days", "9")
+    _openssl(folder, *new_key, *authority)
+    _openssl(folder, *new_key, "-keyout", "leaf.key", "-out", "leaf.csr", "-subj", "/O=World/CN=Ada")
+    (folder / "leaf.cnf").write_text(_LEAF.format(email=email))
+    sign = ("x509", "-req", "-in", "leaf.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial", str(2**80))
+    _openssl(folder, *sign, "-days", "9", "-extfile", "leaf.cnf", "-out", "leaf.pem")
+    program = folder / "sign"
+    program.write_text(_SIGN_WITH_OPENSSL)
+    program.chmod(0o700)
+    return program
+
+
+def _openssl(folder: Path, *arguments: str) -> None:
+    subprocess.run(["openssl", *arguments], cwd=folder, capture_output=True, check=True)
