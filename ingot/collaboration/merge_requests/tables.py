@@ -173,6 +173,8 @@ merge_request_versions = Table(
     number("commits_count", nullable=True),
     # Text, because it has a plus sign if there are more files than are counted.
     text("files_count", nullable=True),
+    # Without one: versions from before the column, without changes, or with too many of them.
+    text("patch_id", nullable=True),
     # The author of the system note about the push.
     reference("pushed_by_id", "users.id", ondelete="SET NULL", nullable=True, index=True),
     text("created_at"),
@@ -364,6 +366,7 @@ class DiffVersion(Record, frozen=True):
     state: str
     commits_count: int | None
     files_count: str | None
+    patch_id: str | None
     pushed_by_id: int | None
     created_at: Timestamp
 

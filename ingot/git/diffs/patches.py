@@ -63,6 +63,15 @@ def patch_between(repository: Repository, old: str | None, new: str) -> bytes:
     return patch
 
 
+def patch_id_or_none(repository: Repository, old: str | None, new: str) -> str | None:
+    """Return the stable patch id of the changes between two commits; None if there are none or too many of them."""
+    try:
+        patch = patch_between(repository, old, new)
+    except Invalid:
+        return None
+    return run_git(["patch-id", "--stable"], repository.path, patch).out[:40].decode() or None
+
+
 def read_diff(repository: Repository, old: str | None, new: str) -> PatchContent:
     """Return the diff between two commits, or from the empty tree, in the format of ``git diff``."""
 

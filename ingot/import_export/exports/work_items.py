@@ -155,6 +155,7 @@ def _version_row(version: Row) -> Row:
         "commits_count": version["commits_count"],
         "files_count": version["files_count"],
         "real_size": version["files_count"],
+        "patch_id_sha": version["patch_id"],
         "merge_request_diff_commits": [],
         "merge_request_diff_files": [],
     }

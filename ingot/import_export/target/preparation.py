@@ -9,6 +9,7 @@ from ingot.collaboration.merge_requests.versions.inspection import MAX_MESSAGES,
 from ingot.core.markup.references import can_mention_issues
 from ingot.git.core.errors import GitError
 from ingot.git.core.repository import Repository
+from ingot.git.diffs.patches import patch_id_or_none
 from ingot.git.diffs.tree_changes import EMPTY_TREE
 from ingot.git.history.commits import NO_OID, branch_tip, commit_or_none, read_commits, tag_tip
 from ingot.git.history.merge_bases import merge_base_or_none
@@ -32,6 +33,7 @@ class ComparedVersion(NamedTuple):
     created_at: str
     commits_count: int
     files_count: str
+    patch_id: str | None
     commits: tuple[str, ...]
 
 
@@ -120,7 +122,7 @@ def _prepare(repository: Repository, record: MergeRequestRecord, exist: Collecti
 def _empty_version(repository: Repository, record: MergeRequestRecord) -> tuple[ComparedVersion, ...]:
     """Return a version without changes for a merge request whose commits are lost, so that it can still be shown."""
     tip = branch_tip(repository, record.target_branch) or branch_tip(repository, repository.head_branch())
-    return (ComparedVersion(tip, tip, tip, record.created_at, 0, "0", ()),) if tip else ()
+    return (ComparedVersion(tip, tip, tip, record.created_at, 0, "0", None, ()),) if tip else ()
 
 
 def _compare(
@@ -135,7 +137,8 @@ def _compare(
     excluded = [oid for oid in (start, base) if oid is not None]
     commits = tuple(commits_not_in(repository, head, excluded, MAX_RECORDED_COMMITS))
     files = count_files(repository, base or EMPTY_TREE, head)
-    return ComparedVersion(head, base, start, version.created_at, len(commits), files, commits)
+    patch_id = patch_id_or_none(repository, base, head)
+    return ComparedVersion(head, base, start, version.created_at, len(commits), files, patch_id, commits)
 
 
 def _start_of(repository: Repository, record: MergeRequestRecord, exist: Collection[str]) -> str | None:

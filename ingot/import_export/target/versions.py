@@ -36,6 +36,7 @@ def store_versions(
             "state": COLLECTED,
             "commits_count": version.commits_count,
             "files_count": version.files_count,
+            "patch_id": version.patch_id,
             "pushed_by_id": None,
             "created_at": moment(version.created_at, db.now),
         }

@@ -1,5 +1,6 @@
 """Commits, diffs and versions of merge requests, also after changes of the source branch."""
 
+import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,11 @@ def test_every_push_creates_a_version(api: Api, sample: Sample) -> None:
         "merge_request_id",
         "state",
         "real_size",
+        "patch_id_sha",
     }
+    raw = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/raw_diffs", owner).content
+    computed = subprocess.run(["git", "patch-id", "--stable"], input=raw, capture_output=True, check=True).stdout
+    assert newest["patch_id_sha"] == computed.split()[0].decode() != first["patch_id_sha"]
     assert (newest["head_commit_sha"], newest["merge_request_id"]) == (head, shown["id"])
     assert (newest["state"], newest["real_size"], first["real_size"]) == ("collected", "2", "1")
     assert newest["base_commit_sha"] == first["base_commit_sha"] == first["start_commit_sha"]

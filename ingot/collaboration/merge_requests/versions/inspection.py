@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ingot.collaboration.merge_requests.stacks.own_commits import own_base
 from ingot.git.core.repository import Repository
+from ingot.git.diffs.patches import patch_id_or_none
 from ingot.git.diffs.tree_changes import EMPTY_TREE
 from ingot.git.history.commits import Commit, branch_tip, read_commits
 from ingot.git.history.log import count_between
@@ -32,6 +33,7 @@ class VersionComparison(NamedTuple):
     """The tip of the target; None if the branch does not exist."""
     commits_count: int
     files_count: str
+    patch_id: str | None
     messages: tuple[str, ...] = ()
     """Messages of the newest commits."""
     added: tuple[Commit, ...] = ()
@@ -70,6 +72,7 @@ def compare_with_target(
         start,
         count,
         count_files(target, base or EMPTY_TREE, head_oid),
+        patch_id_or_none(target, base, head_oid),
         tuple(commit.message for commit in read_commits(target, newest[:MAX_MESSAGES])),
         tuple(read_commits(target, added[:MAX_ADDED])),
         len(added),

@@ -17,6 +17,7 @@ _COLLECT = (
         start_oid=bindparam("start"),
         commits_count=bindparam("commits"),
         files_count=bindparam("files"),
+        patch_id=bindparam("patch_id"),
     )
 )
 _oids = list_as_table("oids").table_valued("value")
@@ -48,6 +49,7 @@ def add_version(
         state=COLLECTED if comparison else COLLECTING,
         commits_count=comparison.commits_count if comparison else None,
         files_count=comparison.files_count if comparison else None,
+        patch_id=comparison.patch_id if comparison else None,
         pushed_by_id=pushed_by_id,
         created_at=db.now,
     )
@@ -64,6 +66,7 @@ def complete_version(db: Connection, version: DiffVersion, comparison: VersionCo
         start=comparison.start_oid,
         commits=comparison.commits_count,
         files=comparison.files_count,
+        patch_id=comparison.patch_id,
     )
     if updated:
         _record_commits(db, version.merge_request_id, version.id, comparison)

@@ -42,6 +42,7 @@ class DiffVersionView(View):
     merge_request_id: int
     state: str
     real_size: str
+    patch_id_sha: str | None
 
 
 class DiffVersionDetailView(DiffVersionView):
@@ -62,6 +63,7 @@ def version_view(version: DiffVersion) -> DiffVersionView:
         merge_request_id=version.merge_request_id,
         state=version.state if version.commits_count else "empty",
         real_size=version.files_count or "0",
+        patch_id_sha=version.patch_id,
     )
 
 
