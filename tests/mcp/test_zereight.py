@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import shutil
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,20 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+from ingot.core.log import Log
+from ingot.server.jobs import hook_dispatcher
 from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.conftest import Instance
 from tests.factories import changed_settings, make_group, make_project
+from tests.git_history import run as run_git
 from tests.mcp import zereight_scenario as scenario
+from tests.x509_signer import x509_program
 
 PACKAGE = os.environ.get("INGOT_TEST_ZEREIGHT", "")
 SWITCHES = {"USE_GITLAB_WIKI": "true", "USE_MILESTONE": "true", "USE_PIPELINE": "true", "GITLAB_TOOLSETS": "all"}
 TIMEOUT_SECONDS = 400
+DEADLINE_SECONDS = 20
 
 
 def _document(text: str) -> Any:
@@ -51,6 +57,28 @@ def test_every_free_tool_succeeds(instance: Instance, make: Make, tmp_path: Path
 
     def add_todo() -> int:
         return int(make.api.post(f"/projects/{project}/issues/1/todo", make.root).json()["id"])
+
+    def push_signed_tag() -> str:
+        push_to = f"{instance.url.replace('://', f'://x:{make.root.token}@')}/{made.path}.git"
+        run_git(tmp_path, "clone", "-q", push_to, "clone")
+        config = {
+            "user.name": "Ada",
+            "user.email": "ada@example.com",
+            "gpg.format": "x509",
+            "gpg.x509.program": str(x509_program(tmp_path, "ada@example.com")),
+            "user.signingkey": "x",
+        }
+        options = [part for name, value in config.items() for part in ("-c", f"{name}={value}")]
+        run_git(tmp_path / "clone", *options, "tag", "-s", "-m", "Signed", "signed")
+        run_git(tmp_path / "clone", "push", "-q", push_to, "signed")
+        return "signed"
+
+    def deliver(hook_id: int) -> int:
+        make.api.post(f"/projects/{project}/hooks/{hook_id}/test/push_events", make.root)
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while not (events := make.api.get(f"/projects/{project}/hooks/{hook_id}/events", make.root).json()):
+            assert time.monotonic() < deadline
+        return int(events[0]["id"])
 
     review = make.api.post(f"/projects/{project}/environments", make.root, name="review/old").json()["id"]
     make.api.post(f"/projects/{project}/environments/{review}/stop", make.root)
@@ -80,8 +108,8 @@ def test_every_free_tool_succeeds(instance: Instance, make: Make, tmp_path: Path
 
     async def _steps(call: scenario.Tool, failures: dict[str, str]) -> None:
         steps = (
-            scenario.repositories(call, project, str(group.id), instance.url),
-            scenario.projects(call, project, str(group.id), tmp_path),
+            scenario.repositories(call, project, str(group.id), instance.url, push_signed_tag),
+            scenario.projects(call, project, str(group.id), tmp_path, deliver),
             scenario.issues(call, project, add_todo),
             scenario.work_items(call, project),
             scenario.merge_requests(call, project, str(group.id)),
@@ -93,8 +121,11 @@ def test_every_free_tool_succeeds(instance: Instance, make: Make, tmp_path: Path
             except (KeyError, IndexError, TypeError, StopIteration, RuntimeError) as error:
                 failures[repr(step)] = repr(error)
 
+    dispatcher = hook_dispatcher(instance.settings, instance.app.database, Log("json", instance.log))
+    dispatcher.start()
     with changed_settings(make, allow_local_requests_from_web_hooks_and_services=True):
         tools = asyncio.run(asyncio.wait_for(run(), TIMEOUT_SECONDS))
+    assert dispatcher.stop()
     exceptions = scenario.EXCEPTIONS.keys() | scenario.UNSUPPORTED.keys()
     report: Mapping[str, Any] = {
         "failures": failures,

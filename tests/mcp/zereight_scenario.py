@@ -24,10 +24,6 @@ EXCEPTIONS = {
     "search_code": "code search beyond one project needs a paid feature (advanced search)",
     "search_group_code": "code search beyond one project needs a paid feature (advanced search)",
     "get_merge_request_conflicts": "its endpoint is not documented by GitLab",
-    "list_merge_request_versions": "needs patch_id_sha, which would cost a diff for each version",
-    "get_merge_request_version": "needs patch_id_sha, which would cost a diff for each version",
-    "get_webhook_event": "needs a delivery; tests/api/hooks calls the endpoint",
-    "get_tag_signature": "it accepts X.509 signatures only, which this server does not verify",
     "approve_deployment": "approvals of deployments are a paid feature",
     "create_release_evidence": "evidence of releases is a paid feature",
     "list_group_iterations": "iterations are a paid feature",
@@ -59,7 +55,7 @@ UNSUPPORTED = {
 """Tools of free features that do not work yet, and why."""
 
 
-async def repositories(call: Tool, project: str, group: str, base: str) -> None:
+async def repositories(call: Tool, project: str, group: str, base: str, push_signed_tag: Callable[[], str]) -> None:
     """Files, branches, commits, tags, releases and searches."""
     await call("create_group", name="Agents", path=f"agents-{group}", parent_id=int(group))
     await call("create_repository", name=f"New {project}", namespace_id=int(group), initialize_with_readme=True)
@@ -97,6 +93,8 @@ async def repositories(call: Tool, project: str, group: str, base: str) -> None:
     await call("create_commit_status", project_id=project, sha=sha, state="success", name="lint")
     await call("list_commit_statuses", project_id=project, sha=sha)
     await call("search_project_code", project_id=project, search="main")
+    signed = await asyncio.to_thread(push_signed_tag)
+    await call("get_tag_signature", project_id=project, tag_name=signed)
     await call("create_tag", project_id=project, tag_name="v1", ref="main", message="One")
     await call("list_tags", project_id=project)
     await call("get_tag", project_id=project, tag_name="v1")
@@ -110,7 +108,7 @@ async def repositories(call: Tool, project: str, group: str, base: str) -> None:
     await call("delete_tag", project_id=project, tag_name="v1")
 
 
-async def projects(call: Tool, project: str, group: str, folder: Path) -> None:
+async def projects(call: Tool, project: str, group: str, folder: Path, deliver: Callable[[int], int]) -> None:
     """Projects, groups, members, labels, milestones, wikis, variables, webhooks, events and users."""
     for tool in ("list_namespaces", "list_projects", "list_events", "whoami", "health_check", "list_todos"):
         await call(tool)
@@ -156,7 +154,12 @@ async def projects(call: Tool, project: str, group: str, folder: Path) -> None:
     hook = (await call("create_webhook", project_id=project, url="http://127.0.0.1:9/hook", push_events=True))["id"]
     await call("list_webhooks", project_id=project)
     await call("update_webhook", project_id=project, hook_id=hook, url="http://127.0.0.1:9/other")
+    event = await asyncio.to_thread(deliver, hook)
     await call("list_webhook_events", project_id=project, hook_id=hook)
+    if "Webhook event" in (await call("get_webhook_event", project_id=project, hook_id=hook, event_id=event)).get(
+        "error", ""
+    ):
+        raise RuntimeError("get_webhook_event does not find the delivery")
     await call("delete_webhook", project_id=project, hook_id=hook)
     (folder / "note.txt").write_text("attached")
     uploaded = await call("upload_markdown", project_id=project, file_path="note.txt")
@@ -255,6 +258,8 @@ async def merge_requests(call: Tool, project: str, group: str) -> None:
         *("approve_merge_request", "unapprove_merge_request"),
     ):
         await call(tool, **one)
+    version = (await call("list_merge_request_versions", **one))[0]
+    await call("get_merge_request_version", **one, version_id=str(version["id"]))
     await call("get_merge_request_file_diff", **one, file_paths=["src/c.py"])
     await call("update_merge_request", **one, description="Changed")
     thread = await call("create_merge_request_thread", **one, body="Why?")
