@@ -36,6 +36,7 @@ FAMILIES = (
     "ci_config",
     "environments",
     "groups",
+    "incidents",
     "issues",
     "labels",
     "members",
@@ -60,6 +61,7 @@ FAMILIES = (
 MUTATIONS = (
     "boards",
     "ci",
+    "incidents",
     "issues",
     "merge_requests",
     "merge_trains",

@@ -157,6 +157,17 @@ class WorkItemRecord(Transferred, frozen=True, kw_only=True):
     timelogs: list[TimelogRecord] = []
 
 
+class TimelineEventRecord(Transferred, frozen=True, kw_only=True):
+    """Event in the timeline of an incident."""
+
+    author: UserRecord
+    note: str
+    occurred_at: str
+    created_at: str
+    updated_at: str
+    tags: list[str] = []
+
+
 class IssueRecord(WorkItemRecord, frozen=True, kw_only=True):
     """Issue with all that belongs to it."""
 
@@ -164,6 +175,7 @@ class IssueRecord(WorkItemRecord, frozen=True, kw_only=True):
     due_date: str | None = None
     position: int | None = None
     issue_type: str = "issue"
+    timeline_events: list[TimelineEventRecord] = []
 
 
 class VersionRecord(Transferred, frozen=True, kw_only=True):

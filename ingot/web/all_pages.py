@@ -68,6 +68,7 @@ PAGE_MODULES = (
     "ingot.web.issues.form",
     "ingot.web.issues.pickers",
     "ingot.web.issues.actions",
+    "ingot.web.issues.timeline",
     "ingot.web.issues.labels",
     "ingot.web.issues.milestones",
     "ingot.web.issues.boards",

@@ -45,12 +45,9 @@ EXCEPTIONS = {
 }
 """Tools that are not called, and why."""
 _CATALOG = "there is no catalog of CI components"
-_INCIDENTS = "incidents have no timeline on this server"
 UNSUPPORTED = {
     "list_ci_catalog_resources": _CATALOG,
     "get_ci_catalog_resource": _CATALOG,
-    "get_timeline_events": _INCIDENTS,
-    "create_timeline_event": _INCIDENTS,
 }
 """Tools of free features that do not work yet, and why."""
 
@@ -232,6 +229,12 @@ async def work_items(call: Tool, project: str) -> None:
         await call(f"create_{name}_emoji_reaction", **place, name="rocket")
         await call(f"list_{name}_emoji_reactions", **place)
         await call(f"delete_{name}_emoji_reaction", **place, name="rocket")
+    incident = await call("create_work_item", project_id=project, title="Outage", type="incident")
+    event = {"note": "All *servers* down", "occurred_at": "2026-01-31T10:00:00Z", "tag_names": ["Start time"]}
+    await call("create_timeline_event", project_id=project, incident_iid=int(incident["iid"]), **event)
+    (found,) = await call("get_timeline_events", project_id=project, incident_iid=int(incident["iid"]))
+    if (found["note"], found["tags"]) != (event["note"], event["tag_names"]):
+        raise RuntimeError(f"get_timeline_events shows {found}")
     target = await call("create_repository", name=f"Target {project}")
     await call("move_work_item", **one, target_project_id=str(target["id"]))
 

@@ -54,7 +54,7 @@ def visible_issues(db: Connection, actor: Actor, issue_ids: Collection[int]) -> 
 def relatives(db: Connection, actor: Actor, issue: Issue) -> tuple[Issue | None, list[Issue]]:
     """Return the issue that contains a task and the tasks of an issue, as far as the caller may see them."""
     parent_id = parents_of(db, [issue.id]).get(issue.id) if issue.issue_type == "task" else None
-    child_ids = children_of(db, [issue.id]).get(issue.id, []) if issue.issue_type == "issue" else []
+    child_ids = children_of(db, [issue.id]).get(issue.id, []) if issue.issue_type != "task" else []
     ids = [*child_ids, *([parent_id] if parent_id is not None else [])]
     visible = {each.id: each for each in visible_issues(db, actor, ids)} if ids else {}
     return visible.get(parent_id or 0), [visible[child] for child in child_ids if child in visible]
@@ -73,8 +73,8 @@ def set_parent(db: Connection, issue: Issue, parent: Issue | None) -> None:
     db.run(_REMOVE, issue=issue.id)
     if parent is None:
         return
-    if issue.issue_type != "task" or parent.issue_type != "issue":
-        raise Invalid(parent_id=["is not allowed: only an issue can contain tasks"])
+    if issue.issue_type != "task" or parent.issue_type == "task":
+        raise Invalid(parent_id=["is not allowed: only an issue or incident can contain tasks"])
     if parent.confidential and not issue.confidential:
         raise Invalid(parent_id=["is not allowed: a task of a confidential issue must be confidential"])
     if db.value(_COUNT, issue=parent.id) >= MAX_CHILDREN:
@@ -82,11 +82,11 @@ def set_parent(db: Connection, issue: Issue, parent: Issue | None) -> None:
     db.insert_row(work_item_parents, issue_id=issue.id, parent_id=parent.id)
 
 
-def require_convertible(db: Connection, issue: Issue) -> None:
+def require_convertible(db: Connection, issue: Issue, new_type: str) -> None:
     """Raise Invalid if the issue has tasks, or the task a parent: the new type would not allow them."""
     if issue.id in parents_of(db, [issue.id]):
-        raise Invalid(issue_type=["cannot be changed to issue when linked to a parent issue"])
-    if db.value(_COUNT, issue=issue.id):
+        raise Invalid(issue_type=[f"cannot be changed to {new_type} when linked to a parent issue"])
+    if new_type == "task" and db.value(_COUNT, issue=issue.id):
         raise Invalid(issue_type=["cannot be changed to task while the issue has tasks"])
 
 

@@ -11,7 +11,7 @@ from ingot.core.db.times import Date, Timestamp
 Scope = Literal["created_by_me", "created-by-me", "assigned_to_me", "assigned-to-me", "all"]
 
 Type = Literal["issue", "incident", "test_case", "requirement", "task"]
-SupportedType = Literal["issue", "task"]
+SupportedType = Literal["issue", "incident", "task"]
 
 Order = Literal[
     "id",

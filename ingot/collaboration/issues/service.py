@@ -22,6 +22,7 @@ from ingot.collaboration.issues.params import CreateIssue, EditIssue
 from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.queries import assignees_of, issue_by_id
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issue_assignees, issue_origins, issues
+from ingot.collaboration.issues.timeline.tables import timeline_events
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.labels.service import set_labels, update_label_link_state
 from ingot.collaboration.labels.tables import Label
@@ -52,7 +53,8 @@ MAX_ASSIGNEES = 1
 _FOR_UPDATE = select(*ISSUE_COLUMNS).where(issues.c.id == bindparam("issue")).with_for_update()
 # The row of a deleted issue remains, so no cascade applies.
 _DELETE_PARTS = [
-    delete(table).where(table.c.issue_id == bindparam("issue")) for table in (issue_assignees, issue_origins)
+    delete(table).where(table.c.issue_id == bindparam("issue"))
+    for table in (issue_assignees, issue_origins, timeline_events)
 ]
 _UNASSIGN = delete(issue_assignees).where(
     issue_assignees.c.issue_id == bindparam("issue"), issue_assignees.c.user_id == bindparam("user")
@@ -176,7 +178,7 @@ def edit_issue(db: Connection, actor: Actor, lookup: policy.IssueLookup, params:
         else:
             changes[name] = (before, value)
     if "issue_type" in columns:
-        require_convertible(db, issue)
+        require_convertible(db, issue, columns["issue_type"])
     action = _state_action(issue, params)
     if action is not None:
         columns |= _state_columns(db, actor, action)

@@ -21,7 +21,7 @@ from ingot.graphql.resolvers import Arguments, Resolvers
 
 resolvers = Resolvers()
 resolvers.rename("WorkItem", name="title")
-TYPE_NUMBERS = {"issue": 1, "task": 5}
+TYPE_NUMBERS = {"issue": 1, "incident": 2, "task": 5}
 """Types with the numbers that they have in GitLab."""
 _TYPES = {
     name: {
@@ -183,7 +183,7 @@ def list_child_types(
     _: QueryContext, definitions: Sequence[WidgetDefinition], arguments: Arguments
 ) -> list[ConnectionPage]:
     """Return the types of the items that work items of a type may contain."""
-    return [connection_of([_TYPES["task"]] if each.kind == "issue" else [], arguments) for each in definitions]
+    return [connection_of([_TYPES["task"]] if each.kind != "task" else [], arguments) for each in definitions]
 
 
 @resolvers.batch("WorkItemWidgetDefinitionHierarchy.allowedParentTypes")
@@ -191,7 +191,8 @@ def list_parent_types(
     _: QueryContext, definitions: Sequence[WidgetDefinition], arguments: Arguments
 ) -> list[ConnectionPage]:
     """Return the types of the items that may contain work items of a type."""
-    return [connection_of([_TYPES["issue"]] if each.kind == "task" else [], arguments) for each in definitions]
+    parents = [_TYPES["issue"], _TYPES["incident"]]
+    return [connection_of(parents if each.kind == "task" else [], arguments) for each in definitions]
 
 
 @resolvers.value("WorkItem.id")

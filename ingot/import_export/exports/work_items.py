@@ -1,8 +1,10 @@
 """Issues, merge requests and snippets in an export, with GitLab's column names."""
 
+import json
 from collections.abc import Iterator, Sequence
 
 from ingot.collaboration.issues.tables import issue_assignees, issues
+from ingot.collaboration.issues.timeline.tables import timeline_events
 from ingot.collaboration.merge_requests.tables import (
     merge_request_approvals,
     merge_request_assignees,
@@ -34,6 +36,7 @@ _ISSUE_COLUMNS = (
     "time_estimate",
     "discussion_locked",
 )
+_EVENT_COLUMNS = ("author_id", "note", "occurred_at", "created_at", "updated_at")
 _MERGE_REQUEST_COLUMNS = (
     "id",
     "iid",
@@ -60,7 +63,9 @@ def issue_rows(reader: RowReader, project_id: int) -> Iterator[Row]:
     for batch in reader.batches(issues, "project_id", project_id):
         existing = [issue for issue in batch if issue["deleted_at"] is None]
         parts = SubjectParts(reader, project_id, "issue", existing)
-        assignees = reader.children(issue_assignees, "issue_id", [issue["id"] for issue in existing])
+        ids = [issue["id"] for issue in existing]
+        assignees = reader.children(issue_assignees, "issue_id", ids)
+        events = reader.children(timeline_events, "issue_id", ids)
         for issue in existing:
             yield {
                 **{name: issue[name] for name in _ISSUE_COLUMNS},
@@ -68,6 +73,10 @@ def issue_rows(reader: RowReader, project_id: int) -> Iterator[Row]:
                 "issue_type": issue["issue_type"],
                 "work_item_type": {"base_type": issue["issue_type"]},
                 "issue_assignees": _user_rows(assignees[issue["id"]]),
+                "timeline_events": [
+                    {**{name: event[name] for name in _EVENT_COLUMNS}, "tags": json.loads(event["tags"])}
+                    for event in events[issue["id"]]
+                ],
                 **parts.discussion_fields(issue),
                 **parts.planning_fields(issue),
             }

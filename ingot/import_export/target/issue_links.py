@@ -50,7 +50,7 @@ def store_issue_links(context: StoreContext, changes: Sequence[Change]) -> Store
             result[change.key] = None
             continue
         link_type = change.record.link_type
-        if link_type == PARENT and (types[source], types[target]) == ("issue", "task"):
+        if link_type == PARENT and types[source] != "task" and types[target] == "task":
             parents.append((change.key, source, target))
             continue
         if link_type not in _LINK_TYPES:

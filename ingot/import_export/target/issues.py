@@ -1,15 +1,27 @@
 """Storage of issues."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from ingot.collaboration.issues.service import add_to_issue_counts
 from ingot.collaboration.issues.tables import issue_assignees, issues
+from ingot.collaboration.issues.timeline.service import MAX_EVENTS, MAX_PROMOTED_LENGTH, MAX_TAG_LENGTH, MAX_TAGS
+from ingot.collaboration.issues.timeline.tables import timeline_event_tags, timeline_events
 from ingot.import_export.target.context import Change, StoreContext, StoredIds
 from ingot.import_export.target.iids import IidSequence, assign_iids
 from ingot.import_export.target.notes import DiscussedSubject, store_discussions
-from ingot.import_export.target.rows import day_or_none, insert_rows, rows_by_ids, update_rows
+from ingot.import_export.target.rows import (
+    Relation,
+    day_or_none,
+    insert_rows,
+    moment,
+    replace_rows,
+    rows_by_ids,
+    update_rows,
+)
+from ingot.import_export.target.text import limited
 from ingot.import_export.target.work_items import (
     PlanningIds,
     StoredItem,
@@ -25,6 +37,8 @@ from ingot.import_export.work_item_records import IssueRecord
 _KIND = "issue"
 _IIDS = IidSequence(_KIND, issues, "project_id", "#")
 _MAX_POSITION = 2**62
+_TIMELINE = Relation(timeline_events, "issue_id", ("issue_id", "occurred_at", "note"), complete=False)
+_TIMELINE_TAGS = Relation(timeline_event_tags, "project_id", ("project_id", "name"), complete=False)
 
 
 def store_issues(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
@@ -56,6 +70,7 @@ def store_issues(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
     store_relations(context, _KIND, items, ids)
     assignees = {item.id: context.user_ids(item.record.assignees) for item in items}
     store_users(context, issue_assignees, "issue_id", items, assignees)
+    _store_timelines(context, items)
     store_discussions(
         context,
         _KIND,
@@ -83,8 +98,33 @@ def _columns(context: StoreContext, record: IssueRecord, ids: PlanningIds) -> tu
         "confidential": record.confidential,
         "due_date": day_or_none(record.due_date),
         "position": position,
-        "issue_type": "task" if record.issue_type == "task" else "issue",
+        "issue_type": record.issue_type if record.issue_type in ("incident", "task") else "issue",
     }, mentioned
+
+
+def _store_timelines(context: StoreContext, items: Sequence[StoredItem]) -> None:
+    """Store the events of incidents, and the tags that they have."""
+    db = context.db
+    events = [(item.id, event) for item in items for event in item.record.timeline_events[:MAX_EVENTS]]
+    rows = [
+        {
+            "issue_id": issue_id,
+            "author_id": context.user(event.author),
+            "updated_by_id": None,
+            "promoted_from_note_id": None,
+            "note": limited(event.note, MAX_PROMOTED_LENGTH),
+            "tags": json.dumps([limited(tag, MAX_TAG_LENGTH) for tag in event.tags[:MAX_TAGS]]),
+            "occurred_at": moment(event.occurred_at, db.now),
+            "created_at": moment(event.created_at, db.now),
+            "updated_at": moment(event.updated_at, db.now),
+        }
+        for issue_id, event in events
+    ]
+    replace_rows(db, _TIMELINE, [item.id for item in items if not item.is_new], rows)
+    names = {limited(tag, MAX_TAG_LENGTH) for _, event in events for tag in event.tags[:MAX_TAGS]}
+    if names:
+        tags = [{"project_id": context.project.id, "name": name} for name in sorted(names)]
+        replace_rows(db, _TIMELINE_TAGS, [context.project.id], tags)
 
 
 def _count(context: StoreContext, items: Sequence[StoredItem], known: dict[int, tuple[Any, ...]]) -> None:

@@ -22,7 +22,7 @@ from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.templates import list_templates, template_or_none
 
 pages = PageRoutes()
-_TEXT_FIELDS = ("title", "description", "milestone_id", "due_date")
+_TEXT_FIELDS = ("title", "description", "milestone_id", "due_date", "issue_type")
 _LIST_FIELDS = ("labels", "label_ids", "assignee_ids")
 
 
@@ -114,6 +114,7 @@ def _values_of_issue(issue: IssueView) -> dict[str, Any]:
         "description": issue.description or "",
         "milestone_id": str(issue.milestone.id) if issue.milestone else "",
         "due_date": issue.due_date or "",
+        "issue_type": issue.issue_type,
         "labels": list(issue.labels),
         "label_ids": [],
         "assignee_ids": [str(user.id) for user in issue.assignees],
@@ -123,6 +124,8 @@ def _values_of_issue(issue: IssueView) -> dict[str, Any]:
 
 def _api_params(typed: dict[str, Any], *, may_triage: bool) -> dict[str, Any]:
     params = {"title": typed["title"], "description": typed["description"], "confidential": typed["confidential"]}
+    if typed["issue_type"]:
+        params["issue_type"] = typed["issue_type"]
     if may_triage:
         params |= {"labels": typed["labels"], "assignee_ids": typed["assignee_ids"]}
         params |= {name: typed[name] or None for name in ("milestone_id", "due_date")}

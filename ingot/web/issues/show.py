@@ -1,7 +1,8 @@
 """Page of an issue."""
 
+import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -9,6 +10,9 @@ from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.links.views import linked_briefs
 from ingot.collaboration.issues.task_items import description_version
+from ingot.collaboration.issues.timeline.policy import INCIDENT, may_change_timeline
+from ingot.collaboration.issues.timeline.queries import tags_of_project, timeline_of
+from ingot.collaboration.issues.timeline.service import PREDEFINED_TAGS
 from ingot.collaboration.issues.views import IssueView, found_issue_view, relative_views
 from ingot.projects.projects.attributes import path_from_name
 from ingot.repositories.branches import api as branches_api
@@ -16,6 +20,7 @@ from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
 from ingot.web.discussions.timeline import discussion_thread
 from ingot.web.page_routes import PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.texts import render_markdown_texts
 
 pages = PageRoutes()
 _BRANCH_TEMPLATE = "%{id}-%{title}"
@@ -60,9 +65,39 @@ def issue_page(parent: ProjectContext, iid: str, errors: list[str] | None = None
         "may_triage": policy.may_triage(actor, lookup.access, lookup.project),
         "may_take_part": policy.may_take_part(actor, lookup.access, lookup),
         "branch_name": _branch_name(parent, issue) if parent.may(branches_api.create_branch) else "",
+        **_timeline_context(visit, lookup),
         "errors": errors or [],
     }
     return parent.page("issues/show.html", "issues", context, status)
+
+
+class ShownEvent(NamedTuple):
+    """An event in the timeline of an incident."""
+
+    id: int | None
+    note: str
+    tags: list[str]
+    occurred_at: str
+    html: Markup
+
+
+def _timeline_context(visit: Visit, lookup: policy.IssueLookup) -> dict[str, Any]:
+    """Return the timeline of an incident, and what its forms need; other issues have none."""
+    if lookup.issue.issue_type != INCIDENT:
+        return {"timeline": None}
+    project_id = lookup.project.id
+    events = visit.database.read(lambda db: timeline_of(db, lookup.issue.id))
+    own_tags = [tag.name for tag in visit.database.read(lambda db: tags_of_project(db, project_id))]
+    texts = render_markdown_texts(visit, [event.note for event in events], project_id)
+    return {
+        "timeline": [
+            ShownEvent(event.id, event.note, json.loads(event.tags), event.occurred_at, html)
+            for event, html in zip(events, texts, strict=True)
+        ],
+        "timeline_tags": list(dict.fromkeys([*PREDEFINED_TAGS, *own_tags])),
+        "new_event": ShownEvent(None, "", [], visit.database.clock(), Markup()),
+        "may_change_timeline": may_change_timeline(visit.viewer.actor, lookup.access, lookup),
+    }
 
 
 def _related_merge_requests(discussable: Discussable) -> list[tuple[Any, bool]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import Select, func, select
 
+from ingot.collaboration.issues.timeline.tables import timeline_events
 from ingot.core.db.connection import Connection
 from ingot.core.db.schema import metadata
 from tests.client import Api, Make
@@ -49,6 +50,7 @@ def test_nothing_of_a_deleted_issue_remains(instance: Instance, api: Api, make: 
         issues,
         owner,
         title="Deleted",
+        issue_type="incident",
         description=f"@{other.username}\n\n- [ ] item",
         labels="bug",
         assignee_ids=[other.id],
@@ -79,8 +81,21 @@ def test_nothing_of_a_deleted_issue_remains(instance: Instance, api: Api, make: 
     assert api.put(at, owner, state_event="close").status_code == 200
     note = api.get(f"{at}/notes", owner).json()[-1]["id"]
     api.post(f"{at}/notes/{note}/award_emoji", owner, name="tada")
+    now = instance.app.database.clock()
+    event = {"issue_id": made["id"], "note": "Down", "tags": "[]"}
+    times = dict.fromkeys(("occurred_at", "created_at", "updated_at"), now)
+    instance.app.database.write(lambda db: db.insert(timeline_events, **event, **times))
     before = _rows(instance, "issue", "issues", made["id"])
-    assert before >= {"issue_assignees", "issue_links", "label_links", "notes", "todos", "timelogs", "events"}, before
+    assert before >= {
+        "timeline_events",
+        "issue_assignees",
+        "issue_links",
+        "label_links",
+        "notes",
+        "todos",
+        "timelogs",
+        "events",
+    }, before
 
     assert api.delete(at, owner).status_code == 200
     assert _rows(instance, "issue", "issues", made["id"]) == set()

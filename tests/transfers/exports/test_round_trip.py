@@ -10,8 +10,8 @@ from ingot.projects.forks.service import fail_lost_copies
 from ingot.server.jobs import job_worker
 from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import by_path
-from tests.graphql.conftest import timelogs_of
+from tests.factories import by_path, make_project
+from tests.graphql.conftest import Graphql, timelogs_of
 from tests.second_instance import serving
 from tests.transfers.exports.sample_project import SampleProject
 from tests.transfers.exports.snapshots import differences, snapshot
@@ -70,6 +70,35 @@ def test_import_on_the_same_instance(instance: Instance, make: Make, sample: Sam
     entries = timelogs_of(instance.url, make.root, sample.project.path)
     assert [entry["summary"] for entry in entries] == ["Work", None]
     assert timelogs_of(instance.url, make.root, path) == entries
+
+
+def test_timelines_of_incidents(instance: Instance, make: Make) -> None:
+    """An incident keeps its type, its tasks and its timeline."""
+    admin = make.user(admin=True)
+    project = make_project(make, admin)
+    made = make.api.post(f"{project.url}/issues", admin, title="Outage", issue_type="incident").json()
+    task = {"title": "Task", "issue_type": "task", "parent_id": made["id"]}
+    make.api.post(f"{project.url}/issues", admin, **task)
+    graphql = Graphql(instance.url)
+    create = "mutation($input: TimelineEventCreateInput!) { timelineEventCreate(input: $input) { errors } }"
+    event = {"note": "It is down", "occurredAt": "2026-01-31T10:00:00Z", "timelineEventTagNames": ["Start time"]}
+    incident = f"gid://gitlab/Issue/{made['id']}"
+    graphql.data(create, admin, input={"incidentId": incident, **event})
+    assert make.api.post(f"{project.url}/export", admin).status_code == 202
+    instance.work()
+    archive = make.api.get(f"{project.url}/export/download", admin).content
+    import_archive(make.api, admin, archive, admin.username, "incidents")
+    instance.work()
+    path = f"{admin.username}/incidents"
+    copy = make.api.get(f"{by_path('projects', path)}/issues/1", admin).json()
+    assert copy["type"] == "INCIDENT"
+    query = """query($path: ID!, $incident: IssueID!) { project(fullPath: $path) {
+        incidentManagementTimelineEvents(incidentId: $incident) { nodes {
+            note occurredAt author { username } timelineEventTags { nodes { name } } } } } }"""
+    shown = graphql.data(query, admin, path=path, incident=f"gid://gitlab/Issue/{copy['id']}")["project"]
+    assert shown == graphql.data(query, admin, path=project.path, incident=incident)["project"]
+    assert len(shown["incidentManagementTimelineEvents"]["nodes"]) == 1
+    graphql.close()
 
 
 def test_overrides_and_overwriting(instance: Instance, make: Make, sample: SampleProject, archive: bytes) -> None:

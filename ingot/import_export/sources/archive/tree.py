@@ -226,6 +226,17 @@ class TreeWorkItemType(TreeRow, frozen=True, kw_only=True):
     base_type: str | None = None
 
 
+class TreeTimelineEvent(TreeRow, frozen=True, kw_only=True):
+    """Event in the timeline of an incident; not part of GitLab's format."""
+
+    author_id: Number | None = None
+    note: str = ""
+    occurred_at: str | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    tags: tuple[str, ...] = ()
+
+
 class TreeIssue(TreeWorkItem, frozen=True, kw_only=True):
     """Issue."""
 
@@ -237,6 +248,7 @@ class TreeIssue(TreeWorkItem, frozen=True, kw_only=True):
     issue_assignees: tuple[TreeUserLink, ...] = ()
     issue_type: str | None = None
     work_item_type: TreeWorkItemType | None = None
+    timeline_events: tuple[TreeTimelineEvent, ...] = ()
 
 
 class TreeVersion(TreeRow, frozen=True, kw_only=True):

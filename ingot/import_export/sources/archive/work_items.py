@@ -32,6 +32,7 @@ from ingot.import_export.work_item_records import (
     ReviewRecord,
     StateEventRecord,
     SuggestionRecord,
+    TimelineEventRecord,
     TimelogRecord,
     VersionRecord,
 )
@@ -62,6 +63,17 @@ def issue_record(row: TreeIssue, people: People) -> IssueRecord:
         due_date=row.due_date,
         position=row.relative_position,
         issue_type=row.issue_type or (row.work_item_type and row.work_item_type.base_type) or "issue",
+        timeline_events=[
+            TimelineEventRecord(
+                author=people.find(event.author_id),
+                note=event.note,
+                occurred_at=event.occurred_at or row.created_at or OLDEST,
+                created_at=event.created_at or event.occurred_at or OLDEST,
+                updated_at=event.updated_at or event.created_at or OLDEST,
+                tags=list(event.tags),
+            )
+            for event in row.timeline_events
+        ],
     )
 
 

@@ -1,0 +1,1 @@
+"""Timelines of incidents: what happened when, written by developers."""
