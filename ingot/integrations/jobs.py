@@ -1,10 +1,12 @@
 """Job that creates emails about a push; outside of the push's transaction, since it reads commits and diffs."""
 
 from functools import partial
+from urllib.parse import urlsplit
 
 import msgspec
 from sqlalchemy import bindparam, select
 
+from ingot.accounts.users.queries import user_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.log import log_failure
@@ -37,14 +39,16 @@ class MailPushes(msgspec.Struct, frozen=True):
     service_id: int
     repository_key: str
     pushed: list[PushedRef]
+    pusher_id: int | None = None
 
 
 class PushMailJob:
     """Handler of the job; a retry may send emails again."""
 
-    def __init__(self, completion: PayloadCompletion, store: RepositoryStore) -> None:
+    def __init__(self, completion: PayloadCompletion, store: RepositoryStore, base_url: str) -> None:
         self._completion = completion
         self._store = store
+        self._host = urlsplit(base_url).hostname or ""
 
     def run(self, database: Database, payload: object) -> None:
         """Create an email per branch or tag for each recipient; do nothing if the service has become inactive."""
@@ -57,9 +61,9 @@ class PushMailJob:
             self._mail_text(each, push.repository_key, with_diff=not properties.get("disable_diffs"))
             for each in push.pushed
         ]
-        database.write(
-            partial(_queue_mails, mails=mails, recipients=parse_recipients(properties.get("recipients", "")))
-        )
+        recipients = parse_recipients(properties.get("recipients", ""))
+        pusher_id = push.pusher_id if properties.get("send_from_committer_email") else None
+        database.write(partial(self._queue_mails, mails=mails, recipients=recipients, pusher_id=pusher_id))
 
     def _mail_text(self, pushed: PushedRef, repository_key: str, *, with_diff: bool) -> PushMailText:
         payload: Payload = msgspec.json.decode(self._completion.finish(pushed.payload, pushed.unfinished))
@@ -74,8 +78,22 @@ class PushMailJob:
             log_failure("diff of a push not read", error)
             return None
 
+    def _queue_mails(
+        self, db: Connection, mails: list[PushMailText], recipients: list[str], pusher_id: int | None
+    ) -> None:
+        pusher = user_or_none(db, pusher_id) if pusher_id else None
+        name, address = "", ""
+        if pusher is not None and pusher.confirmed_at is not None and is_sender_domain(pusher.email, self._host):
+            name, address = pusher.name, pusher.email
+        for mail in mails:
+            for recipient in recipients:
+                send_mail(db, recipient, mail.subject, mail.text, sender=name, sender_address=address)
 
-def _queue_mails(db: Connection, mails: list[PushMailText], recipients: list[str]) -> None:
-    for mail in mails:
-        for recipient in recipients:
-            send_mail(db, recipient, mail.subject, mail.text)
+
+def is_sender_domain(address: str, host: str) -> bool:
+    """Check whether an address belongs to the domain of the instance or one above it, except a top-level one.
+
+    Mail servers would refuse the instance as the sender for other domains.
+    """
+    domain = address.rpartition("@")[2].lower()
+    return "." in domain and (host == domain or host.endswith(f".{domain}"))

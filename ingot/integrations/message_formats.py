@@ -1,5 +1,6 @@
 """Conversion of webhook payloads to requests to chat services."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -8,8 +9,6 @@ from ingot.integrations.branches import notifies_branch
 from ingot.integrations.messages import ChatMessage, chat_message
 from ingot.webhooks.delivery.request import ServiceMessage
 from ingot.webhooks.payloads.parts import Payload
-
-_FINISHED_STATUSES = ("success", "failed")
 
 
 class MessageFormat(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -35,7 +34,7 @@ def message_format(properties: dict[str, Any]) -> MessageFormat:
         if name.endswith("_channel") and value
     }
     return MessageFormat(
-        url=properties["webhook"],
+        url=properties.get("webhook", ""),
         username=properties.get("username"),
         channel=properties.get("channel"),
         channels=channels,
@@ -45,16 +44,24 @@ def message_format(properties: dict[str, Any]) -> MessageFormat:
     )
 
 
-def format_request(settings_json: str, payload: str) -> ServiceMessage | None:
-    """Return the request to a chat service, or None if the settings exclude the event."""
-    settings = msgspec.json.decode(settings_json, type=MessageFormat)
-    data: Payload = msgspec.json.decode(payload)
-    message = chat_message(data) if _should_send(settings, data) else None
-    return (
-        None
-        if message is None
-        else ServiceMessage(settings.url, msgspec.json.encode(_request_body(settings, data, message)).decode())
-    )
+def format_message(settings: MessageFormat, payload: Payload) -> Sequence[ServiceMessage]:
+    """Return the request to a chat service; none if the settings exclude the event."""
+    message = message_or_none(settings, payload)
+    if message is None:
+        return []
+    return [ServiceMessage(settings.url, msgspec.json.encode(_request_body(settings, payload, message)).decode())]
+
+
+def message_or_none(settings: MessageFormat, payload: Payload) -> ChatMessage | None:
+    """Return the message about an event, or None if the settings exclude it."""
+    return chat_message(payload) if _should_send(settings, payload) else None
+
+
+def notifies_pipeline(settings: MessageFormat, status: str, ref: str, default: str | None, *, is_tag: bool) -> bool:
+    """Check whether a service receives the result of a pipeline."""
+    is_wanted = status == "failed" or (status == "success" and not settings.only_broken_pipelines)
+    branches = settings.branches or ("default" if settings.only_default_branch else None)
+    return is_wanted and (is_tag or notifies_branch(branches, ref, default))
 
 
 def _should_send(message_format: MessageFormat, payload: Payload) -> bool:
@@ -66,10 +73,9 @@ def _should_send(message_format: MessageFormat, payload: Payload) -> bool:
     if kind == "push":
         return notifies_branch(message_format.branches, payload["ref"].removeprefix("refs/heads/"), default)
     if kind == "pipeline":
-        broken = attributes["status"] == "failed" or not message_format.only_broken_pipelines
-        branches = message_format.branches or ("default" if message_format.only_default_branch else None)
-        is_included = attributes["tag"] or notifies_branch(branches, attributes["ref"], default)
-        return bool(attributes["status"] in _FINISHED_STATUSES and broken and is_included)
+        return notifies_pipeline(
+            message_format, attributes["status"], attributes["ref"], default, is_tag=attributes["tag"]
+        )
     # Opening, closing and merging also emit an update, which would cause a second message.
     return bool(attributes.get("action") != "update" or kind == "wiki_page")
 

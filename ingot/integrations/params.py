@@ -14,6 +14,8 @@ _TYPES: dict[PropertyKind, Any] = {
     "secret": Annotated[str, Meta(max_length=MAX_LENGTH)],
     "address": Annotated[str, Meta(max_length=2048)],
     "secret address": Annotated[str, Meta(max_length=2048)],
+    "server address": Annotated[str, Meta(max_length=2048)],
+    "host address": Annotated[str, Meta(max_length=253)],
     "flag": bool,
     "number": int,
 }

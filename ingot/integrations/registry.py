@@ -2,9 +2,13 @@
 
 from typing import Literal, NamedTuple
 
-PropertyKind = Literal["text", "secret", "address", "secret address", "flag", "number"]
-IntegrationKind = Literal["chat", "mail", "tracker", "none"]
-"""Implementation of a service: chat messages, emails, links to an issue tracker, or none (settings are only stored)."""
+PropertyKind = Literal[
+    "text", "secret", "address", "secret address", "server address", "host address", "flag", "number"
+]
+"""A server address without a scheme is one of HTTPS; a host address is only a name or an address."""
+IntegrationKind = Literal["chat", "request", "mail", "tracker", "wiki", "none", "none"]
+"""Implementation of a service: chat messages, other requests, emails, links to an issue tracker or a wiki, or
+none."""
 
 # Flag of each event, as stored and as shown in responses.
 EVENTS = {
@@ -31,6 +35,8 @@ class Property(NamedTuple):
     name: str
     kind: PropertyKind = "text"
     required: bool = False
+    default: bool = False
+    """Meaning of a flag that was not set."""
 
     @property
     def secret(self) -> bool:
@@ -51,6 +57,8 @@ class Integration(NamedTuple):
     properties: tuple[Property, ...]
     events: tuple[str, ...] = ()
     kind: IntegrationKind = "none"
+    effect: str = ""
+    """What the service does or, without an implementation, why it stays inactive."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -66,8 +74,12 @@ def _optional(name: str, kind: PropertyKind = "text") -> Property:
     return Property(name, kind)
 
 
+def _flag_on(name: str) -> Property:
+    return Property(name, "flag", default=True)
+
+
 _TOKEN = _required("token", "secret")
-_SSL_VERIFICATION = _optional("enable_ssl_verification", "flag")
+_SSL_VERIFICATION = _flag_on("enable_ssl_verification")
 _BRANCH_RESTRICTION = _optional("restrict_to_branch")
 _LOGIN = (_required("username"), _required("password", "secret"))
 _TRACKER = (
@@ -80,8 +92,8 @@ _TRACKER = (
 _DISCUSSION_EVENTS = ("push", "issue", "confidential_issue", "merge_request", "note", "confidential_note", "tag_push")
 _CHAT_EVENTS = (*_DISCUSSION_EVENTS, "pipeline", "wiki_page")
 _NOTIFICATION_FILTERS = (
-    _optional("notify_only_broken_pipelines", "flag"),
-    _optional("notify_only_default_branch", "flag"),
+    _flag_on("notify_only_broken_pipelines"),
+    _flag_on("notify_only_default_branch"),
     _optional("branches_to_be_notified"),
 )
 _CHAT = (
@@ -92,28 +104,69 @@ _CHAT = (
     *(_optional(f"{event}_channel") for event in _CHAT_EVENTS),
 )
 
+_CHAT_EFFECT = "Sends a message to a channel for each selected event."
+_BUILD_EFFECT = "Starts a build for each push; the build server reports results as commit statuses."
+_MERGE_BUILD_EFFECT = (
+    "Starts a build for each push and for new commits of merge requests; the build server reports results as commit "
+    "statuses."
+)
+_TRACKER_EFFECT = "Links mentioned issues to an external issue tracker."
+_COMMAND_EFFECT = "Commands from chats are not supported."
+_DISCONTINUED = "The service of this integration no longer exists."
+_MOCK = "This integration only served the development of GitLab."
+
 REGISTRY: dict[str, Integration] = {
     each.slug: each
     for each in (
-        Integration("asana", "Asana", (_required("api_key", "secret"), _BRANCH_RESTRICTION), ("push",)),
-        Integration("assembla", "Assembla", (_TOKEN, _optional("subdomain")), ("push",)),
+        Integration(
+            "asana",
+            "Asana",
+            (_required("api_key", "secret"), _BRANCH_RESTRICTION),
+            ("push",),
+            "request",
+            "Adds pushed commits as comments to the tasks that their messages name, and completes those that they fix.",
+        ),
+        Integration(
+            "assembla",
+            "Assembla",
+            (_TOKEN, _optional("subdomain")),
+            ("push",),
+            "request",
+            "Reports pushes to an Assembla space.",
+        ),
         Integration(
             "bamboo",
             "Atlassian Bamboo CI",
-            (_required("bamboo_url", "address"), _required("build_key"), *_LOGIN),
+            (_required("bamboo_url", "address"), _required("build_key"), *_LOGIN, _SSL_VERIFICATION),
             ("push",),
+            "request",
+            _BUILD_EFFECT,
         ),
-        Integration("bugzilla", "Bugzilla", _TRACKER, ("push",), "tracker"),
+        Integration("bugzilla", "Bugzilla", _TRACKER, ("push",), "tracker", _TRACKER_EFFECT),
         Integration(
-            "buildkite", "Buildkite", (_TOKEN, _required("project_url", "address"), _SSL_VERIFICATION), ("push",)
+            "buildkite",
+            "Buildkite",
+            (_TOKEN, _required("project_url", "address"), _SSL_VERIFICATION),
+            ("push", "merge_request", "tag_push"),
+            "request",
+            _MERGE_BUILD_EFFECT,
         ),
-        Integration("campfire", "Campfire", (_TOKEN, _optional("subdomain"), _optional("room")), ("push",)),
-        Integration("custom-issue-tracker", "Custom Issue Tracker", _TRACKER, ("push",), "tracker"),
+        Integration(
+            "campfire",
+            "Campfire",
+            (_TOKEN, _optional("subdomain"), _optional("room")),
+            ("push",),
+            "request",
+            "Sends a message to a room for each push.",
+        ),
+        Integration("custom-issue-tracker", "Custom Issue Tracker", _TRACKER, ("push",), "tracker", _TRACKER_EFFECT),
         Integration(
             "drone-ci",
             "Drone CI",
             (_TOKEN, _required("drone_url", "address"), _SSL_VERIFICATION),
             ("push", "merge_request", "tag_push"),
+            "request",
+            _MERGE_BUILD_EFFECT,
         ),
         Integration(
             "emails-on-push",
@@ -126,10 +179,20 @@ REGISTRY: dict[str, Integration] = {
             ),
             ("push", "tag_push"),
             "mail",
+            "Sends the commits and the diff of each push by email.",
         ),
-        Integration("external-wiki", "External Wiki", (_required("external_wiki_url", "address"),)),
-        Integration("flowdock", "Flowdock", (_TOKEN,), ("push",)),
-        Integration("gemnasium", "Gemnasium", (_required("api_key", "secret"), _TOKEN), ("push",)),
+        Integration(
+            "external-wiki",
+            "External Wiki",
+            (_required("external_wiki_url", "address"),),
+            (),
+            "wiki",
+            "Adds a link to an external wiki to the pages of the project.",
+        ),
+        Integration("flowdock", "Flowdock", (_TOKEN,), ("push",), "none", _DISCONTINUED),
+        Integration(
+            "gemnasium", "Gemnasium", (_required("api_key", "secret"), _TOKEN), ("push",), "none", _DISCONTINUED
+        ),
         Integration(
             "hipchat",
             "HipChat",
@@ -139,9 +202,12 @@ REGISTRY: dict[str, Integration] = {
                 _optional("color"),
                 _optional("notify", "flag"),
                 _optional("api_version"),
-                _optional("server"),
+                _optional("server", "server address"),
+                _flag_on("notify_only_broken_pipelines"),
             ),
             (*_DISCUSSION_EVENTS, "pipeline"),
+            "request",
+            "Sends a message to a room for each selected event.",
         ),
         Integration(
             "irker",
@@ -149,11 +215,13 @@ REGISTRY: dict[str, Integration] = {
             (
                 _required("recipients"),
                 _optional("default_irc_uri"),
-                _optional("server_host"),
+                _optional("server_host", "host address"),
                 _optional("server_port", "number"),
                 _optional("colorize_messages", "flag"),
             ),
             ("push",),
+            "request",
+            "Sends a message to IRC channels for each push, through an Irker gateway.",
         ),
         Integration(
             "jira",
@@ -166,41 +234,64 @@ REGISTRY: dict[str, Integration] = {
                 _optional("username"),
                 _optional("password", "secret"),
                 _optional("jira_issue_transition_id"),
-                _optional("comment_on_event_enabled", "flag"),
+                _flag_on("comment_on_event_enabled"),
             ),
             ("commit", "merge_request"),
             "tracker",
+            "Links mentioned Jira issues, and comments on and solves them from commits and merge requests.",
         ),
         Integration(
             "kubernetes",
             "Kubernetes",
             (_required("namespace"), _required("api_url", "address"), _TOKEN, _optional("ca_pem")),
+            (),
+            "none",
+            "This server does not connect to clusters. Deploy with a CI job instead.",
         ),
-        Integration("mattermost", "Mattermost notifications", _CHAT, _CHAT_EVENTS, "chat"),
-        Integration("mattermost-slash-commands", "Mattermost slash commands", (_TOKEN, _optional("username"))),
+        Integration("mattermost", "Mattermost notifications", _CHAT, _CHAT_EVENTS, "chat", _CHAT_EFFECT),
+        Integration(
+            "mattermost-slash-commands",
+            "Mattermost slash commands",
+            (_TOKEN, _optional("username")),
+            (),
+            "none",
+            _COMMAND_EFFECT,
+        ),
         Integration(
             "microsoft-teams",
             "Microsoft Teams Notification",
             (_required("webhook", "secret address"), *_NOTIFICATION_FILTERS),
             _CHAT_EVENTS,
+            "request",
+            _CHAT_EFFECT,
         ),
-        Integration("mock-ci", "MockCI", (_required("mock_service_url", "address"),), ("push",)),
-        Integration("mock-deployment", "Mock deployment", ()),
-        Integration("mock-monitoring", "Mock monitoring", ()),
+        Integration("mock-ci", "MockCI", (_required("mock_service_url", "address"),), ("push",), "none", _MOCK),
+        Integration("mock-deployment", "Mock deployment", (), (), "none", _MOCK),
+        Integration("mock-monitoring", "Mock monitoring", (), (), "none", _MOCK),
         Integration(
             "pipelines-email",
             "Pipelines emails",
-            (
-                _required("recipients"),
-                _optional("add_pusher", "flag"),
-                _optional("notify_only_broken_pipelines", "flag"),
-                _optional("notify_only_default_branch", "flag"),
-                _optional("branches_to_be_notified"),
-            ),
+            (_required("recipients"), _optional("add_pusher", "flag"), *_NOTIFICATION_FILTERS),
             ("pipeline",),
+            "mail",
+            "Sends the results of pipelines by email.",
         ),
-        Integration("pivotaltracker", "PivotalTracker", (_TOKEN, _BRANCH_RESTRICTION), ("push",)),
-        Integration("prometheus", "Prometheus", (_required("api_url", "address"),)),
+        Integration(
+            "pivotaltracker",
+            "PivotalTracker",
+            (_TOKEN, _BRANCH_RESTRICTION),
+            ("push",),
+            "request",
+            "Reports pushed commits to Pivotal Tracker, which adds them to the stories that their messages name.",
+        ),
+        Integration(
+            "prometheus",
+            "Prometheus",
+            (_required("api_url", "address"),),
+            (),
+            "none",
+            "This server does not show metrics of environments.",
+        ),
         Integration(
             "pushover",
             "Pushover",
@@ -212,15 +303,26 @@ REGISTRY: dict[str, Integration] = {
                 _optional("sound"),
             ),
             ("push",),
+            "request",
+            "Sends a notification to devices for each push.",
         ),
-        Integration("redmine", "Redmine", _TRACKER, ("push",), "tracker"),
-        Integration("slack", "Slack notifications", (*_CHAT, _optional("new_issue_url")), _CHAT_EVENTS, "chat"),
-        Integration("slack-slash-commands", "Slack slash commands", (_TOKEN,)),
+        Integration("redmine", "Redmine", _TRACKER, ("push",), "tracker", _TRACKER_EFFECT),
+        Integration(
+            "slack",
+            "Slack notifications",
+            (*_CHAT, _optional("new_issue_url")),
+            _CHAT_EVENTS,
+            "chat",
+            _CHAT_EFFECT,
+        ),
+        Integration("slack-slash-commands", "Slack slash commands", (_TOKEN,), (), "none", _COMMAND_EFFECT),
         Integration(
             "teamcity",
             "JetBrains TeamCity CI",
-            (_required("teamcity_url", "address"), _required("build_type"), *_LOGIN),
-            ("push",),
+            (_required("teamcity_url", "address"), _required("build_type"), *_LOGIN, _SSL_VERIFICATION),
+            ("push", "merge_request"),
+            "request",
+            _MERGE_BUILD_EFFECT,
         ),
     )
 }

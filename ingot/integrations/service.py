@@ -1,9 +1,10 @@
 """State changes of services."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy import text as sql
 
@@ -15,6 +16,7 @@ from ingot.core.outgoing.errors import RequestRefused
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.outgoing.urls import split_url
 from ingot.integrations.branches import validate_branch_choice
+from ingot.integrations.chat_requests import irc_channels
 from ingot.integrations.events import ServiceChanged
 from ingot.integrations.params import event_param_names
 from ingot.integrations.queries import inherited_service_or_none, owner_kind
@@ -23,6 +25,11 @@ from ingot.integrations.registry import CONFIDENTIAL, EVENTS, FLAGS, Integration
 from ingot.integrations.tables import Service, ServiceParent, services
 
 Values = dict[str, Any]
+_VALID: dict[str, Callable[[Any], object]] = {
+    "subdomain": re.compile(r"[A-Za-z0-9-]+").fullmatch,
+    "server_host": re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]").fullmatch,
+    "server_port": lambda port: 1 <= port <= 65535,
+}
 _DEFAULT_EVENTS = [name for name in FLAGS if name not in CONFIDENTIAL]
 _ENSURE = sql(
     "INSERT INTO services (project_id, group_id, slug, active, events, properties, created_at, updated_at) "
@@ -44,9 +51,9 @@ def set_service(
     sent = given_fields(params)
     if sent.get("use_inherited_settings"):
         return _inherit_service(db, parent, integration)
-    _validate_properties(integration, sent, guard)
     before = _lock_or_create(db, parent, integration)
     plain, secret = unseal_properties(db, before)
+    _validate_properties(integration, {**plain, **sent}, guard)
     properties = {each.name: each for each in integration.properties}
     changes = {name: value for name, value in sent.items() if name in properties}
     if _changes_target(integration, plain, changes):
@@ -59,7 +66,7 @@ def set_service(
         else:
             stored[name] = value
     columns: Values = {
-        "active": True if sent.get("active", UNSET) is UNSET else bool(sent["active"]),
+        "active": integration.kind != "none" and sent.get("active", True) is not False,
         "events": _encoded(_events(integration, before, sent)),
         "properties": _encoded(plain),
         "secrets": db.vault.seal(_encoded(secret)) if secret else None,
@@ -116,20 +123,27 @@ def _validate_properties(integration: Integration, sent: Values, guard: SsrfGuar
         if definition.required and isinstance(value, str) and not value.strip():
             errors[definition.name] = ["can't be blank"]
         elif definition.address and value:
-            reason = _url_error(definition, value, guard if integration.kind == "chat" else None)
+            reason = _url_error(definition, value, guard if integration.kind in ("chat", "request") else None)
             if reason:
                 errors[definition.name] = [reason]
+    for name, is_valid in _VALID.items():
+        if sent.get(name) and not is_valid(sent[name]):
+            errors.setdefault(name, ["is invalid"])
     if errors:
         raise Invalid(**errors)
     if integration.kind == "mail":
         validate_recipients(sent["recipients"])
-    if integration.kind in ("mail", "chat") and sent.get("branches_to_be_notified"):
+    elif "recipients" in sent and not irc_channels(sent["recipients"], sent.get("default_irc_uri")):
+        raise Invalid(recipients=["are all invalid"])
+    if sent.get("branches_to_be_notified"):
         validate_branch_choice(sent["branches_to_be_notified"])
 
 
 def _url_error(each: Property, url: str, guard: SsrfGuard | None) -> str | None:
     """Return the reason why a URL is invalid, or None; URLs that we send requests to must pass the SSRF guard."""
     try:
+        if each.kind in ("server address", "host address") and "://" not in url:
+            url = f"https://{url}"
         if guard is not None:
             guard.check_url(url)
         elif split_url(url).userinfo is not None and not each.secret:

@@ -1,6 +1,7 @@
-"""Subscribers of chat, email and Jira services to events."""
+"""Subscribers of services to events."""
 
 from collections.abc import Sequence
+from secrets import token_hex
 from typing import Any
 
 import msgspec
@@ -20,10 +21,16 @@ from ingot.integrations.chat_webhooks import sync_hook
 from ingot.integrations.events import ServiceChanged
 from ingot.integrations.jira_references import NOTIFY_JIRA, JiraMention, NotifyJira
 from ingot.integrations.jobs import MAIL_PUSHES, MailPushes, PushedRef
+from ingot.integrations.message_formats import message_format, notifies_pipeline
 from ingot.integrations.queries import active_service_or_none
+from ingot.integrations.recipients import parse_recipients
 from ingot.integrations.registry import REGISTRY
 from ingot.integrations.tables import Service
 from ingot.integrations.trackers import tracker_from_service
+from ingot.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineNotification, pusher_id_or_none
+from ingot.notifications.queries import notification_email_of
+from ingot.pipelines.events import PipelineChanged
+from ingot.pipelines.queries import find_pipeline
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import InstanceUrls, with_clone_root
@@ -46,6 +53,7 @@ def integration_subscriptions(urls: InstanceUrls) -> Subscriptions:
     subscriptions.on(RefsChanged)(subscriber.on_commits)
     subscriptions.on(MergeRequestChanged)(subscriber.on_merge_request)
     subscriptions.on(NoteAdded)(subscriber.on_note)
+    subscriptions.on(PipelineChanged)(mail_pipeline)
     return subscriptions
 
 
@@ -54,8 +62,8 @@ class _IntegrationSubscriber:
         self._urls = urls
 
     def sync_chat_hook(self, db: Connection, event: ServiceChanged) -> None:
-        """Update the webhook of a chat service whose settings have changed."""
-        if REGISTRY[event.service.slug].kind == "chat":
+        """Update the webhook of a service that sends requests and whose settings have changed."""
+        if REGISTRY[event.service.slug].kind in ("chat", "request"):
             sync_hook(db, event.service)
 
     def on_push(self, db: Connection, event: RefsChanged) -> None:
@@ -67,7 +75,7 @@ class _IntegrationSubscriber:
         updates = [update for update in event.updates if _should_mail(service, project, update)]
         if updates:
             pushed = self._pushed_refs(db, project, event.actor_id, updates)
-            enqueue(db, MAIL_PUSHES, MailPushes(service.id, project.repository_key, pushed))
+            enqueue(db, MAIL_PUSHES, MailPushes(service.id, project.repository_key, pushed, event.actor_id))
 
     def on_commits(self, db: Connection, event: RefsChanged) -> None:
         """Enqueue a search for Jira issues mentioned in pushed commits."""
@@ -138,6 +146,29 @@ class _IntegrationSubscriber:
             )
             for each in updates[:MAX_REFS]
         ]
+
+
+def mail_pipeline(db: Connection, event: PipelineChanged) -> None:
+    """Enqueue emails about a finished pipeline, if the project has them enabled."""
+    if event.status not in ("success", "failed"):
+        return
+    service = active_service_or_none(db, event.project_id, "pipelines-email")
+    project = project_or_none(db, event.project_id) if service else None
+    if service is None or project is None or "pipeline_events" not in msgspec.json.decode(service.events):
+        return
+    pipeline, properties = find_pipeline(db, project.id, event.pipeline_id), msgspec.json.decode(service.properties)
+    filters = message_format(properties)
+    if not notifies_pipeline(filters, event.status, pipeline.ref, project.default_branch, is_tag=pipeline.tag):
+        return
+    addresses = parse_recipients(properties.get("recipients", ""))
+    pusher_id = pusher_id_or_none(db, pipeline) if properties.get("add_pusher") else None
+    pusher = user_or_none(db, pusher_id) if pusher_id else None
+    if pusher is not None and pusher.confirmed_at is not None:
+        addresses.append(notification_email_of(db, pusher))
+    notification = PipelineNotification(
+        token_hex(8), project.id, pipeline.id, event.status, addresses=list(dict.fromkeys(addresses))
+    )
+    enqueue(db, NOTIFY_OF_PIPELINE, notification)
 
 
 def _jira_service_or_none(db: Connection, project_id: int, event: str) -> Service | None:

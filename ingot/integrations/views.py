@@ -10,8 +10,6 @@ from ingot.integrations.registry import CONFIDENTIAL, FLAGS, REGISTRY, Integrati
 from ingot.integrations.tables import Service, ServiceParent
 from ingot.projects.projects.tables import Project
 
-NOT_IMPLEMENTED_REASON = "This integration is not supported: its settings are stored but have no effect."
-
 
 class ServiceBriefView(View):
     """Service in a list, without its properties."""
@@ -23,7 +21,7 @@ class ServiceBriefView(View):
     updated_at: Timestamp | None
     active: bool
     inactive_reason: str | None
-    """Reason why the service has no effect even if it is active, or None."""
+    """Reason why the service cannot be active, or None."""
     push_events: bool
     tag_push_events: bool
     issues_events: bool
@@ -68,7 +66,7 @@ def _fields(parent: ServiceParent, integration: Integration, service: Service | 
         "created_at": service.created_at if service else None,
         "updated_at": service.updated_at if service else None,
         "active": service.active if service else False,
-        "inactive_reason": NOT_IMPLEMENTED_REASON if integration.kind == "none" else None,
+        "inactive_reason": integration.effect if integration.kind == "none" else None,
         **{name: name in events for name in FLAGS},
         "comment_on_event_enabled": properties.get("comment_on_event_enabled") is not False,
         "inherited": service is not None

@@ -49,7 +49,9 @@ class PipelineNotification(msgspec.Struct, frozen=True):
     project_id: int
     pipeline_id: int
     status: str
-    user_id: int
+    user_id: int | None = None
+    addresses: list[str] = []
+    """Recipients that an integration of the project names, instead of a user."""
 
 
 def recipient_or_none(db: Connection, event: PipelineChanged) -> int | None:
@@ -61,10 +63,15 @@ def recipient_or_none(db: Connection, event: PipelineChanged) -> int | None:
     if project is None or project.namespace_id is None:
         return None
     pipeline = find_pipeline(db, project.id, event.pipeline_id)
-    user_id: int | None = db.value(_PUSHER, project=project.id, sha=event.sha) or pipeline.user_id
+    user_id = pusher_id_or_none(db, pipeline)
     if user_id is None or not sends_mail(db, project) or not _wants(db, project, user_id, f"{event.status}_pipeline"):
         return None
     return user_id
+
+
+def pusher_id_or_none(db: Connection, pipeline: Pipeline) -> int | None:
+    """Return the user who last pushed the commit of a pipeline, or else reported its status."""
+    return db.value(_PUSHER, project=pipeline.project_id, sha=pipeline.sha) or pipeline.user_id
 
 
 def _wants(db: Connection, project: Project, user_id: int, flag: str) -> bool:
@@ -87,8 +94,9 @@ class PipelineMailJob:
         database.write(lambda db: self._send(db, notification))
 
     def _send(self, db: Connection, notification: PipelineNotification) -> None:
-        project, user = project_or_none(db, notification.project_id), user_or_none(db, notification.user_id)
-        if project is None or user is None or user.confirmed_at is None or not readers_of_code(db, project, [user.id]):
+        project = project_or_none(db, notification.project_id)
+        recipients = [] if project is None else self._recipients(db, project, notification)
+        if project is None or not recipients:
             return
         try:
             pipeline = find_pipeline(db, project.id, notification.pipeline_id)
@@ -97,15 +105,27 @@ class PipelineMailJob:
         sentence = f"Pipeline #{pipeline.id} {_WORDS[notification.status]} for {pipeline.ref} ({pipeline.sha[:8]})"
         url = f"{self._base_url}/{project.full_path}/pipelines/{pipeline.id}"
         html = f'<html><body><p>{escape(sentence)}</p><p><a href="{escape(url)}">View it</a>.</p></body></html>'
-        send_mail(
-            db,
-            notification_email_of(db, user),
-            f"{project.name} | {sentence}",
-            f"{sentence}.\n\n-- \nView it: {url}\n",
-            html=html if current_settings(db).html_emails_enabled else None,
-            headers=self._headers(project, pipeline),
-            key=f"<{notification.key}.{user.id}@ingot>",
-        )
+        for name, address in recipients:
+            send_mail(
+                db,
+                address,
+                f"{project.name} | {sentence}",
+                f"{sentence}.\n\n-- \nView it: {url}\n",
+                html=html if current_settings(db).html_emails_enabled else None,
+                headers=self._headers(project, pipeline),
+                key=f"<{notification.key}.{name}@ingot>",
+            )
+
+    def _recipients(
+        self, db: Connection, project: Project, notification: PipelineNotification
+    ) -> list[tuple[str, str]]:
+        """Return the unique names of the recipients and their addresses."""
+        if notification.user_id is None:
+            return [(str(number), address) for number, address in enumerate(notification.addresses)]
+        user = user_or_none(db, notification.user_id)
+        if user is None or user.confirmed_at is None or not readers_of_code(db, project, [user.id]):
+            return []
+        return [(str(user.id), notification_email_of(db, user))]
 
     def _headers(self, project: Project, pipeline: Pipeline) -> dict[str, str]:
         host = urlsplit(self._base_url).hostname or "localhost"

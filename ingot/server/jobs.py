@@ -92,10 +92,9 @@ def _recurring_entries(settings: Settings) -> list[RecurringEntry]:
 
 def hook_dispatcher(settings: Settings, database: Database, log: Log) -> "HookDispatcher":
     """Build the dispatcher of webhook deliveries in the job process."""
-    from ingot.integrations.message_formats import format_request
+    from ingot.integrations.requests import RequestFormatter
     from ingot.webhooks.delivery.dispatcher import HookDispatcher
 
     completion = JobContext(settings, database, log).payload_completion
-    return HookDispatcher(
-        database, instance_guard(settings, database), completion, settings.base_url, log, format_request
-    )
+    guard, formatter = instance_guard(settings, database), RequestFormatter(database)
+    return HookDispatcher(database, guard, completion, settings.base_url, log, formatter)

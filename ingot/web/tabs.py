@@ -16,6 +16,7 @@ TAB_ICONS = {
     "pipelines": "pipeline",
     "packages": "package",
     "wiki": "book",
+    "external_wiki": "book",
     "snippets": "snippet",
     "settings": "settings",
     "members": "users",

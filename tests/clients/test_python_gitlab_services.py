@@ -43,6 +43,8 @@ def test_required_attributes_of_the_client_are_sufficient(instance: Instance, ma
         for slug in known:
             needed, _ = project.integrations._service_attrs[slug]
             values = {name: "https://example.com/:id" if _is_url(name) else "a@example.com" for name in needed}
+            if slug == "irker":
+                values["recipients"] = "irc://irc.example.com/#channel"
             project.integrations.update(slug, values)
         assert {each.slug for each in project.services.list(get_all=True)} == set(known)
 

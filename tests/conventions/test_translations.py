@@ -9,6 +9,7 @@ from ingot.collaboration.issues.discussions import system_note_texts as of_issue
 from ingot.collaboration.merge_requests.discussions import system_note_texts as of_merge_request
 from ingot.collaboration.planning import note_texts as planned
 from ingot.core.access.levels import ROLE_NAMES
+from ingot.integrations.registry import REGISTRY
 from ingot.web.admin.settings import FIELDS
 from ingot.web.all_pages import ALL_PAGES
 from ingot.web.ci.settings import FLAG_LABELS
@@ -45,6 +46,7 @@ def test_notices_and_labels_of_python_code_are_translated() -> None:
     catalogue = load_catalogue("de")
     notices = {route.notice for pages in ALL_PAGES for route in pages.routes if isinstance(route.notice, str)}
     labels = {*SCOPE_DESCRIPTIONS.values(), *ROLE_NAMES.values(), *FEATURES.values(), *FLAG_LABELS.values()}
+    labels |= {integration.effect for integration in REGISTRY.values()}
     labels |= {text for fields in FIELDS.values() for text, _ in fields.values()} | FIELDS.keys()
     assert sorted(text for text in notices | labels if text and text not in catalogue) == []
 

@@ -1,11 +1,13 @@
 """Pages of project settings: forms and permissions."""
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import httpx
 import pytest
 
+from ingot.integrations.registry import REGISTRY
 from tests.client import Api, Make, User
 from tests.factories import Project, changed_settings, make_group, make_project
 from tests.web.browser import Browser
@@ -290,3 +292,34 @@ def test_variables_are_hidden_if_pipelines_are_disabled(
     page = owner.get(f"/{project.path}/-/settings/ci_cd")
 
     assert (page.status_code, "CI/CD is disabled" in page.text) == (200, True)
+
+
+def test_an_external_wiki_is_linked_for_those_who_may_see_the_wiki(
+    owner: Browser, open_browser: Callable[[], Browser], api: Api, person: User, project: Project
+) -> None:
+    link, nobody = 'href="https://wiki.example.org/start"', open_browser()
+    path = f"/{project.path}"
+    assert "External wiki" not in owner.get(path).text
+    saved = _send(
+        owner,
+        f"{path}/-/settings/integrations/external-wiki",
+        "put",
+        **{"service[active]": "1", "service[external_wiki_url]": "https://wiki.example.org/start"},
+    )
+    assert saved.status_code == 302, saved.text
+    for level, seen in (("enabled", True), ("private", False), ("disabled", True)):
+        assert api.put(project.url, person, wiki_access_level=level).status_code == 200
+        assert link in owner.get(path).text
+        assert (link in nobody.get(path).text) is seen, level
+    api.put(f"{project.url}/integrations/external-wiki", person, external_wiki_url="https://x.example", active=False)
+    assert "External wiki" not in owner.get(path).text
+
+
+def test_pages_of_integrations_say_what_they_do(owner: Browser, project: Project) -> None:
+    there = f"/{project.path}/-/settings/integrations"
+    for slug, integration in REGISTRY.items():
+        page = owner.get(f"{there}/{slug}").text
+        assert escape(integration.effect) in page
+        assert ('name="service[active]"' in page) is (integration.kind != "none"), slug
+    drone = owner.get(f"{there}/drone-ci").text
+    assert 'name="service[enable_ssl_verification]" value="1" checked' in drone

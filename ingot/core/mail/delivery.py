@@ -41,7 +41,7 @@ class MailSender:
         """Send a mail; a retry uses the same message id."""
         mail = msgspec.convert(payload, QueuedMail)
         message = EmailMessage(mail_policy())
-        message["From"] = self._from(mail.sender)
+        message["From"] = self._from(mail.sender, mail.sender_address)
         message["To"] = mail.to
         message["Subject"] = mail.subject
         message["Message-ID"] = mail.headers.get("Message-ID", mail.key)
@@ -60,8 +60,8 @@ class MailSender:
         else:
             self._write_to_folder(message, mail.key)
 
-    def _from(self, sender: str) -> Address | str:
-        address = parseaddr(self._settings.mail_from)[1]
+    def _from(self, sender: str, sender_address: str) -> Address | str:
+        address = sender_address or parseaddr(self._settings.mail_from)[1]
         if not sender or not address:
             return self._settings.mail_from
         # Remove special characters of this header, because mail programs differ in how they parse quoted ones.

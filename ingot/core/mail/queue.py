@@ -22,8 +22,10 @@ class QueuedMail(msgspec.Struct, frozen=True):
     sealed_html: bytes | None = None
     """The encrypted HTML alternative."""
     sender: str = ""
-    """The display name of the sender; the address is always the configured one."""
+    """The display name of the sender."""
     headers: dict[str, str] = {}
+    sender_address: str = ""
+    """The address of the sender, if it is not the configured one."""
 
 
 def send_mail(
@@ -36,6 +38,7 @@ def send_mail(
     sender: str = "",
     headers: dict[str, str] | None = None,
     key: str = "",
+    sender_address: str = "",
 ) -> None:
     """Queue a mail that is sent after the transaction commits; none to an address that cannot exist (RFC 2606).
 
@@ -47,7 +50,9 @@ def send_mail(
     enqueue(
         db,
         MAIL_JOB,
-        QueuedMail(to, _single_header_line(subject), *sealed, _single_header_line(sender), headers or {}),
+        QueuedMail(
+            to, _single_header_line(subject), *sealed, _single_header_line(sender), headers or {}, sender_address
+        ),
         unique_key=key or None,
     )
 

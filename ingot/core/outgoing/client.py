@@ -170,6 +170,17 @@ def send(
         raise ServerUnreachable("The server took too long") from error
 
 
+async def send_bytes(url: PinnedUrl, data: bytes) -> None:
+    """Connect to the checked address, send data without HTTP and end the connection; the caller sets the deadline."""
+    try:
+        _, writer = await asyncio.open_connection(url.address, url.port)
+        writer.write(data)
+        writer.close()
+        await writer.wait_closed()
+    except OSError as error:
+        raise ServerUnreachable("The server cannot be reached") from error
+
+
 class _Stream(httpcore.AsyncNetworkStream):
     """Network stream over asyncio; sends head and body of a request together, and notes whether a response began.
 

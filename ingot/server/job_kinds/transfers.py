@@ -50,7 +50,7 @@ def sweep_exports(context: JobContext) -> JobHandler:
 def mail_pushes(context: JobContext) -> JobHandler:
     from ingot.integrations.jobs import PushMailJob
 
-    return PushMailJob(context.payload_completion, context.store).run
+    return PushMailJob(context.payload_completion, context.store, context.settings.base_url).run
 
 
 @table.kind

@@ -13,6 +13,7 @@ from ingot.collaboration.merge_requests.views import open_merge_requests_total
 from ingot.collaboration.snippets import api as snippets_api
 from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.core.errors import NotFound
+from ingot.integrations.queries import external_wiki_or_none
 from ingot.packages.containers import api as containers_api
 from ingot.packages.records import api as packages_api
 from ingot.projects.projects import api as projects_api
@@ -101,6 +102,10 @@ def tabs_of(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
         tabs.append(("packages", f"{url}/-/container_registry", "Packages", None))
     if parent.may(wikis_api.list_pages):
         tabs.append(("wiki", f"{url}/-/wikis", "Wiki", None))
+    external_wiki = parent.visit.database.read(lambda db: external_wiki_or_none(db, parent.project.id))
+    # Projects with an external wiki usually disable their own one, but members may also keep it to themselves.
+    if external_wiki and (parent.project.wiki_access_level == "disabled" or parent.may(wikis_api.list_pages)):
+        tabs.append(("external_wiki", external_wiki, "External wiki", None))
     if parent.may(snippets_api.list_project_snippets):
         tabs.append(("snippets", f"{url}/-/snippets", "Snippets", None))
     if parent.may(protection_api.list_protected_branches):

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import uuid
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -35,7 +35,9 @@ class HookSecrets(NamedTuple):
     query: str
     """Query of the URL, which often contains tokens."""
     url: str | None = None
-    """URL of a chat service, whose path is a secret."""
+    """URL of a service's request, whose path is a secret."""
+    others: tuple[str, ...] = ()
+    """Secrets of a service, which its requests contain in any place."""
 
     def texts(self) -> list[str]:
         """Return all texts that must not be shown."""
@@ -52,24 +54,37 @@ class HookSecrets(NamedTuple):
             *(value for _, value in self.custom_headers),
             *self.variables.values(),
             *parameters,
+            *self.others,
         )
         return [text for text in secrets if text and len(text) >= _MIN_SECRET_LENGTH]
 
 
 class ServiceMessage(NamedTuple):
-    """Message of a chat service, and the URL that receives it."""
+    """Request of a service about an event."""
 
     url: str
     body: str
+    method: Literal["GET", "POST", "PUT", "bytes"] = "POST"
+    """``bytes`` sends only the body, without HTTP, to the host and port of the URL."""
+    content_type: str = "application/json"
+    credentials: str | None = None
+    """User name and password, separated by a colon."""
+    headers: tuple[tuple[str, str], ...] = ()
+    accepted: tuple[int, ...] = ()
+    """Statuses that are no failure, besides those of success."""
+    follow: "Callable[[bytes], Sequence[ServiceMessage]] | None" = None
+    """Returns the requests that depend on the body of the response."""
+    secrets: tuple[str, ...] = ()
+    """Texts that must not be logged."""
 
 
-FormatMessage = Callable[[str, str], ServiceMessage | None]
-"""Formats a payload as the message of a service, by its settings; None where the event needs no message."""
+FormatMessage = Callable[[str, str], Sequence[ServiceMessage]]
+"""Returns the requests of a service about a payload, by its settings; none where the event needs none."""
 
 
-def no_message(service: str, payload: str) -> ServiceMessage | None:  # noqa: ARG001 - The signature of FormatMessage.
+def no_message(service: str, payload: str) -> Sequence[ServiceMessage]:  # noqa: ARG001 - The signature of FormatMessage.
     """Return no message, for a dispatcher without services."""
-    return None
+    return ()
 
 
 class PreparedRequest(NamedTuple):
@@ -91,12 +106,18 @@ def decrypt_secrets(vault: Vault, hook: Hook) -> HookSecrets:
 
 
 def prepare_request(
-    hook: Hook, secrets: HookSecrets, delivery: Delivery, body: bytes, instance: str, now: Timestamp
+    hook: Hook,
+    secrets: HookSecrets,
+    delivery: Delivery,
+    body: bytes,
+    instance: str,
+    now: Timestamp,
+    content_type: str = "application/json",
 ) -> PreparedRequest:
     """Build the headers of a request; a retry has the same idempotency key."""
     key = message_key(hook, delivery)
     plain = [
-        ("Content-Type", "application/json"),
+        ("Content-Type", content_type),
         ("X-Gitlab-Event", event_header(delivery.trigger, hook.kind)),
         ("X-Gitlab-Event-UUID", delivery.uuid),
         ("X-Gitlab-Webhook-UUID", str(uuid.uuid5(uuid.NAMESPACE_URL, f"{instance}/hooks/{hook.id}"))),

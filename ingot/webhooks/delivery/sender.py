@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor
 
@@ -9,13 +10,15 @@ from msgspec.structs import replace
 
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
-from ingot.core.outgoing.client import HttpResponse, PinnedConnection
+from ingot.core.outgoing.client import HttpResponse, PinnedConnection, send_bytes
 from ingot.core.outgoing.errors import ConnectionLost, HostUnresolved, RequestFailed, RequestRefused
-from ingot.core.outgoing.guard import OutgoingRules, SsrfGuard
+from ingot.core.outgoing.guard import OutgoingRules, PinnedUrl, SsrfGuard
 from ingot.webhooks.custom_templates import InvalidTemplate, fill_template
 from ingot.webhooks.delivery.outcome import DeliveryOutcome
 from ingot.webhooks.delivery.request import (
     FormatMessage,
+    HookSecrets,
+    ServiceMessage,
     decrypt_secrets,
     loggable_body,
     loggable_headers,
@@ -88,65 +91,105 @@ class HookSender:
     async def _attempt(self, hook: Hook, delivery: Delivery, payload: str, outcome: DeliveryOutcome) -> DeliveryOutcome:
         secrets = decrypt_secrets(self._vault, hook)
         if hook.outfit is not None:
-            message = self._format_message(self._vault.unseal(hook.outfit), payload)
-            if message is None:
-                return outcome._replace(silent=True)
-            hook, payload = replace(hook, url=message.url), message.body
-            secrets = secrets._replace(url=message.url)
-        elif secrets.variables:
+            return await self._send_messages(hook, delivery, payload, outcome)
+        if secrets.variables:
             hook = replace(hook, url=fill_variables(hook.url, secrets.variables))
         if hook.custom_webhook_template:
             try:
                 payload = fill_template(hook.custom_webhook_template, payload)
             except InvalidTemplate as error:
                 return outcome._replace(error=str(error), final=True)
+        return (await self._exchange(hook, secrets, delivery, ServiceMessage(hook.url, payload), outcome))[0]
+
+    async def _send_messages(
+        self, hook: Hook, delivery: Delivery, payload: str, before: DeliveryOutcome
+    ) -> DeliveryOutcome:
+        """Send the requests of a service, up to the first failure; a retry repeats those before it."""
+        outfit = self._vault.unseal(hook.outfit or b"")
+        loop, empty = asyncio.get_running_loop(), decrypt_secrets(self._vault, hook)
+        # In a thread, because some services look into the database.
+        messages = deque(await loop.run_in_executor(self._resolvers, self._format_message, outfit, payload))
+        outcome = before._replace(silent=True)
+        while messages and outcome.succeeded:
+            message = messages.popleft()
+            secrets = empty._replace(
+                url=message.url,
+                credentials=message.credentials,
+                custom_headers=message.headers,
+                query=message.url.partition("?")[2],
+                others=message.secrets,
+            )
+            sent_to = replace(hook, url=message.url)
+            outcome, body = await self._exchange(sent_to, secrets, delivery, message, before)
+            if outcome.status in message.accepted:
+                outcome = outcome._replace(silent=True)
+            elif outcome.succeeded and message.follow is not None:
+                messages.extend(message.follow(body))
+        return outcome
+
+    async def _exchange(
+        self,
+        hook: Hook,
+        secrets: HookSecrets,
+        delivery: Delivery,
+        message: ServiceMessage,
+        outcome: DeliveryOutcome,
+    ) -> tuple[DeliveryOutcome, bytes]:
+        """Send one request; return the outcome and the body of the response."""
         if (await self._rules()).silent:
-            return outcome._replace(silent=True)
-        body = payload.encode()
-        prepared = prepare_request(hook, secrets, delivery, body, self._instance, outcome.sent_at)
+            return outcome._replace(silent=True), b""
+        body = message.body.encode()
+        prepared = prepare_request(hook, secrets, delivery, body, self._instance, outcome.sent_at, message.content_type)
         outcome = outcome._replace(request_headers=prepared.shown)
         try:
             async with asyncio.timeout(DEADLINE_SECONDS):
-                response = await self._post(hook, prepared.headers, body)
+                response = await self._request(hook, message.method, prepared.headers, body)
         except TimeoutError:
-            return outcome._replace(error=_TIMEOUT)
+            return outcome._replace(error=_TIMEOUT), b""
         except HostUnresolved as refusal:
-            return outcome._replace(error=refusal.reason)
+            return outcome._replace(error=refusal.reason), b""
         except RequestRefused as refusal:
-            return outcome._replace(error=f"The request was blocked: {refusal.reason}", final=True)
+            return outcome._replace(error=f"The request was blocked: {refusal.reason}", final=True), b""
         except RequestFailed as failure:
-            return outcome._replace(error=failure.reason)
+            return outcome._replace(error=failure.reason), b""
         hidden = secrets.texts()
-        return outcome._replace(
+        outcome = outcome._replace(
             status=response.status,
             response_headers=loggable_headers(response.headers, hidden),
             response_body=loggable_body(response.body, hidden),
         )
+        return outcome, response.body
 
     async def _rules(self) -> OutgoingRules:
         """Return the current rules, read in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._resolvers, self._guard.rules)
 
-    async def _post(self, hook: Hook, headers: list[tuple[str, str]], body: bytes) -> HttpResponse:
+    async def _request(self, hook: Hook, method: str, headers: list[tuple[str, str]], body: bytes) -> HttpResponse:
+        if method == "bytes":
+            await send_bytes(await self._pin(hook), body)
+            # Receivers of such messages do not respond; one that was sent as a whole counts as accepted.
+            return HttpResponse(200, [], b"", truncated=False)
+        content = None if method == "GET" else body
         connection = await self._connect(hook)
         try:
-            return await connection.request("POST", headers, body, max_bytes=MAX_RESPONSE_BYTES)
+            return await connection.request(method, headers, content, max_bytes=MAX_RESPONSE_BYTES)
         except ConnectionLost:
             if connection.responses == 0:
                 raise
         # The receiver closed a connection that was idle for too long, which is not a failure.
         await self.close()
         connection = await self._connect(hook)
-        return await connection.request("POST", headers, body, max_bytes=MAX_RESPONSE_BYTES)
+        return await connection.request(method, headers, content, max_bytes=MAX_RESPONSE_BYTES)
 
     async def _connect(self, hook: Hook) -> PinnedConnection:
         wanted = hook.url, hook.enable_ssl_verification, await self._rules()
         if self._connection is not None and self._connected_to == wanted and time.monotonic() < self._expires:
             return self._connection
         await self.close()
-        loop = asyncio.get_running_loop()
-        guard = self._guard.for_system_hooks() if hook.kind == "system" else self._guard
-        url = await loop.run_in_executor(self._resolvers, guard.pin, hook.url)
-        self._connection = await PinnedConnection.open(url, verify=hook.enable_ssl_verification)
+        self._connection = await PinnedConnection.open(await self._pin(hook), verify=hook.enable_ssl_verification)
         self._connected_to, self._expires = wanted, time.monotonic() + CONNECTION_SECONDS
         return self._connection
+
+    async def _pin(self, hook: Hook) -> PinnedUrl:
+        guard = self._guard.for_system_hooks() if hook.kind == "system" else self._guard
+        return await asyncio.get_running_loop().run_in_executor(self._resolvers, guard.pin, hook.url)

@@ -17,6 +17,7 @@ class Got(NamedTuple):
     path: str
     headers: dict[str, str]
     raw: bytes
+    method: str
 
     @property
     def body(self) -> Any:
@@ -45,6 +46,12 @@ class Receiver:
             disable_nagle_algorithm = True
 
             def do_POST(self) -> None:
+                outer._answer(self)
+
+            def do_GET(self) -> None:
+                outer._answer(self)
+
+            def do_PUT(self) -> None:
                 outer._answer(self)
 
             def log_message(self, format: str, *args: Any) -> None:
@@ -79,7 +86,7 @@ class Receiver:
         headers = {name.lower(): value for name, value in handler.headers.items()}
         answers = self.answers.get(handler.path) or [Answer()]
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
-        self.got.put(Got(handler.path, headers, body))
+        self.got.put(Got(handler.path, headers, body, handler.command))
         if not isinstance(answer, Answer):
             answer(handler)
             return

@@ -1,6 +1,7 @@
 """Texts of service messages, and blocked URLs, without a server."""
 
 import asyncio
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 from ingot.core.db.clocks import wall_clock
 from ingot.core.db.vault import Vault
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.integrations.message_formats import MessageFormat, format_request
+from ingot.integrations.message_formats import MessageFormat, format_message
 from ingot.integrations.messages import MAX_LENGTH
 from ingot.webhooks.delivery.outcome import DeliveryOutcome
+from ingot.webhooks.delivery.request import ServiceMessage
 from ingot.webhooks.delivery.sender import HookSender
 from ingot.webhooks.tables import EVENT_FLAGS, Delivery, Hook
 
@@ -25,9 +27,8 @@ NOTE = {"noteable_type": "MergeRequest", "system": False, "note": "Fine", "url":
 
 def message(told: dict[str, Any], **outfit: Any) -> Any:
     """Return the body sent to a chat, or None."""
-    wears = msgspec.json.encode(MessageFormat(URL, **outfit)).decode()
-    dressed = format_request(wears, msgspec.json.encode({"project": PROJECT, "user": USER, **told}).decode())
-    return None if dressed is None else msgspec.json.decode(dressed.body)
+    messages = format_message(MessageFormat(URL, **outfit), {"project": PROJECT, "user": USER, **told})
+    return msgspec.json.decode(messages[0].body) if messages else None
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,10 @@ def test_unsupported_events_send_nothing(kind: str) -> None:
     assert message({"object_kind": kind}) is None
 
 
+def _format(settings: str, payload: str) -> Sequence[ServiceMessage]:
+    return format_message(msgspec.json.decode(settings, type=MessageFormat), msgspec.json.decode(payload))
+
+
 def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:
     """Deliver to the URL of a service's hook with an address check that blocks local addresses."""
     vault = Vault(b"k" * 32)
@@ -79,7 +84,7 @@ def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:
     told = msgspec.json.encode({"project": PROJECT, "user": USER, **payload}).decode()
     delivery = Delivery(1, 0, 1, "6f1b0f6e-0000-4000-8000-000000000000", "note_events", told, None)
     with ThreadPoolExecutor(1) as resolving:
-        sender = HookSender(SsrfGuard(), vault, resolving, "https://here", wall_clock, format_request)
+        sender = HookSender(SsrfGuard(), vault, resolving, "https://here", wall_clock, _format)
         return asyncio.run(sender.send(hook, delivery, told))
 
 

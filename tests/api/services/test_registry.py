@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from ingot.integrations.registry import EVENTS, FLAGS, REGISTRY, Integration
+from ingot.integrations.requests import REQUESTS
 from ingot.integrations.tables import services
 from ingot.webhooks.tables import hooks
 from tests.api.services.conftest import SECRET, values_for
@@ -24,7 +25,10 @@ OF_9_4 = {
     "mattermost-slash-commands", "slack-slash-commands", "pipelines-email", "pivotaltracker", "prometheus", "pushover",
     "redmine", "slack", "microsoft-teams", "mattermost", "teamcity", "mock-ci", "mock-deployment", "mock-monitoring",
 }  # fmt: skip
-IMPLEMENTED = {"bugzilla", "custom-issue-tracker", "emails-on-push", "jira", "mattermost", "redmine", "slack"}
+UNSUPPORTED = {
+    "flowdock", "gemnasium", "kubernetes", "mock-ci", "mock-deployment", "mock-monitoring", "prometheus",
+    "slack-slash-commands", "mattermost-slash-commands",
+}  # fmt: skip
 each_service = pytest.mark.parametrize("integration", REGISTRY.values(), ids=REGISTRY)
 _ROWS = [select(table).where(table.c.project_id == bindparam("project")) for table in (services, hooks)]
 KEYS = {
@@ -46,7 +50,8 @@ def rows_of(make: Make, project: Project) -> list[Any]:
 
 def test_all_services_of_gitlab_9_4_exist() -> None:
     assert set(REGISTRY) == OF_9_4
-    assert {each.slug for each in REGISTRY.values() if each.kind != "none"} == IMPLEMENTED
+    assert {each.slug for each in REGISTRY.values() if each.kind == "none"} == UNSUPPORTED
+    assert {each.slug for each in REGISTRY.values() if each.kind == "request"} == set(REQUESTS)
 
 
 @each_service
@@ -61,7 +66,8 @@ def test_life_cycle_of_a_service(api: Api, make: Make, project: Project, integra
     assert made.status_code == 200, made.text
     service = made.json()
     assert (service["slug"], service["properties"]) == (integration.slug, shown)
-    assert (service["active"], service["inactive_reason"] is None) == (True, integration.slug in IMPLEMENTED)
+    is_supported = integration.slug not in UNSUPPORTED
+    assert (service["active"], service["inactive_reason"] is None) == (is_supported, is_supported)
     assert [name for name in FLAGS if not service[name]] == ["confidential_issues_events", "confidential_note_events"]
     assert api.get(url, make.root).json() == service
     assert api.get(f"{project.url}/integrations/{integration.slug}", make.root).json() == service
@@ -120,6 +126,18 @@ INVALID: list[tuple[str, dict[str, Any], str]] = [
     ("redmine", {"description": "x" * 70_000}, "description"),
     ("irker", {"server_port": "many"}, "server_port"),
     ("irker", {"server_port": 2**70}, "server_port"),
+    ("irker", {"server_port": 65536}, "server_port"),
+    ("irker", {"server_host": "127.0.0.1"}, "server_host"),
+    ("irker", {"server_host": "gateway.example.com/x"}, "server_host"),
+    ("irker", {"recipients": "#channel"}, "recipients"),
+    ("microsoft-teams", {"webhook": "http://127.0.0.1/x"}, "webhook"),
+    ("microsoft-teams", {"branches_to_be_notified": "protected"}, "branches_to_be_notified"),
+    ("drone-ci", {"drone_url": "http://10.0.0.1"}, "drone_url"),
+    ("bamboo", {"bamboo_url": "ftp://example.com"}, "bamboo_url"),
+    ("hipchat", {"server": "localhost"}, "server"),
+    ("campfire", {"subdomain": "evil.example.com/#"}, "subdomain"),
+    ("assembla", {"subdomain": "../x"}, "subdomain"),
+    ("pipelines-email", {"recipients": "nobody"}, "recipients"),
     ("emails-on-push", {"recipients": "nobody"}, "recipients"),
     ("emails-on-push", {"recipients": "a@example.com <b@example.com>"}, "recipients"),
     ("emails-on-push", {"recipients": " ".join(f"u{number}@example.com" for number in range(101))}, "recipients"),
@@ -215,5 +233,5 @@ def test_the_documentation_lists_every_service() -> None:
     """Once each, with the correct support status."""
     page = (Path(__file__).parents[3] / "docs" / "services.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("| `")]
-    named = [(slug, "Stored only" in row) for row in rows for slug in re.findall(r"`([a-z-]+)`", row.split(" | ")[0])]
+    named = [(slug, "Inactive" in row) for row in rows for slug in re.findall(r"`([a-z-]+)`", row.split(" | ")[0])]
     assert sorted(named) == sorted((each.slug, each.kind == "none") for each in REGISTRY.values())
