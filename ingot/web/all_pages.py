@@ -42,6 +42,7 @@ PAGE_MODULES = (
     "ingot.web.code.releases",
     "ingot.web.code.contributors",
     "ingot.web.code.file_editor",
+    "ingot.web.analytics.value_stream",
     "ingot.web.ci.charts",
     "ingot.web.ci.pipelines",
     "ingot.web.ci.jobs",

@@ -24,6 +24,7 @@ TAB_ICONS = {
     "labels": "tag",
     "milestones": "milestone",
     "runners": "runner",
+    "analytics": "chart",
 }
 """Icons by the keys of the tabs."""
 TAB_LETTERS = {

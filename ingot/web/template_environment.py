@@ -160,6 +160,7 @@ def template_environment(clock: Callable[[], Timestamp], language: str = DEFAULT
         "ago": lambda stamp: words.relative_time(*formats.relative_time(stamp, clock())),
         "exactly": lambda stamp: formats.exact_time(stamp, current_zone()),
         "size": lambda number: words.decimal(formats.size(number)),
+        "decimal": words.decimal,
         "count": words.count,
         "default_of_setting": words.default,
         "tr": words.translate,

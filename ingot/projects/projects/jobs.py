@@ -15,6 +15,7 @@ from ingot.git.maintenance.housekeeping import remove_stale_locks, run_housekeep
 from ingot.git.maintenance.store import RepositoryStore, key_in
 from ingot.projects.projects.clone_bundles import CloneBundles
 from ingot.projects.projects.default_branch import reconcile_head, record_head
+from ingot.projects.projects.language_days import record_languages
 from ingot.projects.projects.tables import group_wikis, project_wikis, projects
 from ingot.projects.uploads.files import UploadFiles
 
@@ -81,7 +82,7 @@ class ProjectJobs:
         self._bundles.delete(self._store.path_of(key))
 
     def housekeep(self, database: Database, payload: Any) -> None:
-        """Run housekeeping on a repository, and update its statistics and its bundle."""
+        """Run housekeeping on a repository, and update its statistics, its languages of today and its bundle."""
         key = payload["repository_key"]
         if not self._store.exists(key):
             return
@@ -91,6 +92,9 @@ class ProjectJobs:
         else:
             run_housekeeping(self._store.path_of(key))
         self.update_statistics(database, payload)
+        shares = self._store.open(key).languages()
+        if shares:
+            database.write(partial(record_languages, repository_key=key, shares=shares))
         self._bundles.update(self._store.open(key))
 
     def update_statistics(self, database: Database, payload: Any) -> None:

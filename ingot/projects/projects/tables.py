@@ -134,6 +134,19 @@ project_topics = Table(
 )
 
 # The wiki of a project or group is stored in a separate repository, which is created on first use.
+# Languages of the default branch at the end of each day with a push, from which their trend is drawn.
+language_days = Table(
+    "language_days",
+    metadata,
+    row_id(),
+    reference("project_id", "projects.id"),
+    text("day"),
+    # Percent by language, as JSON.
+    text("shares"),
+    UniqueConstraint("project_id", "day"),
+    sqlite_autoincrement=True,
+)
+
 project_wikis = Table(
     "project_wikis",
     metadata,

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ingot.ci.pipelines.summaries import PipelineSummary, pipeline_summaries
 from ingot.core.db.connection import Connection
 from ingot.repositories.commit_statuses import api as statuses_api
-from ingot.web.ci.sections import ci_page
+from ingot.web.analytics.sections import analytics_page
 from ingot.web.formats import duration
 from ingot.web.page_routes import PageResponse, PageRoutes, Visit, text_field
 from ingot.web.projects.context import project_context
@@ -46,7 +46,7 @@ def show_charts(visit: Visit, db: Connection) -> PageResponse:
         "chart": pipeline_chart(finished[::-1]) if finished else None,
         "ref": ref,
     }
-    return ci_page(parent, "ci/charts.html", "pipelines", context)
+    return analytics_page(parent, "ci/charts.html", "pipelines/charts", context)
 
 
 def pipeline_chart(summaries: Sequence[PipelineSummary]) -> PipelineChart:

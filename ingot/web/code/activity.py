@@ -1,7 +1,7 @@
 """Commits per week of the last year, as a small SVG bar chart."""
 
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -24,6 +24,8 @@ class CommitWeeks(NamedTuple):
 
     bars: Markup
     total: int
+    counts: list[tuple[str, int]]
+    """First day and number of commits of each week."""
 
 
 def commits_by_week(repository: Repository, commit: str, now: Timestamp) -> CommitWeeks:
@@ -32,7 +34,7 @@ def commits_by_week(repository: Repository, commit: str, now: Timestamp) -> Comm
     weeks = _week_cache.get(key)
     if weeks is None:
         weeks = _read_weeks(repository, commit, now)
-        _week_cache.put(key, weeks, len(weeks.bars) + 500)
+        _week_cache.put(key, weeks, len(weeks.bars) + 150 * WEEKS)
     return weeks
 
 
@@ -42,14 +44,15 @@ def _read_weeks(repository: Repository, commit: str, now: Timestamp) -> CommitWe
     args = ["log", f"--max-count={_MAX_COMMITS}", f"--since={int(start.timestamp())}", "--format=%ct", commit, "--"]
     times = run_git(args, repository.path).out.split()
     counts = Counter(int((int(time) - start.timestamp()) // _WEEK_SECONDS) for time in times)
-    most = max([1, *(counts[week] for week in range(WEEKS))])
-    bars = "".join(_bar(week, counts[week], most, start + timedelta(weeks=week)) for week in range(WEEKS))
-    total = sum(counts[week] for week in range(WEEKS))
-    return CommitWeeks(Markup(bars), total)  # noqa: S704 - Built from numbers only.
+    weeks = [((start + timedelta(weeks=week)).date().isoformat(), counts[week]) for week in range(WEEKS)]
+    most = max([1, *(commits for _, commits in weeks)])
+    bars = "".join(_bar(place, commits, most, day) for place, (day, commits) in enumerate(weeks))
+    total = sum(commits for _, commits in weeks)
+    return CommitWeeks(Markup(bars), total, weeks)  # noqa: S704 - Built from numbers only.
 
 
-def _bar(week: int, commits: int, limit: int, day: datetime) -> str:
+def _bar(week: int, commits: int, limit: int, day: str) -> str:
     height = max(6, round(_HEIGHT * commits / limit)) if commits else 2
-    title = f"<title>{count(commits, 'commit')} in the week of {day.date().isoformat()}</title>"
+    title = f"<title>{count(commits, 'commit')} in the week of {day}</title>"
     kind = "" if commits else ' class="none"'
     return f'<rect{kind} x="{week * 10}" y="{_HEIGHT - height}" width="8" height="{height}">{title}</rect>'

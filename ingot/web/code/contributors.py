@@ -2,6 +2,8 @@
 
 from ingot.repositories.comparisons import api as comparisons_api
 from ingot.repositories.trees import api as trees_api
+from ingot.web.analytics.repository import show_languages
+from ingot.web.analytics.sections import analytics_page
 from ingot.web.code.activity import commits_by_week
 from ingot.web.code.location import code_location
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
@@ -21,8 +23,13 @@ def show_graphs(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/graphs/:rest", open=True, slashes="rest")
 def show_contributors(visit: Visit) -> PageResponse:
-    """List the contributors of a branch by number of commits, with the commits per week of the last year."""
+    """List the contributors of a branch by number of commits, with the commits per week of the last year.
+
+    As in GitLab, ``charts`` after the branch shows the analytics of the repository.
+    """
     location = code_location(visit)
+    if location.path == "charts":
+        return show_languages(location)
     params = {
         "ref": location.commit,
         "order_by": "commits",
@@ -33,4 +40,4 @@ def show_contributors(visit: Visit) -> PageResponse:
     most = max((contributor.commits for contributor in contributors.items), default=1)
     weeks = commits_by_week(location.repository, location.commit, visit.database.clock())
     context = {"location": location, "contributors": contributors, "most": most, "weeks": weeks}
-    return location.parent.page("code/contributors.html", "commits", context)
+    return analytics_page(location.parent, "code/contributors.html", "graphs", context)

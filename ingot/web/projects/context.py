@@ -88,11 +88,13 @@ def tabs_of(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
     """Return the tabs that the user has permission to see: key, URL, label and count."""
     url = parent.url
     tabs: list[tuple[str, str, str, int | None]] = [("home", url, "Project", None)]
-    if parent.may(trees_api.list_tree):
+    reads_code = parent.may(trees_api.list_tree)
+    if reads_code:
         tabs += [("code", f"{url}/-/tree", "Code", None), ("commits", f"{url}/-/commits", "Commits", None)]
     if parent.may(issues_api.list_project_issues):
         tabs.append(("issues", f"{url}/-/issues", "Issues", _open_issues(parent)))
-    if parent.may(merge_requests_api.list_project_merge_requests):
+    reads_merge_requests = parent.may(merge_requests_api.list_project_merge_requests)
+    if reads_merge_requests:
         tabs.append(("merge_requests", f"{url}/-/merge_requests", "Merge requests", _open_merge_requests(parent)))
     if parent.project.jobs_enabled and parent.may(statuses_api.list_pipelines):
         tabs.append(("pipelines", f"{url}/-/pipelines", "Pipelines", None))
@@ -106,6 +108,10 @@ def tabs_of(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
     # Projects with an external wiki usually disable their own one, but members may also keep it to themselves.
     if external_wiki and (parent.project.wiki_access_level == "disabled" or parent.may(wikis_api.list_pages)):
         tabs.append(("external_wiki", external_wiki, "External wiki", None))
+    if reads_merge_requests:
+        tabs.append(("analytics", f"{url}/-/value_stream_analytics", "Analyze", None))
+    elif reads_code:
+        tabs.append(("analytics", f"{url}/-/graphs", "Analyze", None))
     if parent.may(snippets_api.list_project_snippets):
         tabs.append(("snippets", f"{url}/-/snippets", "Snippets", None))
     if parent.may(protection_api.list_protected_branches):

@@ -1,0 +1,1 @@
+"""Charts of projects, each with its table: value stream, contributors, pipelines and languages."""
