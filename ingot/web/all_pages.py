@@ -72,6 +72,7 @@ PAGE_MODULES = (
     "ingot.web.issues.timeline",
     "ingot.web.issues.labels",
     "ingot.web.issues.milestones",
+    "ingot.web.issues.roadmap",
     "ingot.web.issues.boards",
     "ingot.web.issues.todos",
     "ingot.web.merge_requests.lists",

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ingot.core.db.times import Date
+from ingot.core.db.times import Date, day_of
 from ingot.projects.projects.language_days import LanguageDay, list_language_days
 from ingot.web.analytics.bars import HEIGHT
 from ingot.web.analytics.sections import Periods, analytics_page, chosen_periods
@@ -37,7 +37,7 @@ class LanguagePeriod(NamedTuple):
 def show_languages(location: CodeLocation) -> PageResponse:
     """Show the languages of the default branch by week or month, from the days that were recorded after pushes."""
     parent, database = location.parent, location.parent.visit.database
-    today = Date(database.clock()[:10])
+    today = day_of(database.clock())
     periods = chosen_periods(parent.visit, today)
     days = database.read(lambda db: list_language_days(db, parent.project.id))
     tip = location.repository.tip(f"refs/heads/{parent.project.default_branch}")

@@ -4,12 +4,15 @@ from typing import Any
 
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.milestone_issues import api as milestone_issues_api
+from ingot.collaboration.issues.milestone_issues.queries import issue_days
 from ingot.collaboration.issues.milestone_issues.views import MilestoneProgress, milestone_progress
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
+from ingot.core.db.times import day_of
 from ingot.core.errors import Conflict, Invalid, NotFound
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
+from ingot.web.issues.burndown import Burndown, burndown_or_none
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.issues.planning_parent import SharedPages, planning_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
@@ -27,13 +30,13 @@ def list_milestones(parent: ProjectOrGroupContext) -> PageResponse:
     """List the milestones."""
     query = parent.visit.request.query
     state = query.get("state") if query.get("state") in _STATES else _STATES[0]
-    params = {"state": state, "page": parent.visit.request.page, _ancestors_param(parent): "true"}
+    params = {"state": state, "page": parent.visit.request.page, ancestors_param(parent): "true"}
     milestones = parent.ask(
         parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones), params
     )
     context = {
         "milestones": milestones,
-        "counts": _progress(parent, [one.id for one in milestones.items]),
+        "counts": progress_of(parent, [one.id for one in milestones.items]),
         "state": state,
         "states": _STATES,
         "may_change": parent.may(milestones_api.create_milestone),
@@ -122,8 +125,9 @@ def _milestone_page(parent: ProjectOrGroupContext, errors: list[str] | None = No
         if _has_issues(parent)
         else None
     )
-    context = {
+    context: dict[str, object] = {
         "milestone": milestone,
+        "burndown": _burndown(parent, milestone) if counts else None,
         "description": render_markdown(
             parent.visit, milestone.description, parent.project.id if isinstance(parent, ProjectContext) else None
         ),
@@ -142,13 +146,20 @@ def _milestone_page(parent: ProjectOrGroupContext, errors: list[str] | None = No
     return planning_page(parent, "issues/milestone.html", "milestones", context, 422 if errors else 200)
 
 
-def _progress(parent: ProjectOrGroupContext, numbers: list[int]) -> dict[int, MilestoneProgress]:
+def progress_of(parent: ProjectOrGroupContext, numbers: list[int]) -> dict[int, MilestoneProgress]:
     """Return the progress of each milestone, with one query for all."""
     if isinstance(parent, ProjectContext) and not _has_issues(parent):
         return {}
     lookup = parent.find(issues_api.list_project_issues) if isinstance(parent, ProjectContext) else None
     actor = parent.visit.viewer.actor
     return parent.visit.database.read(lambda db: milestone_progress(db, actor, lookup, numbers))
+
+
+def _burndown(parent: ProjectOrGroupContext, milestone: MilestoneView) -> Burndown | None:
+    lookup = parent.find(issues_api.list_project_issues) if isinstance(parent, ProjectContext) else None
+    actor, database = parent.visit.viewer.actor, parent.visit.database
+    days = database.read(lambda db: issue_days(db, actor, lookup, milestone.id))
+    return burndown_or_none(milestone, days, day_of(database.clock()))
 
 
 def _has_issues(parent: ProjectOrGroupContext) -> bool:
@@ -165,7 +176,8 @@ def _merge_requests(parent: ProjectOrGroupContext, milestone: MilestoneView) -> 
     return parent.ask(endpoint, {"per_page": 100}, milestone_id=milestone.id).items
 
 
-def _ancestors_param(parent: ProjectOrGroupContext) -> str:
+def ancestors_param(parent: ProjectOrGroupContext) -> str:
+    """Return the name of the parameter that adds the milestones of the groups above."""
     return "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
 
 

@@ -4,16 +4,18 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, bindparam, case, func, select
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.collaboration.milestones.tables import Milestone
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.times import Date
 from ingot.projects.projects.tables import Project, projects
 
 _OF_MILESTONE = select(*ISSUE_COLUMNS).where(
@@ -67,9 +69,16 @@ def list_group_issues(db: Connection, actor: Actor, milestone: Milestone, page: 
     return fetch_page(db, Issue, query, page, milestone=milestone.id, **values)
 
 
+_BY_STATE = (issues.c.milestone_id, issues.c.state)
+# An issue that was reopened counts as open from the beginning.
+_BY_DAYS = (
+    func.substr(issues.c.created_at, 1, 10),
+    case((issues.c.state == "closed", func.substr(issues.c.closed_at, 1, 10))),
+)
+
+
 @lru_cache(maxsize=256)
-def _counts(kind: str, hides: bool, external: bool) -> Select[Any]:
-    columns = issues.c.milestone_id, issues.c.state
+def _counts(kind: str, hides: bool, external: bool, columns: tuple[ColumnElement[Any], ...] = _BY_STATE) -> Select[Any]:
     counted = select(*columns, func.count()).where(in_list(issues.c.milestone_id, "milestones"))
     counted = counted.where(issues.c.deleted_at.is_(None)).group_by(*columns)
     if kind == "project":
@@ -99,6 +108,25 @@ def issue_counts_in_visible_projects(
     values = {} if actor.admin else {"actor": actor.user_id, "today": db.today}
     query = _counts("group", not actor.admin, actor.external)
     return _counts_by_milestone(db.rows(query, milestones=list(milestones), **values))
+
+
+def issue_days(
+    db: Connection, actor: Actor, place: ProjectScope | None, milestone_id: int
+) -> list[tuple[Date, Date | None, int]]:
+    """Count the issues of a milestone by the days on which they were created and closed, with one statement."""
+    values: dict[str, Any] = {} if actor.admin else {"actor": actor.user_id}
+    if place is None:
+        statement = _counts("group", not actor.admin, actor.external, _BY_DAYS)
+        values |= {} if actor.admin else {"today": db.today}
+    elif not policy.may_read_issues(actor, place.access, place.project):
+        return []
+    else:
+        hides = not (place.access.level >= Level.REPORTER or actor.admin)
+        statement = _counts("project", hides, False, _BY_DAYS)
+        values = {"project": place.project.id} | (values if hides else {})
+    return [
+        (created, closed, count) for created, closed, count in db.rows(statement, milestones=[milestone_id], **values)
+    ]
 
 
 def _counts_by_milestone(rows: Iterable[Sequence[Any]]) -> dict[int, MilestoneIssueCounts]:
