@@ -191,15 +191,15 @@ def add_system_note(
     source: MentionSource | None = None,
     *,
     internal: bool = False,
-) -> None:
-    """Record a change of a subject as a system note, without an event.
+) -> int:
+    """Record a change of a subject as a system note, without an event; return its id.
 
     An internal one is visible only to users who can read internal notes.
     """
     columns: dict[str, Any] = {"internal": internal}
     if source is not None:
         columns |= {"source_kind": source.kind, "source_id": source.id, "source_project_id": source.project_id}
-    _insert(db, author_id, subject, text, system=True, action=action, **columns)
+    return _insert(db, author_id, subject, text, system=True, action=action, **columns)
 
 
 def add_mention(db: Connection, author_id: int, subject: Subject, text: str, source: MentionSource) -> None:

@@ -69,6 +69,20 @@ suggestions = Table(
     sqlite_autoincrement=True,
 )
 
+# Description of an issue or merge request before a change, by the system note about the change. The text after the
+# change is that of the next note, or the present description; so each text is stored once.
+description_versions = Table(
+    "description_versions",
+    metadata,
+    row_id(),
+    reference("note_id", "notes.id", unique=True),
+    # Null after its deletion by a maintainer.
+    text("description", nullable=True),
+    # Whether the issue was confidential; the text is then visible only to users who can read internal notes.
+    flag("internal"),
+    sqlite_autoincrement=True,
+)
+
 
 class Note(Record, frozen=True):
     """A comment by a user, or a system note."""

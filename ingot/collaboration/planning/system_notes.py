@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 from ingot.accounts.users.queries import users_by_ids
 from ingot.collaboration.milestones.queries import milestones_by_ids
+from ingot.collaboration.notes.description_versions import DESCRIPTION, DESCRIPTION_CHANGED, record_version
 from ingot.collaboration.notes.service import add_system_note
 from ingot.collaboration.planning import note_texts
 from ingot.collaboration.resource_events.service import record_label_events, record_milestone_events
@@ -29,9 +30,12 @@ def note_title(
     add_system_note(db, event.actor_id, subject, note_texts.title_changed(*change), "title", internal=internal)
 
 
-def note_description(db: Connection, event: IssuableChange, subject: Subject, change: Change) -> None:  # noqa: ARG001 - All notes take the same.
-    """Add a system note about a new description."""
-    add_system_note(db, event.actor_id, subject, "changed the description", "description")
+def note_description(
+    db: Connection, event: IssuableChange, subject: Subject, change: Change, *, internal: bool = False
+) -> None:
+    """Add a system note about a new description, with the version before."""
+    note_id = add_system_note(db, event.actor_id, subject, DESCRIPTION_CHANGED, DESCRIPTION)
+    record_version(db, note_id, change[0], internal=internal)
 
 
 def note_labels(db: Connection, event: IssuableChange, subject: Subject, change: Change) -> None:

@@ -8,6 +8,7 @@ from ingot.collaboration.notes.views import DiscussionView
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.core.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.discussions.awards import award_summaries, emoji_options, own_award, with_default_awards
+from ingot.web.discussions.description_versions import add_version_pages
 from ingot.web.discussions.discussable import Discussable, DiscussableKind, PlannedHandlers, discussable_finder
 from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.notices import notice_by_field
@@ -104,6 +105,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 
     if kind.planned is not None:
         _subscription_pages(pages, kind, kind.planned)
+        add_version_pages(pages, kind, kind.planned)
     return pages
 
 

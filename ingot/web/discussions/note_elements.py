@@ -48,6 +48,7 @@ class NoteElements:
         reaction = escape(translate_label("Add reaction"))
         self._award_start = f'<div class="awards"><a class="award" data-part="award" href="{escape(discussable.url)}'
         self._award_end = f'" aria-label="{reaction}">&#9786;+</a></div>'
+        self._compare = escape(translate_label("compare with previous version"))
         self._reply = escape(translate_label("Reply"))
         self._quote = escape(translate_label("Quote reply"))
         self._edit = escape(translate_label("Edit"))
@@ -98,6 +99,9 @@ class NoteElements:
     def _event(self, item: "NoteItem") -> str:
         author = self._author(item)
         text = f'<span class="text">{item.html}</span>'
+        if item.versioned:
+            url = f"{escape(self._discussable.url)}/descriptions/{item.view.id}"
+            text += f' <a href="{url}">{self._compare}</a>'
         return f'<li class="event" id="note_{item.view.id}">{author} {text} {item.link}</li>\n'
 
     def _note(self, discussion: "DiscussionItem", item: "NoteItem") -> str:

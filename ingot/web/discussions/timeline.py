@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from markupsafe import Markup
 
+from ingot.collaboration.notes.description_versions import DESCRIPTION_CHANGED, versioned_notes
 from ingot.collaboration.notes.views import DiscussionView, NoteView
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.core.db.times import Timestamp
@@ -29,6 +30,8 @@ class NoteItem(msgspec.Struct, frozen=True):
     """Time of the note, which links to it."""
     awards: list[AwardSummary]
     may_change: bool
+    versioned: bool = False
+    """True for a change of a description whose version before is kept."""
 
 
 class DiscussionItem(msgspec.Struct, frozen=True):
@@ -147,11 +150,15 @@ def _discussion_items(
     awards = _award_summaries(discussable, subject_access, [note.id for note in notes if not note.system])
     viewer_id = visit.viewer.user.id if visit.viewer.user else None
     now = visit.database.clock()
+    described = [note.id for note in notes if note.system and note.body == DESCRIPTION_CHANGED]
+    internal = subject_access.may_see_internal
+    versioned = visit.database.read(lambda db: versioned_notes(db, described, internal=internal)) if described else ()
 
     def show(note: NoteView) -> NoteItem:
         own = viewer_id is not None and (note.author.id == viewer_id or subject_access.may_moderate)
         may_change = own and subject_access.may_participate and not note.system
-        return NoteItem(note, html[note.id], _link(note, now), awards.get(("note", note.id), []), may_change)
+        shown_awards = awards.get(("note", note.id), [])
+        return NoteItem(note, html[note.id], _link(note, now), shown_awards, may_change, note.id in versioned)
 
     items = [
         DiscussionItem(

@@ -54,6 +54,11 @@ def _record_title_of_issue(db: Connection, event: IssueChanged, subject: Subject
     note_title(db, event, subject, change, internal=event.was_confidential)
 
 
+def _record_description(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+    confidential = event.was_confidential or (event.issue is not None and event.issue.confidential)
+    note_description(db, event, subject, change, internal=confidential)
+
+
 def _record_confidentiality(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
     action = "confidential" if change[1] else "visible"
     add_system_note(db, event.actor_id, subject, system_note_texts.confidentiality_changed(change[1]), action)
@@ -96,7 +101,7 @@ def _record_state(db: Connection, event: IssueChanged, subject: Subject, change:
 
 _RECORDERS = {
     "title": _record_title_of_issue,
-    "description": note_description,
+    "description": _record_description,
     "confidential": _record_confidentiality,
     "labels": note_labels,
     "assignees": note_assignees,
