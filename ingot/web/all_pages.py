@@ -73,6 +73,7 @@ PAGE_MODULES = (
     "ingot.web.issues.labels",
     "ingot.web.issues.milestones",
     "ingot.web.issues.roadmap",
+    "ingot.web.issues.saved_views",
     "ingot.web.issues.boards",
     "ingot.web.issues.todos",
     "ingot.web.merge_requests.lists",

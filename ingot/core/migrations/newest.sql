@@ -2682,4 +2682,20 @@ CREATE TABLE description_versions (
     CONSTRAINT fk_description_versions_note_id FOREIGN KEY(note_id) REFERENCES notes (id) ON DELETE CASCADE,
     CONSTRAINT uq_description_versions_note_id UNIQUE (note_id)
 );
+CREATE TABLE saved_views (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    list_kind TEXT NOT NULL,
+    project_id INTEGER,
+    group_id INTEGER,
+    name TEXT NOT NULL,
+    "query" TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_saved_views_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT fk_saved_views_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT fk_saved_views_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_saved_views_group_id ON saved_views (group_id);
+CREATE INDEX ix_saved_views_project_id ON saved_views (project_id);
+CREATE INDEX ix_saved_views_user_id ON saved_views (user_id, list_kind, project_id, group_id);
 INSERT INTO alembic_version (version_num) VALUES ('0136');

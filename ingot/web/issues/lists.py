@@ -16,6 +16,7 @@ from ingot.web.issues.bulk_edit import (
 )
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.issues.list_filters import ISSUE_FILTERS, filter_choices
+from ingot.web.issues.saved_views import saved_view_menu
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
@@ -61,6 +62,7 @@ def list_own_issues(visit: Visit) -> PageResponse:
         "counts": visit.ask(issues_api.get_statistics, filters.filter_params | {"scope": scope}).statistics.counts,
         "scopes": _SCOPES,
         "scope": scope,
+        "saved": saved_view_menu(visit, None, "issues"),
     }
     return TemplateResponse("issues/own_list.html", context | _list_params(filters))
 
@@ -69,6 +71,7 @@ def _list_page(parent: ProjectOrGroupContext, outcome: BulkOutcome | None = None
     """Render the list, with what a bulk edit could not change."""
     visit, url = parent.visit, f"{parent.url}/-/issues"
     context = _issue_list(parent, visit) | filter_choices(parent) | bulk_context(parent, ISSUES, url, outcome)
+    context["saved"] = saved_view_menu(visit, parent, "issues")
     context["feed"] = feed_address(visit, f"{url}.atom")
     template = "issues/group_list.html"
     if isinstance(parent, ProjectContext):

@@ -19,6 +19,7 @@ from ingot.web.issues.bulk_edit import (
 )
 from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.issues.list_filters import filter_choices
+from ingot.web.issues.saved_views import saved_view_menu
 from ingot.web.merge_requests.list_filters import MERGE_REQUEST_FILTERS
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -61,6 +62,7 @@ def _list_page(db: Connection, parent: ProjectOrGroupContext, outcome: BulkOutco
     )
     context = merge_request_list(visit, db, lambda params: parent.ask(list_endpoint, params)) | filter_choices(parent)
     context |= bulk_context(parent, MERGE_REQUESTS, f"{parent.url}/-/merge_requests", outcome)
+    context["saved"] = saved_view_menu(visit, parent, "merge_requests")
     template = "merge_requests/group_list.html"
     if isinstance(parent, ProjectContext):
         template = "merge_requests/list.html"

@@ -7,6 +7,7 @@ from ingot.collaboration.merge_requests.list_views import listed_states
 from ingot.collaboration.merge_requests.views import MergeRequestView
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing
+from ingot.web.issues.saved_views import saved_view_menu
 from ingot.web.merge_requests.lists import merge_request_list
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 
@@ -39,7 +40,11 @@ def list_own_merge_requests(visit: Visit, db: Connection) -> PageResponse:
     context = merge_request_list(
         visit, db, lambda params: visit.ask(merge_requests_api.list_merge_requests, params | {"scope": scope})
     )
-    return TemplateResponse("merge_requests/own_list.html", context | {"scopes": _SCOPES, "scope": scope})
+    return TemplateResponse("merge_requests/own_list.html", context | _tabs(visit, scope))
+
+
+def _tabs(visit: Visit, scope: str) -> dict[str, object]:
+    return {"scopes": _SCOPES, "scope": scope, "saved": saved_view_menu(visit, None, "merge_requests")}
 
 
 def _overview(visit: Visit, db: Connection) -> TemplateResponse:
@@ -57,8 +62,7 @@ def _overview(visit: Visit, db: Connection) -> TemplateResponse:
     sections.insert(2, _Section("returned_to_me", "Returned to you", returned, len(returned)))
     rows = {view.id: view for section in sections for view in section.requests}
     context = {
-        "scopes": _SCOPES,
-        "scope": "",
+        **_tabs(visit, ""),
         "sections": sections,
         "listed": listed_states(db, visit.viewer.actor, list(rows.values())),
     }
