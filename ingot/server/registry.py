@@ -51,6 +51,7 @@ ROUTE_MODULES = (
     "ingot.repositories.storage_moves.api",
     "ingot.projects.custom_attributes.api",
     "ingot.projects.environments.api",
+    "ingot.projects.environments.protection.api",
     "ingot.projects.feature_flags.api",
     "ingot.ci.artifacts.api",
     "ingot.ci.job_tokens.api",

@@ -102,3 +102,15 @@ def test_releases(project: Any) -> None:
         project.releases.get("release/1")
     assert gone.value.response_code == 404
     assert project.tags.get("release/1").release is None
+
+
+def test_protected_environments(project: Any) -> None:
+    allowed = [{"access_level": 40}]
+    rule = project.protected_environments.create({"name": "production", "deploy_access_levels": allowed})
+    assert rule.deploy_access_levels[0]["access_level_description"] == "Maintainers"
+    assert [each.name for each in project.protected_environments.list(get_all=True)] == ["production"]
+    with pytest.raises(GitlabCreateError) as twice:
+        project.protected_environments.create({"name": "production", "deploy_access_levels": allowed})
+    assert twice.value.response_code == 409
+    project.protected_environments.get("production").delete()
+    assert project.protected_environments.list(get_all=True) == []

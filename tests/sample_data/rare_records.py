@@ -127,6 +127,9 @@ def _fill_project(samples: SampleData, lfs: LfsClient) -> None:
     key = samples.post(f"{here}/deploy_keys", title="Pusher", key=ed25519_line(), can_push=True)
     access = [{"deploy_key_id": key["id"]}]
     samples.post(f"{here}/protected_branches", name="by-key", allowed_to_push=access)
+    allowed = [{"access_level": 40}]
+    samples.post(f"{here}/protected_environments", name=samples.words.plain("port"), deploy_access_levels=allowed)
+    samples.post(f"{samples.group.url}/protected_environments", name="production", deploy_access_levels=allowed)
     milestone = api.get(f"{here}/milestones", owner).json()[0]["title"]
     samples.post(f"{here}/releases", tag_name="rare", ref="master", milestones=[milestone])
     strategy = {"name": "default", "parameters": {}, "scopes": [{"environment_scope": "production"}]}

@@ -43,6 +43,7 @@ FailureReason = Literal[
     "forward_deployment_failure",
     "failed_outdated_deployment_job",
     "user_blocked",
+    "protected_environment_failure",
     "project_deleted",
     "configuration_error",
     "image_pull_failure",

@@ -12,6 +12,7 @@ from ingot.ci.jobs import policy, queries, service
 from ingot.ci.jobs.params import EditResourceGroup, ListJobs, PlayJob
 from ingot.ci.jobs.policy import JobSubject
 from ingot.ci.jobs.views import ResourceGroupView, resource_group_view
+from ingot.ci.pipelines.deploy_permission import may_run_job
 from ingot.ci.pipelines.given_variables import require_variables_allowed
 from ingot.ci.pipelines.queries import settings_of
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
@@ -56,6 +57,16 @@ def job_to_change(call: Call) -> tuple[Access, JobSubject]:
     pipeline = find_pipeline(call.db, project.id, job.pipeline_id)
     open_ref = may_run_jobs_of(call.db, call.actor, access, project, pipeline)
     return access, JobSubject(project, access, job, open_ref)
+
+
+def job_to_run(call: Call) -> tuple[Access, JobSubject]:
+    """Find the job in the path with the permission to start or retry it."""
+    access, project = find_project(call.db, call.actor, call.path["id"])
+    require(may_read_jobs(call.actor, access, project))
+    job = find_job(call.db, project.id, path_number(call.path, "job_id"))
+    pipeline = find_pipeline(call.db, project.id, job.pipeline_id)
+    runnable = may_run_job(call.db, call.actor, access, project, pipeline, job)
+    return access, JobSubject(project, access, job, runnable=runnable)
 
 
 def _place(call: Call, access: Access, project: Project) -> JobPlace:
@@ -117,15 +128,13 @@ def cancel_job(call: Call, subject: JobSubject) -> JobView:
     return _view(call, subject, find_job(call.db, subject.project.id, subject.job.id))
 
 
-@routes.post("/projects/:id/jobs/:job_id/retry", on=job_to_change, may=policy.may_change_job, returns=JobView)
+@routes.post("/projects/:id/jobs/:job_id/retry", on=job_to_run, may=policy.may_run_job, returns=JobView)
 def retry_job(call: Call, subject: JobSubject) -> JobView:
     """Run a finished job again."""
     return _view(call, subject, retry(call.db, call.actor, subject.job))
 
 
-@routes.post(
-    "/projects/:id/jobs/:job_id/play", on=job_to_change, may=policy.may_change_job, returns=JobView, status=200
-)
+@routes.post("/projects/:id/jobs/:job_id/play", on=job_to_run, may=policy.may_run_job, returns=JobView, status=200)
 def play_job(call: Call, subject: JobSubject, params: PlayJob) -> JobView:
     """Start a manual or delayed job."""
     variables = params.job_variables_attributes or []

@@ -17,6 +17,8 @@ class JobSubject(NamedTuple):
     job: CiJob
     open_ref: bool = True
     """Whether the caller may run jobs on the branch or tag of the job, which may be protected."""
+    runnable: bool = True
+    """Whether the caller may start or retry the job: on its branch or tag, or in its protected environment."""
     debugs: bool = False
     """Whether the trace shows all commands with the values of variables."""
 
@@ -36,6 +38,11 @@ def may_read_trace(actor: Actor, access: Access, subject: JobSubject) -> bool:
 def may_change_job(actor: Actor, access: Access, subject: JobSubject) -> bool:
     """Developers who may push to the branch or merge into it, or create the tag, unless the project is archived."""
     return may_change_jobs(actor, access, subject.project) and subject.open_ref
+
+
+def may_run_job(actor: Actor, access: Access, subject: JobSubject) -> bool:
+    """Developers who may change the job; in a protected environment reporters and above who may deploy to it."""
+    return may_read_job(actor, access, subject) and not subject.project.archived and subject.runnable
 
 
 def may_read_resource_groups(actor: Actor, access: Access, project: Project) -> bool:

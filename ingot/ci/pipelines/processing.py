@@ -1,11 +1,12 @@
 """Progress of pipelines: each step applies the state machine to the jobs of one locked pipeline."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline, options_of
 from ingot.ci.job_records.tables import CiJob, FailureReason, ci_running
+from ingot.ci.pipelines.deploy_permission import refused_job_ids
 from ingot.ci.pipelines.deployments import finish_deployment, start_deployment
 from ingot.ci.pipelines.hierarchy import cancel_children_of_jobs
 from ingot.ci.pipelines.queries import PipelineJobs, pipeline_jobs, settings_of
@@ -76,11 +77,37 @@ def advance_pipeline(db: Connection, pipeline: Pipeline, changed: Iterable[int] 
     all_changed = [*changed, *(job_id for ids in ids_by_status.values() for job_id in ids)]
     for job_id in ids_by_status.pop("scheduled", ()):
         schedule(db, job_id)
-    pending = ids_by_status.pop("pending", ())
-    enqueue_jobs(db, pipeline.project_id, [(job_id, jobs.resource_groups.get(job_id)) for job_id in pending])
+    refused = _queue(db, pipeline, jobs, ids_by_status.pop("pending", ()))
     for status, ids in ids_by_status.items():
         set_status(db, ids, status)
-    settle_pipeline(db, pipeline, all_changed)
+    if refused:
+        _continue_after_failures(db, pipeline, refused, all_changed)
+    else:
+        settle_pipeline(db, pipeline, all_changed)
+
+
+def _queue(db: Connection, pipeline: Pipeline, jobs: PipelineJobs, job_ids: Collection[int]) -> list[int]:
+    """Queue jobs, except those that fail because their users may not deploy to their environments; return these."""
+    environments = {job_id: jobs.environments[job_id] for job_id in job_ids if job_id in jobs.environments}
+    refused = refused_job_ids(db, pipeline.project_id, environments) if environments else []
+    if refused:
+        set_status(db, refused, "failed", failure_reason="protected_environment_failure")
+    queued = [job_id for job_id in job_ids if job_id not in refused]
+    enqueue_jobs(db, pipeline.project_id, [(job_id, jobs.resource_groups.get(job_id)) for job_id in queued])
+    return refused
+
+
+def _continue_after_failures(db: Connection, pipeline: Pipeline, failed: list[int], changed: Iterable[int]) -> None:
+    """Process a locked pipeline after jobs have failed; the configuration may demand that all others are canceled."""
+    others: list[CiJob] = []
+    if failed and pipeline.on_job_failure == "all":
+        current = jobs_of_pipeline(db, pipeline.id)
+        if any(job.id in failed and not job.allow_failure for job in current):
+            others = [job for job in current if job.status in CANCELABLE]
+    if others:
+        cancel_jobs(db, pipeline, others, changed)
+    else:
+        advance_pipeline(db, pipeline, changed)
 
 
 def restart_jobs(
@@ -89,8 +116,8 @@ def restart_jobs(
     """Queue jobs, given by id and name, restore the skipped jobs after them, and process the locked pipeline."""
     current = pipeline_jobs(db, pipeline.id)
     restored = _restore_skipped(db, current, {name for _, name in jobs})
-    enqueue_jobs(db, pipeline.project_id, [(job_id, current.resource_groups.get(job_id)) for job_id, _ in jobs])
-    advance_pipeline(db, pipeline, [*changed, *restored, *(job_id for job_id, _ in jobs)])
+    all_changed = [*changed, *restored, *(job_id for job_id, _ in jobs)]
+    _continue_after_failures(db, pipeline, _queue(db, pipeline, current, [job_id for job_id, _ in jobs]), all_changed)
 
 
 def _restore_skipped(db: Connection, jobs: PipelineJobs, started: set[str]) -> list[int]:
@@ -175,11 +202,7 @@ def finish_job(
     if failed and is_retried_automatically(db, job, failure_reason, exit_code):
         restart_jobs(db, pipeline, [(copy_job(db, job, job.user_id), job.name)], [job.id])
         return
-    if failed and not allowed and pipeline.on_job_failure == "all":
-        others = [each for each in jobs_of_pipeline(db, pipeline.id) if each.status in CANCELABLE]
-        cancel_jobs(db, pipeline, others, [job.id])
-        return
-    advance_pipeline(db, pipeline, [job.id])
+    _continue_after_failures(db, pipeline, [job.id] if failed else [], [job.id])
 
 
 def cancel_jobs(db: Connection, pipeline: Pipeline, jobs: Sequence[CiJob], changed: Iterable[int] = ()) -> None:

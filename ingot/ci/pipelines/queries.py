@@ -32,6 +32,7 @@ _STATES = (
         commit_statuses.c.allow_failure,
         ci_jobs.c.needs,
         ci_jobs.c.resource_group,
+        ci_jobs.c.environment,
     )
     .select_from(_JOBS)
     .where(commit_statuses.c.pipeline_id == bindparam("pipeline"), ~commit_statuses.c.retried)
@@ -71,6 +72,8 @@ class PipelineJobs(NamedTuple):
     states: list[JobState]
     resource_groups: dict[int, str]
     """Resource groups by job id."""
+    environments: dict[int, str]
+    """Names of environments by job id."""
 
 
 def settings_of(db: Connection, project_id: int) -> CiSettings:
@@ -93,12 +96,16 @@ def pipeline_jobs(db: Connection, pipeline_id: int) -> PipelineJobs:
     """Return the states of the jobs of a pipeline; the pipeline must be locked."""
     states: list[JobState] = []
     groups: dict[int, str] = {}
-    for job_id, name, stage, status, when, optional, needs, group in db.rows(_STATES, pipeline=pipeline_id):
+    environments: dict[int, str] = {}
+    rows = db.rows(_STATES, pipeline=pipeline_id)
+    for job_id, name, stage, status, when, optional, needs, group, environment in rows:
         names = None if needs is None else msgspec.json.decode(needs, type=tuple[str, ...])
         states.append(JobState(job_id, name, stage, status, when, optional, names))
         if group is not None:
             groups[states[-1].id] = group
-    return PipelineJobs(states, groups)
+        if environment is not None:
+            environments[states[-1].id] = environment
+    return PipelineJobs(states, groups, environments)
 
 
 def bridge_ids(db: Connection, pipeline_id: int) -> list[int]:

@@ -23,7 +23,12 @@ _COPIED = (
     "timeout",
     "bridge",
 )
-_NEVER_RETRIED = ("missing_dependency_failure", "forward_deployment_failure", "failed_outdated_deployment_job")
+_NEVER_RETRIED = (
+    "missing_dependency_failure",
+    "forward_deployment_failure",
+    "failed_outdated_deployment_job",
+    "protected_environment_failure",
+)
 """Reasons that another attempt does not change."""
 
 _COPY_VARIABLES = insert(ci_job_variables).from_select(

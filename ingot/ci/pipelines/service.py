@@ -5,6 +5,7 @@ from ingot.ci.config.durations import parse_duration
 from ingot.ci.job_records.ports import JobArtifacts
 from ingot.ci.job_records.queries import job_by_id, jobs_of_pipeline, lock_job
 from ingot.ci.job_records.tables import CiJob
+from ingot.ci.pipelines.deploy_permission import may_run_job, refused_deployments
 from ingot.ci.pipelines.deployments import is_outdated_deployment
 from ingot.ci.pipelines.hierarchy import cancel_children, upstream_link, with_descendants
 from ingot.ci.pipelines.processing import CANCELABLE, advance_pipeline, cancel_jobs, finish_job, restart_jobs
@@ -30,7 +31,7 @@ _STARTABLE: frozenset[Status] = frozenset({"manual", "scheduled"})
 
 def play_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
     """Start a manual or delayed job, or a finished manual job again; return the job that starts."""
-    pipeline = _locked_pipeline(db, actor, job.pipeline_id)
+    pipeline = _locked_pipeline(db, actor, job.pipeline_id, job)
     job = _current(db, job)
     _require_not_archived(db, pipeline)
     _require_current_deployment(db, job, pipeline)
@@ -45,7 +46,7 @@ def play_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
 
 def retry_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
     """Add another attempt of a finished job and queue it; jobs after it that were skipped may run again."""
-    pipeline = _locked_pipeline(db, actor, job.pipeline_id)
+    pipeline = _locked_pipeline(db, actor, job.pipeline_id, job)
     job = _current(db, job)
     if job.status not in RETRYABLE or job.retried:
         raise Denied("Job is not retryable")
@@ -84,14 +85,16 @@ def cancel_job(db: Connection, job: CiJob) -> None:
 
 
 def retry_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
-    """Add another attempt of every failed or canceled job, and process the pipeline again."""
+    """Add another attempt of every failed or canceled job that the user may run, and process the pipeline again."""
     pipeline = _locked_pipeline(db, actor, pipeline.id)
     _require_not_archived(db, pipeline)
     jobs = jobs_of_pipeline(db, pipeline.id)
+    failed = [job for job in jobs if job.status in ("failed", "canceled")]
+    refused = refused_deployments(db, actor, pipeline.project_id, failed)
     copies = [
         copy_job(db, job, actor.user_id)
-        for job in jobs
-        if job.status in ("failed", "canceled") and not is_outdated_deployment(db, job, pipeline)
+        for job in failed
+        if job.environment not in refused and not is_outdated_deployment(db, job, pipeline)
     ]
     skipped = [job.id for job in jobs if job.status == "skipped"]
     if skipped:
@@ -138,13 +141,17 @@ def _end_waiting_job(db: Connection, pipeline: Pipeline) -> None:
         finish_job(db, job, "failed", "unknown_failure")
 
 
-def _locked_pipeline(db: Connection, actor: Actor, pipeline_id: int) -> Pipeline:
-    """Lock a pipeline; raise Denied if the user may not run jobs on its branch or tag."""
+def _locked_pipeline(db: Connection, actor: Actor, pipeline_id: int, job: CiJob | None = None) -> Pipeline:
+    """Lock a pipeline; raise Denied if the user may not run jobs on its branch or tag, or the given job."""
     pipeline = lock_pipeline_by_id(db, pipeline_id)
     if pipeline is None:
         raise NotFound("Pipeline")
     access, project = find_project(db, actor, pipeline.project_id)
-    if not may_run_jobs_of(db, actor, access, project, pipeline):
+    if job is None:
+        allowed = may_run_jobs_of(db, actor, access, project, pipeline)
+    else:
+        allowed = may_run_job(db, actor, access, project, pipeline, job)
+    if not allowed:
         raise Denied
     return pipeline
 

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, FromClause, Select, Subquery, bindparam, d
 
 from ingot.ci.job_records.queries import has_active_user, job_by_id, lock_job
 from ingot.ci.job_records.tables import CiJob, ci_queue, ci_running
+from ingot.ci.pipelines.deploy_permission import is_refused
 from ingot.ci.pipelines.deployments import is_outdated_deployment
 from ingot.ci.pipelines.processing import finish_job, start_job
 from ingot.ci.pipelines.tables import ci_settings
@@ -239,12 +240,15 @@ def _claim_job(db: Connection, job_id: int) -> CiJob | None:
 
 
 def _is_executable(db: Connection, job: CiJob) -> bool:
-    """Return whether a job may start; end it if its user was blocked, or if its artifacts or its turn are gone."""
+    """Return whether a job may start; end it otherwise, as if its user was blocked or may not deploy."""
     if not has_active_user(db, job):
         finish_job(db, job, "failed", "user_blocked")
         return False
     if has_missing_dependency(db, job):
         finish_job(db, job, "failed", "missing_dependency_failure")
+        return False
+    if is_refused(db, job):
+        finish_job(db, job, "failed", "protected_environment_failure")
         return False
     if job.environment is not None:
         pipeline = lock_pipeline_by_id(db, job.pipeline_id)

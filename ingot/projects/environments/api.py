@@ -1,5 +1,6 @@
 """Endpoints of environments and deployments."""
 
+from ingot.core.access.levels import Access
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
@@ -15,6 +16,8 @@ from ingot.projects.environments.params import (
     StopEnvironment,
     StopStaleEnvironments,
 )
+from ingot.projects.environments.policy import EnvironmentSubject
+from ingot.projects.environments.protection.deploy_permission import may_deploy_to, require_may_deploy_to
 from ingot.projects.environments.tables import Environment
 from ingot.projects.environments.views import (
     DeploymentView,
@@ -32,8 +35,12 @@ from ingot.projects.projects.views import instance_urls
 routes = Routes("environments")
 
 
-def _environment_in_path(call: Call, project: Project) -> Environment:
-    return queries.find_environment(call.db, project, path_number(call.path, "environment_id"))
+def environment_to_change(call: Call) -> tuple[Access, EnvironmentSubject]:
+    """Find the environment in the path, and whether it is protected from the caller."""
+    access, project = project_in_path(call)
+    environment = queries.environment_or_none(call.db, project, path_number(call.path, "environment_id"))
+    is_open = environment is None or may_deploy_to(call.db, call.actor, access, project, environment.name)
+    return access, EnvironmentSubject(project, environment, is_open)
 
 
 def _environment_view(call: Call, project: Project, environment: Environment) -> EnvironmentView:
@@ -62,7 +69,7 @@ def list_environments(call: Call, project: Project, params: ListEnvironments, pa
 )
 def get_environment(call: Call, project: Project) -> EnvironmentView:
     """Get an environment with its last successful deployment."""
-    environment = _environment_in_path(call, project)
+    environment = queries.find_environment(call.db, project, path_number(call.path, "environment_id"))
     view = _environment_view(call, project, environment)
     last = queries.last_deployment_or_none(call.db, project, environment)
     view.last_deployment = deployment_view(call.db, project, last, call.origin.base) if last else None
@@ -79,32 +86,30 @@ def create_environment(call: Call, project: Project, params: CreateEnvironment) 
 
 @routes.put(
     "/projects/:id/environments/:environment_id",
-    on=project_in_path,
-    may=policy.may_change_environments,
+    on=environment_to_change,
+    may=policy.may_change_environment,
     returns=EnvironmentView,
     job_token=True,
 )
-def edit_environment(call: Call, project: Project, params: EditEnvironment) -> EnvironmentView:
+def edit_environment(call: Call, subject: EnvironmentSubject, params: EditEnvironment) -> EnvironmentView:
     """Edit an environment."""
-    return _environment_view(
-        call, project, service.edit_environment(call.db, project, _environment_in_path(call, project), params)
-    )
+    edited = service.edit_environment(call.db, subject.project, subject.found(), params)
+    return _environment_view(call, subject.project, edited)
 
 
 @routes.delete(
     "/projects/:id/environments/:environment_id",
-    on=project_in_path,
-    may=policy.may_change_environments,
+    on=environment_to_change,
+    may=policy.may_change_environment,
     returns=EnvironmentView,
     job_token=True,
 )
-def delete_environment(call: Call, project: Project) -> EnvironmentView | None:
+def delete_environment(call: Call, subject: EnvironmentSubject) -> EnvironmentView | None:
     """Delete an environment with its deployments and return it."""
-    environment = queries.environment_or_none(call.db, project, path_number(call.path, "environment_id"))
-    if environment is None:
+    if subject.environment is None:
         return None
-    service.delete_environment(call.db, environment)
-    return _environment_view(call, project, environment)
+    service.delete_environment(call.db, subject.environment)
+    return _environment_view(call, subject.project, subject.environment)
 
 
 @routes.delete(
@@ -121,16 +126,16 @@ def delete_review_apps(call: Call, project: Project, params: DeleteReviewApps) -
 
 @routes.post(
     "/projects/:id/environments/:environment_id/stop",
-    on=project_in_path,
-    may=policy.may_deploy,
+    on=environment_to_change,
+    may=policy.may_stop,
     returns=EnvironmentView,
     status=200,
     job_token=True,
 )
-def stop_environment(call: Call, project: Project, params: StopEnvironment) -> EnvironmentView:
+def stop_environment(call: Call, subject: EnvironmentSubject, params: StopEnvironment) -> EnvironmentView:
     """Stop an environment."""
-    environment = _environment_in_path(call, project)
-    stopped = service.stop_environment(call.db, call.actor, project, environment, run_job=not params.force)
+    project = subject.project
+    stopped = service.stop_environment(call.db, call.actor, project, subject.found(), run_job=not params.force)
     return _environment_view(call, project, stopped)
 
 
@@ -179,7 +184,7 @@ def get_deployment(call: Call, project: Project) -> DeploymentView:
 )
 def create_deployment(call: Call, project: Project, params: CreateDeployment) -> DeploymentView:
     """Create a deployment that was made outside of our own jobs."""
-    created = service.create_deployment(call.db, call.actor, project, params)
+    created = service.create_deployment(call.db, call.actor, call.access, project, params)
     return deployment_view(call.db, project, created, call.origin.base)
 
 
@@ -193,6 +198,7 @@ def create_deployment(call: Call, project: Project, params: CreateDeployment) ->
 def edit_deployment(call: Call, project: Project, params: EditDeployment) -> DeploymentView:
     """Change the status of a deployment."""
     deployment = queries.find_deployment(call.db, project, path_number(call.path, "deployment_id"))
+    require_may_deploy_to(call.db, call.actor, call.access, project, deployment.environment_name)
     edited = service.edit_deployment(call.db, project, deployment, params.status)
     return deployment_view(call.db, project, edited, call.origin.base)
 

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from sqlalchemy import bindparam, exists, update
 
 from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.core.errors import Invalid, too_long_message
@@ -21,6 +22,8 @@ from ingot.projects.environments.params import (
     DeleteReviewApps,
     EditEnvironment,
 )
+from ingot.projects.environments.protection.deploy_permission import require_may_deploy_to
+from ingot.projects.environments.protection.queries import has_rule
 from ingot.projects.environments.queries import (
     environment_by_name_or_none,
     environment_by_slug_or_none,
@@ -49,6 +52,7 @@ _STOP_STALE = (
         environments.c.state == "available",
         environments.c.updated_at < bindparam("before"),
         ~_DEPLOYED_SINCE,
+        ~has_rule(),
     )
     .values(auto_stop_at=bindparam("now"))
 )
@@ -129,7 +133,10 @@ def stop_environment(
 
 
 def stop_stale_environments(db: Connection, project: Project, before: Timestamp) -> None:
-    """Let the next search of due environments stop those that were neither changed nor deployed to since a time."""
+    """Let the next search of due environments stop those that were neither changed nor deployed to since a time.
+
+    Protected environments are not stopped.
+    """
     if not add_duration(db.now, days=-_MAX_STALE_DAYS) <= before <= add_duration(db.now, days=-_MIN_STALE_DAYS):
         raise Invalid("400 Bad request - Invalid Date")
     db.run(_STOP_STALE, project=project.id, before=before, now=db.now)
@@ -152,8 +159,13 @@ def delete_environment(db: Connection, environment: Environment) -> None:
     db.delete(environments, environment.id)
 
 
-def create_deployment(db: Connection, actor: Actor, project: Project, params: CreateDeployment) -> Deployment:
-    """Record a deployment made outside of our jobs; creates its environment if it does not exist."""
+def create_deployment(
+    db: Connection, actor: Actor, access: Access, project: Project, params: CreateDeployment
+) -> Deployment:
+    """Record a deployment made outside of our jobs; creates its environment if it does not exist.
+
+    Raise Denied if the environment is protected from the user.
+    """
     errors: dict[str, list[str]] = {}
     if not _SHA.fullmatch(params.sha):
         errors["sha"] = ["is invalid"]
@@ -164,6 +176,7 @@ def create_deployment(db: Connection, actor: Actor, project: Project, params: Cr
     if errors:
         raise Invalid(**errors)
     environment = find_or_create_environment(db, project, CreateEnvironment(params.environment))
+    require_may_deploy_to(db, actor, access, project, environment.name)
     deployment_id = db.insert(
         deployments,
         iid=next_iid(db, project),

@@ -17,6 +17,7 @@ _REASONS = {
     "data_integrity_failure": "The data of the job is inconsistent.",
     "forward_deployment_failure": "A newer deployment to this environment exists.",
     "failed_outdated_deployment_job": "A newer job has deployed to this environment, so this one was not run.",
+    "protected_environment_failure": "The user who started the job may not deploy to this protected environment.",
     "user_blocked": "The user who started the job is blocked.",
     "project_deleted": "The project was deleted.",
     "configuration_error": "The configuration of the job is invalid.",

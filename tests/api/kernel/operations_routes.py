@@ -40,6 +40,8 @@ for _list, _item in (
     ("/projects/:id/feature_flags", ":feature_flag_name"),
     ("/projects/:id/freeze_periods", ":freeze_period_id"),
     ("/projects/:id/feature_flags_user_lists", ":iid"),
+    ("/projects/:id/protected_environments", ":name"),
+    ("/groups/:id/protected_environments", ":name"),
 ):
     OPERATIONS |= {
         f"GET {_list}": (USER, READ),

@@ -91,6 +91,9 @@ OTHER_WRITERS: dict[str, str] = {
         POST /groups/{id}/protected_branches
         DELETE /groups/{id}/protected_branches/{name}
         PATCH /groups/{id}/protected_branches/{name}
+        POST /groups/{id}/protected_environments
+        DELETE /groups/{id}/protected_environments/{name}
+        PUT /groups/{id}/protected_environments/{name}
         DELETE /groups/{id}/push_rule
         POST /groups/{id}/push_rule
         PUT /groups/{id}/push_rule

@@ -223,6 +223,9 @@ PROJECT_WRITERS: dict[str, str] = {
         POST /projects/{id}/protected_branches
         DELETE /projects/{id}/protected_branches/{name}
         PATCH /projects/{id}/protected_branches/{name}
+        POST /projects/{id}/protected_environments
+        DELETE /projects/{id}/protected_environments/{name}
+        PUT /projects/{id}/protected_environments/{name}
         POST /projects/{id}/protected_tags
         DELETE /projects/{id}/protected_tags/{name}
         DELETE /projects/{id}/push_rule

@@ -1,0 +1,1 @@
+"""Protected environments of projects and groups: who may deploy to them."""
