@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0133"
-down_revision = "0124"
+down_revision = "0132"
 
 
 def upgrade() -> None:

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0135"
-down_revision = "0124"
+down_revision = "0134"
 _IDENTIFIER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 

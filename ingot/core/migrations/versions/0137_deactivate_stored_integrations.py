@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0137"
-down_revision = "0124"
+down_revision = "0136"
 _STORED_ONLY = (
     "asana", "assembla", "bamboo", "buildkite", "campfire", "drone-ci", "external-wiki", "flowdock", "gemnasium",
     "hipchat", "irker", "kubernetes", "mattermost-slash-commands", "microsoft-teams", "mock-ci", "mock-deployment",
