@@ -28,15 +28,17 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
     environment = {"INGOT_ROOT_TOKEN": TOKEN, "INGOT_ROOT_PASSWORD": PASSWORD}
-    with tempfile.TemporaryDirectory() as folder:
-        with running_server(Path(folder), arguments.workers, environment=environment) as server:
-            print("filling", flush=True)
-            turns = _turns(fill_compared(server.port))
-            memory = []
-            for minute in range(1, arguments.minutes + 1):
-                worst = _send_minute(server.port, turns, arguments.per_second)
-                memory.append(tree_memory(server.pid))
-                print(f"minute {minute:3}: {memory[-1]:6.1f} MiB, slowest call {worst:5.0f} ms", flush=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_server(Path(folder), arguments.workers, environment=environment) as server,
+    ):
+        print("filling", flush=True)
+        turns = _turns(fill_compared(server.port))
+        memory = []
+        for minute in range(1, arguments.minutes + 1):
+            worst = _send_minute(server.port, turns, arguments.per_second)
+            memory.append(tree_memory(server.pid))
+            print(f"minute {minute:3}: {memory[-1]:6.1f} MiB, slowest call {worst:5.0f} ms", flush=True)
     quarter = max(1, len(memory) // 4)
     ratio = statistics.median(memory[-quarter:]) / statistics.median(memory[-2 * quarter : -quarter])
     verdict = "ok  " if ratio <= _FLAT else "MISS"
