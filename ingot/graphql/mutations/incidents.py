@@ -60,16 +60,15 @@ def update_timeline_event(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Change the text, the time or the tags of an event."""
     event, lookup = _edited(context, sent)
     values = {"note": sent.get("note"), "occurred_at": _occurred_at(sent), "tags": sent.get("timelineEventTagNames")}
-    edited = context.database.write(lambda db: service.edit_event(db, context.actor, lookup.issue, event, **values))
+    edited = context.database.write(lambda db: service.edit_event(db, context.actor, lookup.issue, event.id, **values))
     return {"timeline_event": edited}
 
 
 @resolvers.mutation("timelineEventDestroy")
 def destroy_timeline_event(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Delete an event."""
-    event, _ = _edited(context, sent)
-    context.database.write(lambda db: service.delete_event(db, event))
-    return {"timeline_event": event}
+    event, lookup = _edited(context, sent)
+    return {"timeline_event": context.database.write(lambda db: service.delete_event(db, lookup.issue, event.id))}
 
 
 @resolvers.mutation("timelineEventPromoteFromNote")

@@ -1,8 +1,7 @@
 """Page of an issue."""
 
-import json
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 
@@ -11,8 +10,8 @@ from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.links.views import linked_briefs
 from ingot.collaboration.issues.task_items import description_version
 from ingot.collaboration.issues.timeline.policy import INCIDENT, may_change_timeline
-from ingot.collaboration.issues.timeline.queries import tags_of_project, timeline_of
 from ingot.collaboration.issues.timeline.service import PREDEFINED_TAGS
+from ingot.collaboration.issues.timeline.views import TimelineEventView, tag_names, timeline_view
 from ingot.collaboration.issues.views import IssueView, found_issue_view, relative_views
 from ingot.projects.projects.attributes import path_from_name
 from ingot.repositories.branches import api as branches_api
@@ -71,31 +70,18 @@ def issue_page(parent: ProjectContext, iid: str, errors: list[str] | None = None
     return parent.page("issues/show.html", "issues", context, status)
 
 
-class ShownEvent(NamedTuple):
-    """An event in the timeline of an incident."""
-
-    id: int | None
-    note: str
-    tags: list[str]
-    occurred_at: str
-    html: Markup
-
-
 def _timeline_context(visit: Visit, lookup: policy.IssueLookup) -> dict[str, Any]:
     """Return the timeline of an incident, and what its forms need; other issues have none."""
     if lookup.issue.issue_type != INCIDENT:
         return {"timeline": None}
     project_id = lookup.project.id
-    events = visit.database.read(lambda db: timeline_of(db, lookup.issue.id))
-    own_tags = [tag.name for tag in visit.database.read(lambda db: tags_of_project(db, project_id))]
+    events = visit.database.read(lambda db: timeline_view(db, lookup.issue))
+    own_tags = visit.database.read(lambda db: tag_names(db, project_id))
     texts = render_markdown_texts(visit, [event.note for event in events], project_id)
     return {
-        "timeline": [
-            ShownEvent(event.id, event.note, json.loads(event.tags), event.occurred_at, html)
-            for event, html in zip(events, texts, strict=True)
-        ],
+        "timeline": list(zip(events, texts, strict=True)),
         "timeline_tags": list(dict.fromkeys([*PREDEFINED_TAGS, *own_tags])),
-        "new_event": ShownEvent(None, "", [], visit.database.clock(), Markup()),
+        "new_event": TimelineEventView(None, "", [], visit.database.clock()),
         "may_change_timeline": may_change_timeline(visit.viewer.actor, lookup.access, lookup),
     }
 

@@ -7,12 +7,10 @@ from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.timeline import service
 from ingot.collaboration.issues.timeline.policy import may_change_timeline
-from ingot.collaboration.issues.timeline.queries import find_event
-from ingot.collaboration.issues.timeline.tables import TimelineEvent
 from ingot.core.access.rules import require
 from ingot.core.api.params import number_or_none
 from ingot.core.db.times import parse_timestamp
-from ingot.core.errors import Invalid, NotFound
+from ingot.core.errors import Invalid
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_finder
 from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.issues.show import issue_page
@@ -38,10 +36,10 @@ def add_timeline_event(visit: Visit) -> PageResponse:
 def edit_timeline_event(visit: Visit) -> PageResponse:
     """Change an event."""
     discussable, lookup = _writable(visit)
-    event, actor = _event(visit, lookup), visit.viewer.actor
+    event_id, actor = _event_id(visit), visit.viewer.actor
 
     def edit(values: dict[str, Any]) -> None:
-        visit.database.write(lambda db: service.edit_event(db, actor, lookup.issue, event, **values))
+        visit.database.write(lambda db: service.edit_event(db, actor, lookup.issue, event_id, **values))
 
     return _submit(visit, discussable, edit)
 
@@ -50,8 +48,8 @@ def edit_timeline_event(visit: Visit) -> PageResponse:
 def delete_timeline_event(visit: Visit) -> PageResponse:
     """Delete an event."""
     discussable, lookup = _writable(visit)
-    event = _event(visit, lookup)
-    visit.database.write(lambda db: service.delete_event(db, event))
+    event_id = _event_id(visit)
+    visit.database.write(lambda db: service.delete_event(db, lookup.issue, event_id))
     return LocalRedirect(discussable.url)
 
 
@@ -62,12 +60,8 @@ def _writable(visit: Visit) -> tuple[Discussable, IssueLookup]:
     return discussable, lookup
 
 
-def _event(visit: Visit, lookup: IssueLookup) -> TimelineEvent:
-    number = number_or_none(visit.request.path["event_id"])
-    event = visit.database.read(lambda db: find_event(db, number or 0))
-    if event.issue_id != lookup.issue.id:
-        raise NotFound("Timeline event")
-    return event
+def _event_id(visit: Visit) -> int:
+    return number_or_none(visit.request.path["event_id"]) or 0
 
 
 def _submit(visit: Visit, discussable: Discussable, write: Callable[[dict[str, Any]], None]) -> PageResponse:

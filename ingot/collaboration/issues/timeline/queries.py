@@ -29,10 +29,10 @@ def timeline_of(db: Connection, issue_id: int) -> list[TimelineEvent]:
     return db.all(TimelineEvent, _OF_ISSUE, issue=issue_id)
 
 
-def find_event(db: Connection, event_id: int) -> TimelineEvent:
-    """Return an event; raise ``NotFound``."""
+def find_event(db: Connection, event_id: int, issue_id: int | None = None) -> TimelineEvent:
+    """Return an event, if an issue is given only one of it; raise ``NotFound``."""
     event = db.first(TimelineEvent, _BY_ID, event=event_id)
-    if event is None:
+    if event is None or issue_id not in (None, event.issue_id):
         raise NotFound("Timeline event")
     return event
 

@@ -71,13 +71,14 @@ def edit_event(
     db: Connection,
     actor: Actor,
     incident: Issue,
-    event: TimelineEvent,
+    event_id: int,
     *,
     note: str | None = None,
     occurred_at: Timestamp | None = None,
     tags: Sequence[str] | None = None,
 ) -> TimelineEvent:
     """Change the text, the time or the tags of an event; None leaves them."""
+    event = find_event(db, event_id, incident.id)
     columns: dict[str, Any] = {} if occurred_at is None else {"occurred_at": occurred_at}
     if note is not None and note != event.note:
         _validate_note(note, MAX_NOTE_LENGTH)
@@ -88,9 +89,11 @@ def edit_event(
     return find_event(db, event.id)
 
 
-def delete_event(db: Connection, event: TimelineEvent) -> None:
-    """Delete an event."""
+def delete_event(db: Connection, incident: Issue, event_id: int) -> TimelineEvent:
+    """Delete an event and return it."""
+    event = find_event(db, event_id, incident.id)
     db.run(_DELETE, event=event.id)
+    return event
 
 
 def add_tag(db: Connection, project_id: int, name: str) -> TimelineEventTag:

@@ -35,7 +35,7 @@ timeline_event_tags = Table(
 
 
 class TimelineEvent(Record, frozen=True):
-    """What happened during an incident, and when."""
+    """An event during an incident."""
 
     id: int
     issue_id: int
