@@ -54,6 +54,7 @@ PAGE_MODULES = (
     "ingot.web.ci.environments",
     "ingot.web.ci.feature_flags",
     "ingot.web.ci.deploy_freezes",
+    "ingot.web.ci.protected_environments",
     "ingot.web.ci.secure_files",
     "ingot.web.ci.terraform",
     "ingot.web.sites.settings",

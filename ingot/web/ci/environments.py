@@ -5,6 +5,7 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.errors import NotFound
 from ingot.projects.environments import api as environments_api
+from ingot.projects.environments.protection.queries import applying_rules
 from ingot.projects.environments.views import unfinished_deployment_views
 from ingot.projects.projects import api as projects_api
 from ingot.web.ci.sections import ci_page
@@ -37,14 +38,15 @@ def show_environments(visit: Visit, db: Connection) -> PageResponse:
         "state": state,
         "states": STATES,
         "frozen": is_frozen(db, project.id),
+        "protected": applying_rules(db, project.id, [environment.name for environment in rows]),
     }
     return ci_page(parent, "ci/environments.html", "environments", context)
 
 
 @pages.get("/:path/-/environments/:environment")
-def show_environment(visit: Visit) -> PageResponse:
+def show_environment(visit: Visit, db: Connection) -> PageResponse:
     """Show an environment with its deployments, newest first."""
-    return _page(project_context(visit))
+    return _page(project_context(visit), db)
 
 
 @pages.post("/:path/-/environments/:environment/stop", notice="Environment stopped.")
@@ -54,7 +56,8 @@ def stop_environment(visit: Visit) -> PageResponse:
     try:
         parent.ask(environments_api.stop_environment, environment_id=_environment_id(visit))
     except REQUEST_ERRORS as error:
-        return _page(parent, error_messages(error))
+        errors = error_messages(error)
+        return visit.database.read(lambda db: _page(parent, db, errors))
     return LocalRedirect(f"{parent.url}/-/environments/{_environment_id(visit)}")
 
 
@@ -65,7 +68,8 @@ def delete_environment(visit: Visit) -> PageResponse:
     try:
         parent.ask(environments_api.delete_environment, environment_id=_environment_id(visit))
     except REQUEST_ERRORS as error:
-        return _page(parent, error_messages(error))
+        errors = error_messages(error)
+        return visit.database.read(lambda db: _page(parent, db, errors))
     return LocalRedirect(f"{parent.url}/-/environments")
 
 
@@ -76,7 +80,7 @@ def _environment_id(visit: Visit) -> str:
     return number
 
 
-def _page(parent: ProjectContext, errors: list[str] | None = None) -> TemplateResponse:
+def _page(parent: ProjectContext, db: Connection, errors: list[str] | None = None) -> TemplateResponse:
     number = _environment_id(parent.visit)
     environment = parent.ask(environments_api.get_environment, environment_id=number)
     params = {
@@ -88,6 +92,7 @@ def _page(parent: ProjectContext, errors: list[str] | None = None) -> TemplateRe
     }
     context = {
         "environment": environment,
+        "protected": applying_rules(db, parent.project.id, [environment.name]),
         "deployments": parent.ask(environments_api.list_deployments, params),
         "may_stop": environment.state == "available"
         and parent.may(environments_api.stop_environment, environment_id=number),

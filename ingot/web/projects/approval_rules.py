@@ -47,8 +47,8 @@ def create_approval_rule(visit: Visit) -> PageResponse:
     params = {
         "name": typed["name"],
         "approvals_required": typed["approvals_required"],
-        "usernames": _words(typed["usernames"]),
-        "group_ids": _group_ids(visit, _words(typed["groups"])),
+        "usernames": words(typed["usernames"]),
+        "group_ids": _group_ids(visit, words(typed["groups"])),
         "applies_to_all_protected_branches": typed["protected"],
     }
     return _submit(visit, "rule", typed, approvals_api.create_project_approval_rule, params)
@@ -61,7 +61,8 @@ def delete_approval_rule(visit: Visit) -> PageResponse:
     return _submit(visit, "rules", {}, approvals_api.delete_project_approval_rule, approval_rule_id=rule_id)
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """Return the names in a field, separated by spaces or commas, without leading signs for users."""
     return [word.lstrip("@") for word in text.replace(",", " ").split()]
 
 
