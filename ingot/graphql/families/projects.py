@@ -170,13 +170,13 @@ def level_number(_: QueryContext, level: int) -> int:
 @resolvers.value("AccessLevel.stringValue")
 def level_name(_: QueryContext, level: int) -> str:
     """Return the name of a level."""
-    return _LEVELS.get(level, "NO_ACCESS")
+    return _LEVELS.get(level, "ADMIN" if level > Level.OWNER else "NO_ACCESS")
 
 
 @resolvers.value("AccessLevel.humanAccess")
-def level_text(_: QueryContext, level: int) -> str:
+def level_text(context: QueryContext, level: int) -> str:
     """Return a level as people read it."""
-    return _LEVELS.get(level, "NO_ACCESS").replace("_", " ").capitalize()
+    return level_name(context, level).replace("_", " ").capitalize()
 
 
 @resolvers.single("Project.issues")

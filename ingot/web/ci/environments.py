@@ -5,7 +5,7 @@ from ingot.core.api.params import number_or_none
 from ingot.core.db.connection import Connection
 from ingot.core.errors import NotFound
 from ingot.projects.environments import api as environments_api
-from ingot.projects.environments.protection.queries import applying_rules
+from ingot.projects.environments.protection.views import protected_names
 from ingot.projects.environments.views import unfinished_deployment_views
 from ingot.projects.projects import api as projects_api
 from ingot.web.ci.sections import ci_page
@@ -38,7 +38,7 @@ def show_environments(visit: Visit, db: Connection) -> PageResponse:
         "state": state,
         "states": STATES,
         "frozen": is_frozen(db, project.id),
-        "protected": applying_rules(db, project.id, [environment.name for environment in rows]),
+        "protected": protected_names(db, project.id, [environment.name for environment in rows]),
     }
     return ci_page(parent, "ci/environments.html", "environments", context)
 
@@ -92,7 +92,7 @@ def _page(parent: ProjectContext, db: Connection, errors: list[str] | None = Non
     }
     context = {
         "environment": environment,
-        "protected": applying_rules(db, parent.project.id, [environment.name]),
+        "protected": protected_names(db, parent.project.id, [environment.name]),
         "deployments": parent.ask(environments_api.list_deployments, params),
         "may_stop": environment.state == "available"
         and parent.may(environments_api.stop_environment, environment_id=number),

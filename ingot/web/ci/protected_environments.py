@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
-from ingot.accounts.users.queries import users_by_usernames
+from ingot.accounts.users import api as users_api
 from ingot.core.errors import Invalid, NotFound
 from ingot.projects.environments import api as environments_api
 from ingot.projects.environments.protection import api as protection_api
-from ingot.projects.environments.tables import Tier
+from ingot.projects.environments.protection.params import TIERS
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import ProjectOrGroupContext
@@ -82,13 +82,11 @@ def _levels(visit: Visit, typed: dict[str, Any]) -> list[dict[str, Any]]:
     levels: list[dict[str, Any]] = []
     if typed["access_level"]:
         levels.append({"access_level": typed["access_level"]})
-    usernames = words(typed["usernames"])
-    users = visit.database.read(lambda db: users_by_usernames(db, usernames)) if usernames else {}
-    by_name = {username.lower(): user for username, user in users.items()}
-    for username in usernames:
-        if username.lower() not in by_name:
+    for username in words(typed["usernames"]):
+        users = visit.ask(users_api.list_users, {"username": username}).items
+        if not users:
             raise Invalid(f"There is no user @{username}.")
-        levels.append({"user_id": by_name[username.lower()].id})
+        levels.append({"user_id": users[0].id})
     for path in words(typed["groups"]):
         try:
             group_id = visit.ask(group_projects_api.get_group, id=path).id
@@ -113,7 +111,7 @@ def _page(parent: ProjectOrGroupContext, forms: FormsState) -> TemplateResponse:
         "forms": forms,
         "rules": parent.ask(protection_api.list_protected_environments, every).items,
         "names": names,
-        "tiers": () if isinstance(parent, ProjectContext) else get_args(Tier),
+        "tiers": () if isinstance(parent, ProjectContext) else TIERS,
         "levels": LEVELS,
         "may_change": parent.may(protection_api.protect_environment),
     }

@@ -1,13 +1,16 @@
 """Request parameters of protected environments."""
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from msgspec import UNSET, UnsetType, field
 
 from ingot.core.api.params import Params
+from ingot.projects.environments.tables import Tier
 
 DeployLevel = Literal[30, 40, 60]
 """Developers, maintainers, administrators."""
+TIERS: tuple[str, ...] = get_args(Tier)
+"""Names of protected environments of groups."""
 
 
 class DeployAccessEntry(Params):

@@ -1,7 +1,7 @@
 """State changes of protected environments."""
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any
 
 from msgspec import UNSET
 
@@ -11,6 +11,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.errors import Conflict, Invalid, NotFound, too_long_message
 from ingot.projects.environments.protection.deploy_permission import least_level_of_user, level_in_group
 from ingot.projects.environments.protection.params import (
+    TIERS,
     DeployAccessEntry,
     EditProtectedEnvironment,
     ProtectEnvironment,
@@ -27,7 +28,6 @@ from ingot.projects.environments.protection.tables import (
     deploy_access_levels,
     protected_environments,
 )
-from ingot.projects.environments.tables import Tier
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
@@ -75,8 +75,8 @@ def _refuse_approvals(params: ProtectEnvironment | EditProtectedEnvironment) -> 
 
 def _validate_name(parent: Project | Namespace, name: str) -> None:
     if isinstance(parent, Namespace):
-        if name not in get_args(Tier):
-            raise Invalid(name=["must be a deployment tier: " + ", ".join(get_args(Tier))])
+        if name not in TIERS:
+            raise Invalid(name=["must be a deployment tier: " + ", ".join(TIERS)])
     elif not name.strip():
         raise Invalid(name=["can't be blank"])
     elif len(name) > MAX_NAME_LENGTH:

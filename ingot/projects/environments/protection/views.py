@@ -1,9 +1,11 @@
 """Response structs of protected environments."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ingot.core.access.levels import Level
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.projects.environments.protection.queries import applying_rules
 from ingot.projects.environments.protection.tables import DeployAccess, ProtectedEnvironment
 
 LEVEL_NAMES: dict[int, str] = {Level.DEVELOPER: "Developers + Maintainers", Level.MASTER: "Maintainers"}
@@ -33,6 +35,11 @@ class ProtectedEnvironmentView(View):
 def protected_environment_view(rule: ProtectedEnvironment, entries: Sequence[DeployAccess]) -> ProtectedEnvironmentView:
     """Return the view of a rule with its entries."""
     return ProtectedEnvironmentView(rule.name, [_level_view(entry) for entry in entries if entry.rule_id == rule.id])
+
+
+def protected_names(db: Connection, project_id: int, names: Collection[str]) -> set[str]:
+    """Return those of these environments of a project that a rule protects."""
+    return set(applying_rules(db, project_id, names))
 
 
 def description(entry: DeployAccess) -> str:
