@@ -57,5 +57,10 @@ def _may_delete(discussable: Discussable) -> bool:
 def _rows(change: DescriptionChange) -> list[str]:
     if change.before is None or change.after is None:
         return []
-    patch = draft_diff("", "", change.before.encode(), change.after.encode()).diff
+    patch = draft_diff("", "", _lines(change.before), _lines(change.after)).diff
     return [row.html for row in unified_rows(parse_hunks(patch, "").hunks, "line", "#")]
+
+
+def _lines(text: str) -> bytes:
+    """Return the text with a newline at its end, whose absence would be shown otherwise."""
+    return "".join(f"{line}\n" for line in text.splitlines()).encode()

@@ -4,8 +4,7 @@ from typing import Any
 
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.milestone_issues import api as milestone_issues_api
-from ingot.collaboration.issues.milestone_issues.queries import issue_days
-from ingot.collaboration.issues.milestone_issues.views import MilestoneProgress, milestone_progress
+from ingot.collaboration.issues.milestone_issues.views import MilestoneProgress, burndown_days, milestone_progress
 from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
@@ -158,7 +157,7 @@ def progress_of(parent: ProjectOrGroupContext, numbers: list[int]) -> dict[int, 
 def _burndown(parent: ProjectOrGroupContext, milestone: MilestoneView) -> Burndown | None:
     lookup = parent.find(issues_api.list_project_issues) if isinstance(parent, ProjectContext) else None
     actor, database = parent.visit.viewer.actor, parent.visit.database
-    days = database.read(lambda db: issue_days(db, actor, lookup, milestone.id))
+    days = database.read(lambda db: burndown_days(db, actor, lookup, milestone.id))
     return burndown_or_none(milestone, days, day_of(database.clock()))
 
 

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.planning.saved_views import service
-from ingot.collaboration.planning.saved_views.service import ViewedList, list_saved_views, saved_query
-from ingot.collaboration.planning.saved_views.tables import ListKind, SavedView
+from ingot.collaboration.planning.saved_views.service import ListKind, ViewedList, list_saved_views, saved_query
 from ingot.core.api.params import number_or_none
 from ingot.core.errors import NotFound
 from ingot.web.form_errors import FORM_ERRORS, error_messages
@@ -32,7 +31,8 @@ class SavedViewMenu(NamedTuple):
     list_url: str
     url: str
     """Path that changes the views."""
-    views: list[SavedView]
+    views: list[Any]
+    """Views by name, with ``id``, ``name`` and ``query``."""
     query: str
     """Present filter, as it would be saved."""
     kind: ListKind

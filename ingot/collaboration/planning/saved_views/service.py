@@ -1,14 +1,15 @@
 """Reading and state changes of saved views; only their owner sees and changes them."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from sqlalchemy import bindparam, select
 
-from ingot.collaboration.planning.saved_views.tables import ListKind, SavedView, saved_views
+from ingot.collaboration.planning.saved_views.tables import SavedView, saved_views
 from ingot.core.db.connection import Connection
 from ingot.core.errors import Invalid, NotFound, too_long_message
 
+ListKind = Literal["issues", "merge_requests"]
 MAX_VIEWS = 50
 """Views of one user and list."""
 MAX_NAME_LENGTH = 60

@@ -1,13 +1,9 @@
 """Table of saved views."""
 
-from typing import Literal
-
 from sqlalchemy import Index, Table
 
 from ingot.core.db.schema import Record, metadata, reference, row_id, text
 from ingot.core.db.times import Timestamp
-
-ListKind = Literal["issues", "merge_requests"]
 
 # The list is that of a project, of a group, or of the dashboard if neither is set.
 saved_views = Table(
@@ -32,7 +28,7 @@ class SavedView(Record, frozen=True):
 
     id: int
     user_id: int
-    list_kind: ListKind
+    list_kind: str
     project_id: int | None
     group_id: int | None
     name: str
