@@ -22,8 +22,8 @@ from ingot.web.page_routes import (
 
 pages = PageRoutes()
 TEXTS: dict[str, tuple[str, str]] = {
-    "title": ("Title of the sign-in page", "text"),
-    "description": ("Description on the sign-in page", "long"),
+    "title": ("Title of the home and sign-in page", "text"),
+    "description": ("Description on the home and sign-in page", "long"),
     "header_message": ("Header message", "text"),
     "footer_message": ("Footer message", "text"),
     "message_background_color": ("Background color of the messages", "color"),
@@ -36,7 +36,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "pwa_description": ("Description of the web app", "text"),
 }
 IMAGE_LABELS = {
-    "logo": "Logo of the sign-in page",
+    "logo": "Logo of the home and sign-in page",
     "header_logo": "Logo of the navigation bar",
     "favicon": "Favicon",
     "pwa_icon": "Icon of the web app",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ingot.accounts.appearance.records import current_appearance
 from ingot.accounts.instance.settings import current_settings
 from ingot.activity import api as activity_api
 from ingot.core.api.params import path_number
@@ -23,6 +24,7 @@ from ingot.web.page_routes import (
     local_path,
     text_field,
 )
+from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
 _ORDERS = {
@@ -46,11 +48,11 @@ _THEMES = ("light", "dark", "")
 
 @pages.get("/", open=True)
 def show_home(visit: Visit, db: Connection) -> PageResponse:
-    """Show what waits for the user, projects and activity; redirect others to the home page or to /explore."""
+    """Show what waits for the user, projects and activity; others see what this instance is, or the home page set."""
     if visit.viewer.user is None:
         home_page = current_settings(db).home_page_url
         is_own = not home_page or home_page.rstrip("/") == visit.request.origin.base
-        return LocalRedirect("/explore") if is_own else ExternalRedirect(str(home_page))
+        return _welcome(visit, db) if is_own else ExternalRedirect(str(home_page))
     activity_filter = text_field(visit.request.query, "activity")
     activity_filter = activity_filter if activity_filter in _ACTIVITY else ""
     events = visit.ask(
@@ -67,6 +69,17 @@ def show_home(visit: Visit, db: Connection) -> PageResponse:
         "activity_filters": {key: name for key, (name, _) in _ACTIVITY.items()},
     }
     return TemplateResponse("explore/home.html", context)
+
+
+def _welcome(visit: Visit, db: Connection) -> PageResponse:
+    """Show the texts of the administrators, the ways in, and the public projects with the newest activity."""
+    params = {"order_by": "last_activity_at", "per_page": _BOXED}
+    context = {
+        "description": render_markdown(visit, current_appearance(db).description),
+        "may_register": current_settings(db).signup_enabled,
+        "projects": visit.ask(projects_api.list_projects, params),
+    }
+    return TemplateResponse("explore/welcome.html", context)
 
 
 @pages.get("/dashboard/projects")

@@ -1,9 +1,11 @@
-"""Help page: the text of the administrators, or the first steps."""
+"""Help page: the text of the administrators, or the first steps, and facts about this instance."""
 
 from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.instance.settings import allows_protocol, current_settings
 from ingot.core.db.connection import Connection
 from ingot.core.errors import NotFound
+from ingot.core.version import product_version
+from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import instance_urls
 from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.texts import render_markdown
@@ -23,6 +25,10 @@ def show_help(visit: Visit, db: Connection) -> PageResponse:
         "http": f"{at.clone}{_EXAMPLE}" if allows_protocol(db, "http") else "",
         "ssh": f"{at.ssh}{_EXAMPLE}" if allows_protocol(db, "ssh") else "",
         "api": f"{at.base}/api/v4",
+        "base": at.base,
+        "version": product_version() if visit.viewer.user is not None else "",
+        "public_projects": visit.ask(projects_api.list_projects, {"visibility": "public", "per_page": 1}).total,
+        "registration": settings.signup_enabled,
     }
     return TemplateResponse("explore/help.html", context)
 
