@@ -91,6 +91,9 @@ def _fill_sessions(samples: SampleData) -> None:
         data = {"authenticity_token": browser.token(), "file": "tides.py", "digest": "0" * 40, "viewed": "1"}
         page = f"/{samples.project.path}/-/merge_requests/1/viewed"
         assert browser.post(page, data=data).status_code == 302
+        view = {"authenticity_token": data["authenticity_token"], "name": "Closed", "query": "state=closed"}
+        for base in (f"/{samples.project.path}/-", f"/groups/{samples.group.path}/-", "/dashboard"):
+            assert browser.post(f"{base}/saved_views/issues", data=view).status_code == 302
         enable_two_factor(browser)
         add_passkey(browser, Authenticator(url, credential_id=secrets.token_bytes(16)))
     with Browser(url) as stranger:
@@ -183,10 +186,12 @@ def _fill_deployments(samples: SampleData) -> None:
 
 
 def _fill_statistics(samples: SampleData) -> None:
-    """Clone a project, and wait until this is counted."""
+    """Record the languages of a project, clone it, and wait until this is counted."""
     api, owner, here = samples.make.api, samples.owner, samples.project.url
     with tempfile.TemporaryDirectory() as folder:
         Tree(Path(folder)).git("clone", "-q", over_http(samples.instance, samples.project, owner), "clone")
+    samples.post(f"{here}/housekeeping")
+    samples.instance.work()
     until("the count", lambda: api.get(f"{here}/statistics", owner).json()["fetches"]["total"])
 
 
