@@ -17,6 +17,7 @@ from bench.growth_data import LARGE, SMALL, fill_growth
 from bench.hooks import measure_hooks
 from bench.imports import fill_import_source, measure_imports
 from bench.issues import ISSUES, fill_issues, measure_issues
+from bench.limits import measure_limits
 from bench.load import get, requests_per_second
 from bench.merge_requests import REQUESTS, fill_merge_requests, measure_merge_requests
 from bench.namespace_data import fill_namespaces
@@ -68,7 +69,7 @@ def main() -> None:
         "part",
         nargs="*",
         help="calls, projects, repositories, issues, merge_requests, pages, hooks, writes, grow, ci, graphql, "
-        "packages, imports, process; or all",
+        "packages, imports, limits, process; or all",
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -94,6 +95,7 @@ def main() -> None:
             parts["graphql"] = lambda: _measure_graphql(Path(folder))
             parts["packages"] = lambda: _measure_packages(Path(folder))
             parts["imports"] = lambda: _measure_imports(Path(folder))
+            parts["limits"] = lambda: _measure_limits(Path(folder))
             parts["writes"] = lambda: _measure_writes(Path(folder), arguments.seconds)
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
@@ -258,6 +260,11 @@ def _measure_imports(folder: Path) -> None:
         fill_import_source(source, port)
         for finding in measure_imports(port, destination):
             _line(*finding)
+
+
+def _measure_limits(folder: Path) -> None:
+    for finding in measure_limits(folder):
+        _line(*finding)
 
 
 def _measure_writes(folder: Path, seconds: float) -> None:

@@ -251,7 +251,9 @@ class PagesComponent:
         for actor in await self._database.read_async(partial(request_actors, page_call), self._pool):
             path, caller = request.path.decode("latin-1"), caller_of(actor, request.origin.ip)
             limited = LimitedRequest(actor, caller, path, path_params)
-            quota = await self._run_in_pool(partial(self._limits.take, limits, limited))
+            reserved = self._limits.take_reserved(limits, limited)
+            take = partial(self._limits.take, limits, limited)
+            quota = await self._run_in_pool(take) if reserved is None else reserved
         return quota
 
     async def _match(self, method: str, path: bytes) -> tuple[PageRoute, dict[str, str]]:

@@ -22,14 +22,18 @@ class AdmittedAddresses:
         self._database = database
         self._until: dict[tuple[int, str], float] = {}
 
-    def admit(self, limit: ActiveLimit, request: LimitedRequest) -> None:
-        """Record the address of a user; raise Throttled if there are too many others. Jobs have those of runners."""
+    def is_admitted(self, request: LimitedRequest) -> bool:
+        """Return whether the address need not be recorded now. Jobs have those of runners."""
         actor = request.actor
         if not actor.known or actor.job is not None:
+            return True
+        return self._until.get(_user_and_network(request), 0.0) > monotonic()
+
+    def admit(self, limit: ActiveLimit, request: LimitedRequest) -> None:
+        """Record the address of a user; raise Throttled if there are too many others."""
+        if self.is_admitted(request):
             return
-        user_id, network = actor.sudo_by or actor.user_id, request.caller.network
-        if self._until.get((user_id, network), 0.0) > monotonic():
-            return
+        user_id, network = _user_and_network(request)
 
         def record(db: Connection) -> None:
             db.ports[UserAddresses].admit(db, user_id, network, limit.requests, limit.seconds)
@@ -42,3 +46,7 @@ class AdmittedAddresses:
     def forget(self) -> None:
         """Look all addresses up again, because the limit has changed."""
         self._until.clear()
+
+
+def _user_and_network(request: LimitedRequest) -> tuple[int, str]:
+    return request.actor.sudo_by or request.actor.user_id, request.caller.network

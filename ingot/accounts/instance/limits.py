@@ -10,12 +10,12 @@ from typing import NamedTuple
 from ingot.accounts.instance.admitted_addresses import AdmittedAddresses
 from ingot.accounts.instance.all_settings import AllSettings, decode_all_settings
 from ingot.accounts.instance.rate_limits import UNIQUE_ADDRESSES, ActiveLimit, active_limits, any_active
-from ingot.accounts.instance.reserved_requests import Renewal, ReservedRequests
+from ingot.accounts.instance.reserved_requests import CountedRequest, Quota, Renewal, ReservedRequests
 from ingot.accounts.instance.settings import cached_stored_settings
 from ingot.accounts.instance.tables import StoredSettings, Throttle
 from ingot.accounts.instance.throttles import count_attempt, seconds_left
 from ingot.core.api.rate_limits import LimitedRequest, RequestKind
-from ingot.core.api.responses import Header, quota_headers
+from ingot.core.api.responses import Header
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import to_datetime
@@ -27,17 +27,13 @@ RELOAD_SECONDS = 0.2
 class _Counted(NamedTuple):
     limit: ActiveLimit
     throttle: Throttle
-    size: int = 1
+    size: int
     """Number of requests that were counted at once."""
-    seconds_left: float = 0.0
+    seconds_left: float
 
     @property
     def left(self) -> int:
         return self.limit.requests - self.throttle.count + self.size - 1
-
-    @property
-    def per_minute(self) -> int:
-        return -(-self.limit.requests * 60 // max(1, self.limit.seconds))
 
 
 class InstanceRateLimits:
@@ -72,26 +68,26 @@ class InstanceRateLimits:
         counting = _counting(limits, request)
         if not counting:
             return []
-        headers = self._take_reserved(counting)
-        if headers is None:
-            counted = self._database.write(partial(self._count, counting))
-            for each in counted:
-                self._reserved.add(each.throttle, each.size, each.seconds_left)
-            headers = _headers(counted)
-        return headers
+        return _headers(self._reserved.take(counting) or self._reserve(counting))
+
+    def _reserve(self, counting: dict[str, ActiveLimit]) -> list[CountedRequest]:
+        """Count a request and those that are reserved; raise Throttled when a limit is used up."""
+        requests = []
+        for limit, throttle, size, seconds in self._database.write(partial(self._count, counting)):
+            quota = Quota(limit, throttle.ends_at)
+            self._reserved.add(quota, throttle, size, seconds)
+            requests.append(CountedRequest(quota, throttle.count - size + 1))
+        return requests
 
     def take_reserved(self, limits: Sequence[ActiveLimit], request: LimitedRequest) -> list[Header] | None:
         """Count a request without the database and return the headers; return None if ``take`` must count it."""
-        if any(limit.name == UNIQUE_ADDRESSES for limit in limits):
+        if any(limit.name == UNIQUE_ADDRESSES for limit in limits) and not self._addresses.is_admitted(request):
             return None
         counting = _counting(limits, request)
-        return self._take_reserved(counting) if counting else []
-
-    def _take_reserved(self, counting: dict[str, ActiveLimit]) -> list[Header] | None:
-        taken = self._reserved.take(list(counting))
-        if taken is None:
-            return None
-        return _headers([_Counted(counting[throttle.key], throttle) for throttle in taken])
+        if not counting:
+            return []
+        counted = self._reserved.take(counting)
+        return None if counted is None else _headers(counted)
 
     def take_inside(self, method: str, route: str, request: LimitedRequest) -> None:
         """Count a change by a page or a GraphQL query, or a call by a tool; raise Throttled beyond a limit."""
@@ -121,7 +117,7 @@ class InstanceRateLimits:
         tightest = min(counted, key=lambda each: each.left)
         if tightest.left < 0:
             text = self._settings.rate_limiting_response_text or ""
-            raise Throttled(seconds_left(db, tightest.throttle), tightest.per_minute, text)
+            raise Throttled(seconds_left(db, tightest.throttle), tightest.limit.per_minute, text)
         return counted
 
     def _count_one(self, db: Connection, key: str, limit: ActiveLimit) -> _Counted:
@@ -138,29 +134,26 @@ class InstanceRateLimits:
 
 def _counting(limits: Sequence[ActiveLimit], request: LimitedRequest) -> dict[str, ActiveLimit]:
     """Return the limits that count a request, by the keys of their counters."""
-    return {
-        _key(limit, request): limit for limit in limits if limit.name != UNIQUE_ADDRESSES and _counts(limit, request)
-    }
+    counting = {}
+    uncounted = "anonymous" if request.caller.name else "users"
+    for limit in limits:
+        if limit.callers != uncounted and limit.name != UNIQUE_ADDRESSES and not _is_exempt(limit, request):
+            counting[_key(limit, request)] = limit
+    return counting
 
 
-def _headers(counted: Sequence[_Counted]) -> list[Header]:
-    if not counted:
-        return []
-    tightest = min(counted, key=lambda each: each.left)
-    resets = int(to_datetime(tightest.throttle.ends_at).timestamp())
-    used = tightest.limit.requests - tightest.left
-    return quota_headers(tightest.per_minute, used, tightest.left, resets)
+def _headers(counted: Sequence[CountedRequest]) -> list[Header]:
+    """Return the headers of the quota of which the fewest requests are left."""
+    quota, used = counted[0] if len(counted) == 1 else min(counted, key=lambda each: each.left)
+    return quota.headers(used)
 
 
-def _counts(limit: ActiveLimit, request: LimitedRequest) -> bool:
-    is_user = bool(request.caller.name)
-    if limit.callers != "all" and is_user != (limit.callers == "users"):
-        return False
+def _is_exempt(limit: ActiveLimit, request: LimitedRequest) -> bool:
     if limit.exempts_administrators and request.actor.admin:
-        return False
-    if request.actor.known and request.actor.username.lower() in limit.exempt_users:
-        return False
-    return not limit.protected_paths or request.path.startswith(limit.protected_paths)
+        return True
+    if limit.exempt_users and request.actor.username.lower() in limit.exempt_users:
+        return True
+    return bool(limit.protected_paths) and not request.path.startswith(limit.protected_paths)
 
 
 def _key(limit: ActiveLimit, request: LimitedRequest) -> str:

@@ -150,6 +150,11 @@ class ActiveLimit(NamedTuple):
     protected_paths: tuple[str, ...] = ()
     """Beginnings of paths, if it counts these only."""
 
+    @property
+    def per_minute(self) -> int:
+        """Return the number of requests per minute, rounded up."""
+        return -(-self.requests * 60 // max(1, self.seconds))
+
 
 def active_limits(settings: AllSettings, kind: RequestKind, method: str, route: str) -> tuple[ActiveLimit, ...]:
     """Return the limits that count requests to a route, in the order in which they are counted."""

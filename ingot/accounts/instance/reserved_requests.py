@@ -1,21 +1,24 @@
 """Requests of the rate limits that this process has counted in the database ahead of time.
 
-Counting in the database costs a write. A caller with many requests would pay for each, so that one write counts
-several: twice as many as the one before, as long as they are used up within a second, and at most a twentieth of those
-that the limit leaves. All processes together never admit more than the limit. A caller who turns to another process is
-refused up to a twentieth early; limits with fewer than 40 requests left are always counted one by one.
+Counting in the database costs a write. A caller with many requests would pay for each, so that one write counts those
+of the next ten seconds: twice as many as the one before if they were used up earlier, otherwise as many as were used,
+and at most a twentieth of those that the limit leaves. All processes together never admit more than the limit. A caller
+who turns to another process is refused up to a twentieth early; limits with fewer than 40 requests left are always
+counted one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 
+from ingot.accounts.instance.rate_limits import ActiveLimit
 from ingot.accounts.instance.tables import Throttle
-from ingot.core.db.times import Timestamp
+from ingot.core.api.responses import Header, quota_headers
+from ingot.core.db.times import Timestamp, to_datetime
 
 MAX_KEYS = 10_000
-_SECONDS = 1.0
+_SECONDS = 10.0
 _SHARE = 20
 
 
@@ -27,16 +30,45 @@ class Renewal(NamedTuple):
     unused: int
 
 
+class Quota:
+    """Requests that a limit admits in a window, and the headers of responses that are the same for all of them."""
+
+    __slots__ = ("_limit", "_reset", "requests")
+
+    def __init__(self, limit: ActiveLimit, ends_at: Timestamp) -> None:
+        self.requests = limit.requests
+        self._limit, _, _, self._reset = quota_headers(limit.per_minute, 0, 0, int(to_datetime(ends_at).timestamp()))
+
+    def headers(self, used: int) -> list[Header]:
+        """Return the headers after a number of requests."""
+        left = self.requests - used
+        return [self._limit, (b"ratelimit-observed", b"%d" % used), (b"ratelimit-remaining", b"%d" % left), self._reset]
+
+
+class CountedRequest(NamedTuple):
+    """A request that was counted, and its number in the window."""
+
+    quota: Quota
+    used: int
+
+    @property
+    def left(self) -> int:
+        """Return how many requests remain."""
+        return self.quota.requests - self.used
+
+
 class _Reserved:
     """Requests of a caller in a window, which only this process may use."""
 
-    __slots__ = ("count", "ends_at", "left", "size", "until")
+    __slots__ = ("count", "ends_at", "left", "quota", "since", "size", "until")
 
-    def __init__(self, counted: Throttle, size: int, until: float) -> None:
+    def __init__(self, quota: Quota, counted: Throttle, size: int, since: float, until: float) -> None:
+        self.quota = quota
         self.ends_at: Timestamp = counted.ends_at
         self.count = counted.count
         self.size = size
         self.left = size - 1
+        self.since = since
         self.until = until
 
 
@@ -47,7 +79,7 @@ class ReservedRequests:
         self._by_key: dict[str, _Reserved] = {}
         self._lock = Lock()
 
-    def take(self, keys: Sequence[str]) -> list[Throttle] | None:
+    def take(self, keys: Collection[str]) -> list[CountedRequest] | None:
         """Take one request of each counter; return None, and take none, unless all have one."""
         now, taken = monotonic(), []
         with self._lock:
@@ -58,9 +90,7 @@ class ReservedRequests:
                 taken.append(reserved)
             for reserved in taken:
                 reserved.left -= 1
-            return [
-                Throttle(0, key, each.ends_at, each.count - each.left) for key, each in zip(keys, taken, strict=True)
-            ]
+            return [CountedRequest(each.quota, each.count - each.left) for each in taken]
 
     def renew(self, before: Throttle, limit: int) -> Renewal:
         """Return how many requests to count now; those that were reserved and not used are given back."""
@@ -68,13 +98,18 @@ class ReservedRequests:
             reserved = self._by_key.pop(before.key, None)
         if reserved is None or reserved.ends_at != before.ends_at:
             return Renewal(1, 0)
-        frequent = not reserved.left and monotonic() < reserved.until
+        now = monotonic()
+        if now < reserved.until:
+            expected = reserved.size if reserved.left else 2 * reserved.size
+        else:
+            expected = int((reserved.size - reserved.left) * _SECONDS / (now - reserved.since))
         left = limit - before.count + reserved.left
-        return Renewal(max(1, min(2 * reserved.size, left // _SHARE)) if frequent else 1, reserved.left)
+        return Renewal(max(1, min(expected, left // _SHARE)), reserved.left)
 
-    def add(self, counted: Throttle, size: int, seconds_left: float) -> None:
+    def add(self, quota: Quota, counted: Throttle, size: int, seconds_left: float) -> None:
         """Reserve what was counted besides the current request, while its window lasts."""
-        added = _Reserved(counted, size, monotonic() + min(_SECONDS, seconds_left))
+        now = monotonic()
+        added = _Reserved(quota, counted, size, now, now + min(_SECONDS, seconds_left))
         with self._lock:
             if len(self._by_key) >= MAX_KEYS:
                 self._by_key.clear()

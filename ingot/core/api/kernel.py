@@ -29,11 +29,13 @@ from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body,
 from ingot.core.api.responses import (
     ApiResponse,
     Header,
+    InsufficientScope,
     conditional,
     encode,
     error_response,
     json_response,
     with_etag,
+    with_headers,
 )
 from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import (
@@ -77,6 +79,14 @@ class _RequestCall(EndpointCall, kw_only=True):
 
     request: Request
     credentials: Credentials = NO_CREDENTIALS
+    limits: Sequence[Any] = ()
+    """The rate limits that count requests to the route."""
+    quota: list[Header] | None = None
+    """The headers of the rate limits, once they have counted the request."""
+
+
+class _CountInThread(Exception):
+    """Raised by a read that the rate limits can count only with a write."""
 
 
 class Kernel:
@@ -170,20 +180,19 @@ class Kernel:
         if endpoint.header_params:
             call.sent = header_params(request.headers, endpoint.header_params) | call.sent
         call.credentials = self._credentials(call)
-        limits: Sequence[Any] = ()
         if endpoint.rate_limited:
-            limits = await self._limits.applying("api", endpoint.method, endpoint.path, self.pool)
-        if not (endpoint.writes or endpoint.heavy or endpoint.staged or limits):
+            call.limits = await self._limits.applying("api", endpoint.method, endpoint.path, self.pool)
+        if not (endpoint.writes or endpoint.heavy or endpoint.staged):
             # The common case: one read without another thread.
-            return await self._inline_if_short(partial(self._database.read, partial(self._read, call)))
+            with suppress(_CountInThread):
+                return await self._inline_if_short(partial(self._database.read, partial(self._read, call)))
         try:
             with self._bodies.charge(request.origin.ip) as charge:
-                return await self._handle_in_threads(call, charge, limits)
+                return await self._handle_in_threads(call, charge)
         finally:
             close_uploads(call.sent)
 
-    async def _handle_in_threads(self, call: _RequestCall, charge: BodyCharge, limits: Sequence[Any]) -> ApiResponse:
-        quota: list[Header] = []
+    async def _handle_in_threads(self, call: _RequestCall, charge: BodyCharge) -> ApiResponse:
         try:
             if call.endpoint.writes and call.endpoint.read_body is None:
                 await self._authorize_with_body(call, charge)
@@ -196,18 +205,15 @@ class Kernel:
             raise
         finally:
             # Refused calls count too, so that guesses of credentials are limited.
-            if limits:
-                caller = caller_of(call.actor, call.origin.ip)
-                limited = LimitedRequest(call.actor, caller, call.request.path.decode("latin-1"), call.path)
-                reserved = self._limits.take_reserved(limits, limited)
-                take = partial(self._limits.take, limits, limited)
-                quota = await self._run_in(self.writer, take) if reserved is None else reserved
+            if call.limits and not self._take_reserved(call):
+                take = partial(self._limits.take, call.limits, _limited(call))
+                call.quota = await self._run_in(self.writer, take)
         call.read_params()
         if call.endpoint.read_body is not None:
             charge.anonymous = not call.actor.known
             call.prepared = (await call.endpoint.read_body(self._body_context(call, charge)),)
         response = await self._perform(call)
-        response.headers.extend(quota)
+        response.headers.extend(call.quota or ())
         if call.ignored:
             response.headers.append((_IGNORED, ", ".join(call.ignored).encode()))
         return response
@@ -305,17 +311,37 @@ class Kernel:
             raise
 
     def _read(self, call: _RequestCall, db: Connection) -> ApiResponse:
-        self._check_caller(call, db)
+        if call.limits:
+            self._check_limited_caller(call, db)
+        else:
+            self._check_caller(call, db)
         call.read_params()
         call.known = None  # An earlier attempt has found it in an older state.
 
         def read() -> ApiResponse:
             return with_etag(self._run(call, db))
 
-        if not call.endpoint.cached:
-            return conditional(read(), call.request.headers)
-        response = cached_response(db, call.request, call.actor, self._runner.state(call, db), read)
-        return conditional(response, call.request.headers)
+        if call.endpoint.cached:
+            response = cached_response(db, call.request, call.actor, self._runner.state(call, db), read)
+        else:
+            response = read()
+        response = conditional(response, call.request.headers)
+        return with_headers(response, call.quota) if call.quota else response
+
+    def _check_limited_caller(self, call: _RequestCall, db: Connection) -> None:
+        """Authenticate the caller and count the request; raise ``_CountInThread`` if that takes a write."""
+        try:
+            self._check_caller(call, db)
+        except (Failure, InsufficientScope):
+            raise _CountInThread from None
+        if not self._take_reserved(call):
+            raise _CountInThread
+
+    def _take_reserved(self, call: _RequestCall) -> bool:
+        """Return whether the rate limits have counted the request, by an earlier attempt or now, without a write."""
+        if call.quota is None:
+            call.quota = self._limits.take_reserved(call.limits, _limited(call))
+        return call.quota is not None
 
     async def _inline_if_short(self, reading: Callable[[], ApiResponse]) -> ApiResponse:
         """Run a read on the event loop; if it would block, start it again in a thread."""
@@ -381,6 +407,11 @@ class Kernel:
         """Wait for running calls and accept no more."""
         self.writer.shutdown()
         self.pool.shutdown()
+
+
+def _limited(call: _RequestCall) -> LimitedRequest:
+    caller = caller_of(call.actor, call.origin.ip)
+    return LimitedRequest(call.actor, caller, call.request.path.decode("latin-1"), call.path)
 
 
 def _to_response(call: _RequestCall, result: Any) -> ApiResponse:

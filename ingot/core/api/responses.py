@@ -71,6 +71,14 @@ def with_etag(response: ApiResponse) -> ApiResponse:
     return ApiResponse(response.status, response.body, headers, etag=tag)
 
 
+def with_headers(response: ApiResponse, headers: list[Header]) -> ApiResponse:
+    """Return the response with more headers; it may be in a cache, so it is not changed itself."""
+    # ``_replace`` takes three times as long.
+    return ApiResponse(
+        response.status, response.body, response.headers + headers, response.pieces, response.final, response.etag
+    )
+
+
 def conditional(response: ApiResponse, headers: Mapping[bytes, bytes]) -> ApiResponse:
     """Return the response, or 304 if the client has this version according to the headers of its request."""
     if_none_match = headers.get(b"if-none-match")

@@ -8,6 +8,7 @@ import pytest
 from ingot.accounts.instance.limits import InstanceRateLimits
 from ingot.accounts.instance.rate_limits import ActiveLimit
 from ingot.core.access.actor import Actor
+from ingot.core.api.cached_responses import cached_response
 from ingot.core.api.rate_limits import LimitedRequest
 from ingot.core.errors import Throttled
 from ingot.core.http.transfer_slots import TransferCaller
@@ -78,6 +79,31 @@ def test_unused_requests_are_given_back(instance: Instance, make: Make, monkeypa
     first, second = InstanceRateLimits(instance.app.database), InstanceRateLimits(instance.app.database)
     name = make.name("returned")
     assert all(_take(first, name) for _ in range(8))
-    monkeypatch.setattr("ingot.accounts.instance.reserved_requests.monotonic", lambda: 1002.0)
+    monkeypatch.setattr("ingot.accounts.instance.reserved_requests.monotonic", lambda: 1100.0)
     assert _take(first, name)
     assert sum(_take(second, name) for _ in range(LIMIT)) == LIMIT - 9
+
+
+def test_responses_to_reserved_requests_come_from_the_cache(
+    api: Api, make: Make, limit_rates: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have the current quota nevertheless."""
+    user = make.user()
+    limit_rates(
+        throttle_authenticated_api_enabled=True,
+        throttle_authenticated_api_requests_per_period=10 * LIMIT,
+        throttle_authenticated_api_period_in_seconds=3600,
+    )
+    for _ in range(40):
+        api.get("/user", user)
+    asked = list[Any]()
+
+    def count(*arguments: Any) -> Any:
+        asked.append(arguments)
+        return cached_response(*arguments)
+
+    monkeypatch.setattr("ingot.core.api.kernel.cached_response", count)
+    answers = [api.get("/user", user) for _ in range(20)]
+    left = [int(answer.headers["ratelimit-remaining"]) for answer in answers]
+    assert left == list(range(left[0], left[0] - 20, -1))
+    assert len(asked) >= 18
