@@ -214,6 +214,7 @@ def test_every_type_is_covered() -> None:
         "ProjectStatistics", "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
         "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus",
         "TerraformState", "TerraformStateVersion",  # Compared in test_terraform.py.
+        "TimelineEventTagType", "TimelineEventType",  # They have no endpoints; tested in test_timelines.py.
         "TimeTrackingHumanReadableAttributes", "Timelog", "Tree", "TreeEntry", "UserCore",
         "UserMergeRequestInteraction", "UserStatus",
     }  # fmt: skip

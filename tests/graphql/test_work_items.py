@@ -79,8 +79,9 @@ def test_work_items_of_groups_are_those_of_their_projects(graphql: Graphql, proj
 
 
 def test_types(graphql: Graphql, project: Project, owner: User) -> None:
-    issue, task = graphql.data(TYPES, owner, path=project.path)["namespace"]["workItemTypes"]["nodes"]
+    issue, incident, task = graphql.data(TYPES, owner, path=project.path)["namespace"]["workItemTypes"]["nodes"]
     assert [(each["id"], each["name"]) for each in (issue, task)] == [(ISSUE, "Issue"), (TASK, "Task")]
+    assert (incident["id"], incident["name"]) == ("gid://gitlab/WorkItems::Type/2", "Incident")
     shown = graphql.data(ONE, owner, path=project.path, iid="1")["namespace"]["workItem"]["widgets"]
     assert [widget["type"] for widget in issue["widgetDefinitions"]] == [widget["type"] for widget in shown]
     assert graphql.data(TYPES, owner, path=project.path, name="EPIC")["namespace"]["workItemTypes"]["nodes"] == []
@@ -165,7 +166,7 @@ def test_issues_contain_tasks(graphql: Graphql, api: Api, make: Make, project: P
 
     task_id = _gid(api, project, owner, 3)
     refused = _run(graphql, owner, "workItemUpdate", "iid", id=other, hierarchyWidget={"parentId": issue})
-    assert "only an issue can contain tasks" in refused["data"]["workItemUpdate"]["errors"][0]
+    assert "only an issue or incident can contain tasks" in refused["data"]["workItemUpdate"]["errors"][0]
     for value in (2**62, 0, 2**63):
         assert api.put(f"{project.url}/issues/3", owner, parent_id=value).status_code == 400
     elsewhere = make_project(make, owner)

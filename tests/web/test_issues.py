@@ -193,7 +193,7 @@ def test_tasks_of_an_issue(make: Make, open_browser: Callable[[], Browser], setu
     assert browser.submit(page, f"{page}/children", task=f"#{task['iid']}").status_code == 302
     assert "1 of 1 closed" in browser.get(page).text
     refused = browser.submit(page, f"{page}/children", task=f"#{other['iid']}")
-    assert refused.status_code == 422 and "only an issue can contain tasks" in refused.text
+    assert refused.status_code == 422 and "only an issue or incident can contain tasks" in refused.text
     for wrong in ("#999999", " "):
         assert browser.submit(page, f"{page}/children", task=wrong).status_code == 422
     hidden = setup.url(secret)
