@@ -27,6 +27,7 @@ from tests.ci.runner_client import RunnerJob, project_runner
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, make_group, make_project
+from tests.sample_data.description_edits import edit_description
 from tests.sample_data.texts import MARK, SampleTexts
 from tests.ssh_public_keys import ed25519_line
 
@@ -280,7 +281,7 @@ def _fill_discussions(samples: SampleData) -> None:
     )
     samples.post(f"{here}/issues/1/notes", samples.colleague, body=words.markdown(f"Ask @{samples.owner.username}"))
     samples.named |= {"issue discussion": talk["id"], "issue note": str(talk["notes"][0]["id"])}
-    _edit_description(samples, "issue", f"{here}/issues/1")
+    edit_description(samples, "issue", f"{here}/issues/1")
     files = [
         {"file_path": words.file("a.py"), "content": _CODE},
         {"file_path": "b.md", "content": words.markdown("# B")},
@@ -298,14 +299,6 @@ def _fill_discussions(samples: SampleData) -> None:
     )
     samples.named |= {"wiki home": home["slug"], "wiki": page["slug"]}
     samples.post(f"{samples.group.url}/wikis", title=plain("Ropes/Knots", 100), content=words.markdown("[[home]]"))
-
-
-def _edit_description(samples: SampleData, kind: str, url: str) -> None:
-    """Change a description, whose version before is then compared, and remember the note about it."""
-    present = samples.call("GET", url)["description"]
-    samples.put(url, description=f"{present}\n\nAt the end.")
-    note = next(note for note in samples.call("GET", f"{url}/notes") if note["body"] == "changed the description")
-    samples.named[f"{kind} description"] = str(note["id"])
 
 
 def _fill_merge_requests(samples: SampleData) -> None:
@@ -330,7 +323,7 @@ def _fill_merge_requests(samples: SampleData) -> None:
     samples.post(f"{here}/merge_requests/1/award_emoji", name="heart")
     samples.post(f"{here}/merge_requests/1/add_spent_time", duration="1h", summary=plain("Read"))
     samples.named |= {"offer discussion": talk["id"], "offer note": str(talk["notes"][0]["id"])}
-    _edit_description(samples, "offer", f"{here}/merge_requests/1")
+    edit_description(samples, "offer", f"{here}/merge_requests/1")
     # One with conflicts, and a merged one.
     for name, target in (("clash", "master"), ("done", "main")):
         samples.post(f"{here}/repository/branches", branch=name, ref="master")
