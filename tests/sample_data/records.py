@@ -308,12 +308,8 @@ def _fill_merge_requests(samples: SampleData) -> None:
     made = samples.post(f"{here}/merge_requests", **offer, description=text, assignee_id=samples.colleague.id)
     talk = samples.post(f"{here}/merge_requests/1/discussions", body=words.markdown("Is it?"))
     refs = made["diff_refs"]
-    line = {
-        "position_type": "text",
-        "old_path": samples.named["file"],
-        "new_path": samples.named["file"],
-        "new_line": 3,
-    }
+    file = samples.named["file"]
+    line = {"position_type": "text", "old_path": file, "new_path": file, "new_line": 3}
     samples.post(f"{here}/merge_requests/1/discussions", body=words.markdown("Here"), position={**refs, **line})
     suggested = words.markdown("So:") + "\n\n```suggestion\n" + words.plain("13") + "\n```"
     samples.post(f"{here}/merge_requests/1/discussions", body=suggested, position={**refs, **line})
