@@ -13,7 +13,12 @@ from ingot.accounts.users.details import UserDetails
 from ingot.collaboration.merge_requests.approval_settings.params import EditApprovalSettings
 from ingot.core.api.declared_fields import default_of, fixed_reason, metadata_of
 from ingot.projects.groups.params import EditGroup
-from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, SHOWN_ONLY_OPTIONS, GroupOptions
+from ingot.projects.namespaces.group_options import (
+    ABSENT_GROUP_OPTIONS,
+    INTERNAL_OPTIONS,
+    SHOWN_ONLY_OPTIONS,
+    GroupOptions,
+)
 from ingot.projects.projects.options import ABSENT_OPTIONS, INTERNAL, SHOWN_ONLY, ProjectCiOptions, ProjectOptions
 from ingot.projects.projects.params import EditProject
 from ingot.sites.project_pages.params import EditPages
@@ -82,7 +87,7 @@ def attribute_table() -> str:
         ("Application settings", AllSettings, ()),
     )
     parts = [f"\n## {title}\n\n{_HEAD}\n" + "".join(_rows(struct, without)) for title, struct, without in sections]
-    absent = ("\n## Absent attributes\n\n| Part of GitLab | Attributes |\n|---|---|\n", *_absent_rows())
+    absent = ("\n## Absent attributes\n\n| Sent to | Part of GitLab | Attributes |\n|---|---|---|\n", *_absent_rows())
     return _OPENING + "".join(parts) + "".join(absent)
 
 
@@ -96,8 +101,10 @@ def _undeclared(params: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 def _absent_rows() -> Iterator[str]:
-    for part, names in (*ABSENT_OPTIONS.items(), *ABSENT_SETTINGS.items()):
-        yield f"| {part} | {', '.join(f'`{name}`' for name in names)} |\n"
+    subjects = (("Projects", ABSENT_OPTIONS), ("Groups", ABSENT_GROUP_OPTIONS), ("Settings", ABSENT_SETTINGS))
+    for subject, parts in subjects:
+        for part, names in parts.items():
+            yield f"| {subject} | {part} | {', '.join(f'`{name}`' for name in names)} |\n"
 
 
 def _rows(struct: type[msgspec.Struct], without: Iterable[str]) -> Iterator[str]:

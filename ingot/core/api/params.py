@@ -339,9 +339,11 @@ class ParamsReader:
         return [*absent, *named[:_MAX_UNKNOWN]]
 
     def _refuse_nothing(self, sent: dict[str, Any]) -> None:
+        if self.struct.absent & sent.keys():
+            return
         if self.struct.refuses_unknown:
             self._refuse_unknown(sent)
-        if self.struct.required and not self.struct.absent & sent.keys():
+        if self.struct.required:
             raise Invalid(self.struct.required)
 
     def _refuse_unknown(self, sent: dict[str, Any]) -> None:

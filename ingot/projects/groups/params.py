@@ -1,5 +1,6 @@
 """Request parameters of groups."""
 
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -8,7 +9,12 @@ from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
 from ingot.core.api.declared_fields import effect, params_of
 from ingot.core.api.params import Params, Upload
-from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, SHOWN_ONLY_OPTIONS, GroupOptions
+from ingot.projects.namespaces.group_options import (
+    ABSENT_GROUP_OPTIONS,
+    INTERNAL_OPTIONS,
+    SHOWN_ONLY_OPTIONS,
+    GroupOptions,
+)
 
 
 class ListGroups(Params):
@@ -40,6 +46,7 @@ else:
 
 class _Attributes(_OptionParams):
     names_unknown: ClassVar[bool] = True
+    absent = frozenset(chain.from_iterable(ABSENT_GROUP_OPTIONS.values()))
     emails_disabled: bool | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     visibility: (

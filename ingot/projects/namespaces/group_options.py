@@ -22,6 +22,33 @@ INTERNAL_OPTIONS = ("push_rule", "name_before_deletion", "path_before_deletion")
 """Options that are neither parameters nor shown under their names."""
 SHOWN_ONLY_OPTIONS = ("marked_for_deletion_on",)
 """Options that are no parameters."""
+ABSENT_GROUP_OPTIONS = {
+    "Duo and other services of language models": (
+        "duo_availability",
+        "duo_features_enabled",
+        "experiment_features_enabled",
+        "lock_duo_features_enabled",
+    ),
+    "Minutes of instance runners": (
+        "extra_shared_runners_minutes_limit",
+        "shared_runners_minutes_limit",
+    ),
+    "Ban of users after many downloads of projects": (
+        "auto_ban_user_on_excessive_projects_download",
+        "unique_project_download_limit",
+        "unique_project_download_limit_alertlist",
+        "unique_project_download_limit_allowlist",
+        "unique_project_download_limit_interval_in_seconds",
+    ),
+    "Members by the domain of their mail address": ("allowed_email_domains_list",),
+    "Forks outside of the group": ("prevent_forking_outside_group",),
+    "Default protection of branches beyond `default_branch_protection`": ("default_branch_protection_defaults",),
+    "Organizations, and templates of files": (
+        "file_template_project_id",
+        "organization_id",
+    ),
+}
+"""Options of GitLab by the part that they concern, which this server does not have."""
 _Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 

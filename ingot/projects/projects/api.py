@@ -50,6 +50,7 @@ from ingot.projects.projects.option_rules import changes_role_of_owners
 from ingot.projects.projects.params import (
     CreateProject,
     EditProject,
+    EditProjectRequest,
     GetProject,
     ListProjects,
     ProjectAttributes,
@@ -277,10 +278,8 @@ def _create(
 
 
 @routes.put("/projects/:id", on=project_in_path, may=policy.may_edit_project, returns=ProjectView, locks=_EDIT_LOCK)
-def edit_project(call: Call, project: Project, params: EditProject) -> ProjectView:
+def edit_project(call: Call, project: Project, params: EditProjectRequest) -> ProjectView:
     """Edit a project."""
-    if not given_fields(params):
-        raise MissingParameter("name")
     renames = params.name not in (UNSET, project.name) or params.visibility not in (UNSET, project.visibility)
     if renames or changes_role_of_owners(given_fields(params), project.ci_options):
         access, _ = project_in_path(call)

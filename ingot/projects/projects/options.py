@@ -247,6 +247,23 @@ ABSENT_OPTIONS = {
     "Analytics and monitoring": ("analytics_access_level", "monitor_access_level"),
     "Machine learning models": ("model_experiments_access_level", "model_registry_access_level"),
     "Requirements and security scans": ("requirements_access_level", "security_and_compliance_access_level"),
+    "Status checks and Jira issues as conditions of merges": (
+        "only_allow_merge_if_all_status_checks_passed",
+        "prevent_merge_without_jira_issue",
+    ),
+    "External authorization": ("external_authorization_classification_label",),
+    "Roles that cancel pipelines, and approval of deployments by trigger tokens": (
+        "allow_pipeline_trigger_approve_deployment",
+        "ci_restrict_pipeline_cancellation_role",
+    ),
+    "Users of pull mirrors other than the one who configures them": ("mirror_user_id",),
+    "Templates of projects, and repositories with SHA-256": (
+        "group_with_project_templates_id",
+        "repository_object_format",
+        "template_name",
+        "template_project_id",
+        "use_custom_template",
+    ),
 }
 """Options of GitLab by the part that they concern, which this server does not have."""
 INTERNAL = (

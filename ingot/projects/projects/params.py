@@ -295,7 +295,7 @@ class CreateProject(ProjectAttributes, kw_only=True):
 
 
 class EditProject(ProjectAttributes, kw_only=True):
-    """Changes of a project; at least one is required."""
+    """Changes of a project."""
 
     refuses_unknown: ClassVar[bool] = True
     repository_storage: (
@@ -311,6 +311,12 @@ class EditProject(ProjectAttributes, kw_only=True):
     name: str | UnsetType = UNSET
     path: str | UnsetType = UNSET
     import_url: str | UnsetType | None = UNSET
+
+
+class EditProjectRequest(EditProject, kw_only=True):
+    """Changes of a project in a request; at least one is required."""
+
+    required: ClassVar[str] = '400 (Bad request) "name" not given'
 
 
 class ShareProject(Params):

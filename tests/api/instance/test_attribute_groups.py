@@ -1,5 +1,6 @@
 """Attributes are effective, fixed or absent; none is stored without an effect."""
 
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import msgspec
@@ -9,8 +10,11 @@ from ingot.accounts.instance.all_settings import AllSettings
 from ingot.accounts.instance.params import ModifySettings
 from ingot.accounts.users.details import UserDetails
 from ingot.core.api.declared_fields import fixed_reason, fixed_values, metadata_of
+from ingot.core.api.params import Params
+from ingot.projects.groups.params import EditGroup
 from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, SHOWN_ONLY_OPTIONS, GroupOptions
 from ingot.projects.projects.options import INTERNAL, SHOWN_ONLY, ProjectCiOptions, ProjectOptions
+from ingot.projects.projects.params import CreateProject, EditProject
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
@@ -92,6 +96,42 @@ def test_absent_attributes_are_ignored_and_named(api: Api, make: Make) -> None:
     edited = api.put(project.url, make.root, monitor_access_level="private", description="Stored")
     assert (edited.json()["description"], edited.headers["x-ingot-ignored"]) == ("Stored", "monitor_access_level")
     assert "x-ingot-ignored" not in api.put(project.url, make.root, description="Again").headers
+
+
+def gitlab_attributes() -> dict[str, set[str]]:
+    """Return the names of GitLab's attributes by the object."""
+    names = dict[str, set[str]]()
+    for line in Path(__file__).with_name("gitlab_attributes.txt").read_text().splitlines():
+        if line.startswith("["):
+            section = names.setdefault(line.strip("[]"), set())
+        elif line and not line.startswith("#"):
+            section.add(line)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("subject", "params"),
+    [("settings", (ModifySettings,)), ("project", (CreateProject, EditProject)), ("group", (EditGroup,))],
+)
+def test_attributes_of_gitlab_are_known(subject: str, params: tuple[type[Params], ...]) -> None:
+    known = set[str]().union(*(each.absent for each in params))
+    known.update(field.encode_name for each in params for field in msgspec.structs.fields(each))
+    assert gitlab_attributes()[subject] <= known
+
+
+def test_requests_with_absent_attributes_only_succeed(api: Api, make: Make) -> None:
+    """Terraform and python-gitlab send such requests."""
+    owner = make.user()
+    group, project = make_group(make, owner), make_project(make, owner)
+    absent = {
+        SETTINGS: ("maintenance_mode", make.root),
+        group.url: ("shared_runners_minutes_limit", owner),
+        project.url: ("mirror_user_id", owner),
+    }
+    for url, (name, user) in absent.items():
+        changed = api.put(url, user, **{name: 3})
+        assert (changed.status_code, changed.headers["x-ingot-ignored"]) == (200, name)
+        assert name not in changed.json()
 
 
 def test_unknown_attributes_are_named(api: Api, make: Make) -> None:

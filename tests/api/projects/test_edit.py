@@ -104,14 +104,14 @@ def test_an_edit_without_parameters_is_rejected(api: Api, make: Make) -> None:
 def test_only_unknown_parameters_are_reported(api: Api, make: Make) -> None:
     """An empty known parameter is not reported."""
     url = make_project(make).url
-    refused = api.put(url, make.root, mirror_user_id=7, mirror_level="enabled", **{"x" * 300: 1})
-    named = f"mirror_level, mirror_user_id, {'x' * 100}"
+    refused = api.put(url, make.root, mirror_rank=7, mirror_level="enabled", **{"x" * 300: 1})
+    named = f"mirror_level, mirror_rank, {'x' * 100}"
     assert refused.status_code == 400
     assert refused.json() == {"message": f"400 (Bad request) unknown parameters: {named}"}
     missing = {"message": '400 (Bad request) "name" not given'}
     assert api.put(url, make.root, issues_enabled="").json() == missing
     assert api.put(f"{url}?private_token={make.root.token}").json() == missing
-    assert api.put(url, make.root, mirror_user_id=7, description="kept").status_code == 200
+    assert api.put(url, make.root, mirror_rank=7, description="kept").status_code == 200
 
 
 @pytest.mark.parametrize(("level", "flag"), LEVELS.items())
