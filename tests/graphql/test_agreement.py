@@ -211,6 +211,8 @@ def test_every_type_is_covered() -> None:
         "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "Ide", "IssueStatusCountsType", "Kas",
         "MergeAccessLevel", "MergeTrain", "MergeTrainCar",  # Compared in test_merge_trains.py.
         "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",
+        "ProtectedEnvironment",  # Compared in test_protected_environments.py.
+        "ProtectedEnvironmentDeployAccessLevel",
         "ProjectStatistics", "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",
         "RepositoryBlob", "RepositoryLanguage", "Submodule", "Tag", "TaskCompletionStatus",
         "TerraformState", "TerraformStateVersion",  # Compared in test_terraform.py.
