@@ -35,7 +35,8 @@ def shorten(text: str) -> str:
     return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}…"
 
 
-def _link(text: str, url: str) -> str:
+def chat_link(text: str, url: str) -> str:
+    """Return a link in the markup of chats."""
     return f"<{quote(url, safe=_URL_SAFE_CHARACTERS)}|{escape_text(text).replace('|', '¦')}>"
 
 
@@ -53,7 +54,7 @@ def _first_line(text: str | None) -> str:
 
 
 def _project_link(payload: Payload) -> str:
-    return _link(payload["project"]["path_with_namespace"], payload["project"]["web_url"])
+    return chat_link(payload["project"]["path_with_namespace"], payload["project"]["web_url"])
 
 
 def _user_name(payload: Payload) -> str:
@@ -65,19 +66,19 @@ def _push_message(payload: Payload) -> ChatMessage:
     kind = "tag" if payload["object_kind"] == "tag_push" else "branch"
     name = payload["ref"].split("/", 2)[2]
     web_url, user, project = payload["project"]["web_url"], _user_name(payload), _project_link(payload)
-    link = _link(name, f"{web_url}/commits/{quote(name)}")
+    link = chat_link(name, f"{web_url}/commits/{quote(name)}")
     if not payload["before"].strip("0"):
         return ChatMessage(f"{user} pushed new {kind} {link} to {project}", [])
     if not payload["after"].strip("0"):
         return ChatMessage(f"{user} removed {kind} {escape_text(name)} from {project}", [])
-    compare = _link("Compare changes", f"{web_url}/compare/{payload['before']}...{payload['after']}")
+    compare = chat_link("Compare changes", f"{web_url}/compare/{payload['before']}...{payload['after']}")
     lines = [_commit_line(commit) for commit in payload["commits"]]
     attachments = [{"text": "\n".join(lines), "color": _GREY, "mrkdwn_in": ["text"]}] if lines else []
     return ChatMessage(f"{user} pushed to {kind} {link} of {project} ({compare})", attachments)
 
 
 def _commit_line(commit: Payload) -> str:
-    link = _link(commit["id"][:8], commit["url"])
+    link = chat_link(commit["id"][:8], commit["url"])
     return f"{link}: {_first_line(commit['message'])} - {escape_text(commit['author']['name'])}"
 
 
@@ -89,13 +90,13 @@ def _issue_message(payload: Payload) -> ChatMessage:
         return ChatMessage(f"[{_project_link(payload)}] Issue opened by {_user_name(payload)}", [attachment])
     state = "reopened" if issue["action"] == "reopen" else issue["state"]
     return ChatMessage(
-        f"[{_project_link(payload)}] Issue {_link(title, issue['url'])} {state} by {_user_name(payload)}", []
+        f"[{_project_link(payload)}] Issue {chat_link(title, issue['url'])} {state} by {_user_name(payload)}", []
     )
 
 
 def _merge_request_message(payload: Payload) -> ChatMessage:
     merge_request = payload["object_attributes"]
-    title = _link(f"!{merge_request['iid']} {merge_request['title']}", merge_request["url"])
+    title = chat_link(f"!{merge_request['iid']} {merge_request['title']}", merge_request["url"])
     state = "reopened" if merge_request.get("action") == "reopen" else merge_request["state"]
     return ChatMessage(f"{_user_name(payload)} {state} {title} in {_project_link(payload)}", [])
 
@@ -105,7 +106,7 @@ def _note_message(payload: Payload) -> ChatMessage | None:
     if note["system"]:
         return None
     target, title = _note_target(payload)
-    link = _link(f"commented on {target}", note["url"])
+    link = chat_link(f"commented on {target}", note["url"])
     line = f"{_user_name(payload)} {link} in {_project_link(payload)}"
     return ChatMessage(f"{line}: *{title}*" if title else line, [_attachment(note["note"], _GREY)])
 
@@ -131,8 +132,8 @@ def _pipeline_message(payload: Payload) -> ChatMessage:
     user = payload.get("user") or {}
     ref = pipeline["ref"]
     line = (
-        f"{_project_link(payload)}: Pipeline {_link('#' + str(pipeline['id']), pipeline['url'])} of "
-        f"{'tag' if pipeline['tag'] else 'branch'} {_link(ref, web_url + '/commits/' + quote(ref))} by "
+        f"{_project_link(payload)}: Pipeline {chat_link('#' + str(pipeline['id']), pipeline['url'])} of "
+        f"{'tag' if pipeline['tag'] else 'branch'} {chat_link(ref, web_url + '/commits/' + quote(ref))} by "
         f"{escape_text(user.get('name') or 'API')} {'passed' if passed else 'failed'} in "
         f"{_duration_text(pipeline['duration'])}"
     )
@@ -149,7 +150,7 @@ def _duration_text(seconds: float | None) -> str:
 def _wiki_page_message(payload: Payload) -> ChatMessage:
     page = payload["object_attributes"]
     verb = _WIKI.get(page["action"], "changed")
-    link = _link("wiki page", page["url"])
+    link = chat_link("wiki page", page["url"])
     line = f"{_user_name(payload)} {verb} {link} in {_project_link(payload)}: *{escape_text(page['title'])}*"
     return ChatMessage(line, [] if page["action"] == "delete" else [_attachment(page["content"], _GREY)])
 

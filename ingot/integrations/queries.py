@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-import msgspec
 from sqlalchemy import bindparam, select, union_all
 
 from ingot.collaboration.external_issues import IssueTracker
@@ -81,15 +80,4 @@ def external_tracker_or_none(db: Connection, project_id: int) -> IssueTracker | 
         return () if service is None else (tracker_from_service(service),)
 
     found = db.cached(("issue tracker", project_id), read, lambda _: _TRACKER_BYTES)
-    return found[0] if found else None
-
-
-def external_wiki_or_none(db: Connection, project_id: int) -> str | None:
-    """Return the URL of a project's external wiki."""
-
-    def read() -> tuple[str, ...]:
-        service = active_service_or_none(db, project_id, "external-wiki")
-        return () if service is None else (msgspec.json.decode(service.properties)["external_wiki_url"],)
-
-    found = db.cached(("external wiki", project_id), read, lambda _: _TRACKER_BYTES)
     return found[0] if found else None

@@ -6,9 +6,9 @@ PropertyKind = Literal[
     "text", "secret", "address", "secret address", "server address", "host address", "flag", "number"
 ]
 """A server address without a scheme is one of HTTPS; a host address is only a name or an address."""
-IntegrationKind = Literal["chat", "request", "mail", "tracker", "wiki", "none", "none"]
-"""Implementation of a service: chat messages, other requests, emails, links to an issue tracker or a wiki, or
-none."""
+IntegrationKind = Literal["chat", "request", "mail", "tracker", "wiki", "commands", "none"]
+"""Implementation of a service: chat messages, other requests, emails, links to an issue tracker or a wiki, commands
+from a chat, or none."""
 
 # Flag of each event, as stored and as shown in responses.
 EVENTS = {
@@ -111,7 +111,7 @@ _MERGE_BUILD_EFFECT = (
     "statuses."
 )
 _TRACKER_EFFECT = "Links mentioned issues to an external issue tracker."
-_COMMAND_EFFECT = "Commands from chats are not supported."
+_COMMAND_EFFECT = "Lets users of the chat create, show and search issues and start deployments."
 _DISCONTINUED = "The service of this integration no longer exists."
 _MOCK = "This integration only served the development of GitLab."
 
@@ -254,7 +254,7 @@ REGISTRY: dict[str, Integration] = {
             "Mattermost slash commands",
             (_TOKEN, _optional("username")),
             (),
-            "none",
+            "commands",
             _COMMAND_EFFECT,
         ),
         Integration(
@@ -315,7 +315,7 @@ REGISTRY: dict[str, Integration] = {
             "chat",
             _CHAT_EFFECT,
         ),
-        Integration("slack-slash-commands", "Slack slash commands", (_TOKEN,), (), "none", _COMMAND_EFFECT),
+        Integration("slack-slash-commands", "Slack slash commands", (_TOKEN,), (), "commands", _COMMAND_EFFECT),
         Integration(
             "teamcity",
             "JetBrains TeamCity CI",

@@ -5,10 +5,14 @@ from typing import Any
 import msgspec
 
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.integrations.queries import active_service_or_none
 from ingot.integrations.registry import CONFIDENTIAL, FLAGS, REGISTRY, Integration
 from ingot.integrations.tables import Service, ServiceParent
 from ingot.projects.projects.tables import Project
+
+_URL_BYTES = 200
 
 
 class ServiceBriefView(View):
@@ -72,3 +76,14 @@ def _fields(parent: ServiceParent, integration: Integration, service: Service | 
         "inherited": service is not None
         and parent.id != (service.project_id if isinstance(parent, Project) else service.group_id),
     }
+
+
+def external_wiki_or_none(db: Connection, project_id: int) -> str | None:
+    """Return the URL of a project's external wiki."""
+
+    def read() -> tuple[str, ...]:
+        service = active_service_or_none(db, project_id, "external-wiki")
+        return () if service is None else (msgspec.json.decode(service.properties)["external_wiki_url"],)
+
+    found = db.cached(("external wiki", project_id), read, lambda _: _URL_BYTES)
+    return found[0] if found else None

@@ -116,6 +116,7 @@ ROUTE_MODULES = (
     "ingot.webhooks.api",
     "ingot.webhooks.system.api",
     "ingot.integrations.api",
+    "ingot.integrations.commands.api",
     "ingot.import_export.exports.api",
     "ingot.import_export.runs.api",
     "ingot.import_export.placeholders.api",

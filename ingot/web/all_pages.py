@@ -107,6 +107,7 @@ PAGE_MODULES = (
     "ingot.web.imports.archives",
     "ingot.web.imports.placeholders",
     "ingot.web.imports.runs",
+    "ingot.web.profile.chat_names",
     "ingot.web.profile.account",
     "ingot.web.profile.fine_grained_tokens",
     "ingot.web.profile.token_activity",

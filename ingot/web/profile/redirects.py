@@ -21,6 +21,7 @@ _LEGACY_PATHS = (
     "active_sessions",
     "applications",
     "audit_log",
+    "chat_names",
     "emails",
     "gpg_keys",
     "keys",

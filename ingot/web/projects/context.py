@@ -13,7 +13,7 @@ from ingot.collaboration.merge_requests.views import open_merge_requests_total
 from ingot.collaboration.snippets import api as snippets_api
 from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.core.errors import NotFound
-from ingot.integrations.queries import external_wiki_or_none
+from ingot.integrations.views import external_wiki_or_none
 from ingot.packages.containers import api as containers_api
 from ingot.packages.records import api as packages_api
 from ingot.projects.projects import api as projects_api

@@ -27,7 +27,6 @@ OF_9_4 = {
 }  # fmt: skip
 UNSUPPORTED = {
     "flowdock", "gemnasium", "kubernetes", "mock-ci", "mock-deployment", "mock-monitoring", "prometheus",
-    "slack-slash-commands", "mattermost-slash-commands",
 }  # fmt: skip
 each_service = pytest.mark.parametrize("integration", REGISTRY.values(), ids=REGISTRY)
 _ROWS = [select(table).where(table.c.project_id == bindparam("project")) for table in (services, hooks)]

@@ -151,6 +151,9 @@ EXTRA_FIELDS: dict[str, Fields] = {
     "PUT /groups/{id}/integrations/{slug}": {"api_key": "x"},
     "PUT /projects/{id}/integrations/{slug}": {"api_key": "x"},
     "PUT /projects/{id}/services/{slug}": {"api_key": "x"},
+    "PUT /groups/{id}/integrations/irker": {"recipients": "irc://irc.example.org/#x"},
+    "PUT /projects/{id}/integrations/irker": {"recipients": "irc://irc.example.org/#x"},
+    "PUT /projects/{id}/services/irker": {"recipients": "irc://irc.example.org/#x"},
     f"PUT {_ISSUE}/reorder": lambda place: {
         "move_after_id": place.world.post(f"{place.world.project_url}/issues", title="x")["id"]
     },

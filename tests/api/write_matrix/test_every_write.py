@@ -48,12 +48,12 @@ OTHER_RESPONSES: dict[str, tuple[str, int]] = {
 OTHER_RIGHTS = re.compile(
     r"\w+ /jobs/.*|POST /runners(/verify|/reset_authentication_token)?|DELETE /runners(/managers)?"  # Runners
     r"|.*/self(/rotate)?|DELETE /user/(emails|gpg_keys|keys)/.*"  # The caller's own objects
-    r"|POST /session|POST /feature_flags/unleash/.*"  # Credentials in the body
+    r"|POST /session|POST /feature_flags/unleash/.*|POST .*/\w+_slash_commands/trigger"  # Credentials in the body
     r"|POST /placeholder_users/.*|POST /groups/\{id\}/placeholder_reassignments"  # Found by the users concerned
     r"|POST /import/(gitea|github)|POST /bulk_imports(/.*)?|POST /groups/import"  # Need another server or an archive
     r"|POST .*/hooks/\{(hook_)?id\}/events/.*/resend"  # Need a receiver
 )
-_SINGLE_INTEGRATION = re.compile(r"\w+ /(projects|groups)/\{id\}/(services|integrations)/[^{]+")
+_SINGLE_INTEGRATION = re.compile(r"\w+ /(projects|groups)/\{id\}/(services|integrations)/[^{/]+")
 
 
 def _operations() -> list[str]:

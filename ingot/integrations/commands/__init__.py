@@ -1,0 +1,1 @@
+"""Slash commands of chats: links between accounts and chat users, and the commands."""

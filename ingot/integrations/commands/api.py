@@ -1,0 +1,73 @@
+"""Endpoints of slash commands, which chats call with the token of the service."""
+
+import hmac
+
+from ingot.accounts.users.actors import active_actor
+from ingot.core.access.actor import Actor
+from ingot.core.access.rules import anyone
+from ingot.core.api.routes import Call, Routes
+from ingot.core.errors import NotFound
+from ingot.integrations.commands.execute import NOT_ALLOWED, CommandReply, execute_command, private_reply
+from ingot.integrations.commands.params import TriggerCommand
+from ingot.integrations.commands.service import link_token, used_chat_name_or_none
+from ingot.integrations.messages import chat_link
+from ingot.integrations.queries import active_service_or_none
+from ingot.integrations.service import unseal_properties
+from ingot.projects.projects.queries import find_project
+
+routes = Routes("services")
+
+
+@routes.post(
+    "/projects/:id/integrations/slack_slash_commands/trigger",
+    may=anyone,
+    open=True,
+    returns=CommandReply,
+    status=200,
+)
+@routes.post(
+    "/projects/:id/services/slack_slash_commands/trigger", may=anyone, open=True, returns=CommandReply, status=200
+)
+def trigger_slack_command(call: Call, params: TriggerCommand) -> CommandReply:
+    """Execute a slash command of Slack."""
+    return _trigger(call, "slack-slash-commands", params)
+
+
+@routes.post(
+    "/projects/:id/integrations/mattermost_slash_commands/trigger",
+    may=anyone,
+    open=True,
+    returns=CommandReply,
+    status=200,
+)
+@routes.post(
+    "/projects/:id/services/mattermost_slash_commands/trigger", may=anyone, open=True, returns=CommandReply, status=200
+)
+def trigger_mattermost_command(call: Call, params: TriggerCommand) -> CommandReply:
+    """Execute a slash command of Mattermost."""
+    return _trigger(call, "mattermost-slash-commands", params)
+
+
+def _trigger(call: Call, slug: str, params: TriggerCommand) -> CommandReply:
+    """Execute a command for the linked account, or ask the chat user to link one.
+
+    A wrong token is answered like a missing project, so that it reveals none.
+    """
+    try:
+        _, project = find_project(call.db, Actor(admin=True), call.path["id"])
+    except NotFound as error:
+        raise NotFound("Service") from error
+    service = active_service_or_none(call.db, project.id, slug)
+    token = unseal_properties(call.db, service)[1].get("token") if service else None
+    if service is None or not token or not hmac.compare_digest(token.encode(), params.token.encode()):
+        raise NotFound("Service")
+    link = used_chat_name_or_none(call.db, service, params)
+    if link is not None:
+        actor = active_actor(call.db, link.user_id)
+        if actor is None:
+            return private_reply(NOT_ALLOWED)
+        return execute_command(call, actor, project.id, params.command, params.text)
+    if not params.user_id or not params.team_id:
+        return private_reply("The chat did not say who you are.")
+    url = f"{call.origin.base}/profile/chat_names/new?token={link_token(call.db, service, params)}"
+    return private_reply(f"{chat_link('Connect your account', url)} first, then repeat the command.")
