@@ -26,11 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "The file contains a consistent snapshot of the database, the instance secret, uploads, LFS files, artifacts, "
-        "job logs (also those in the bucket), repositories and ingot.toml. "
-        "It gives access to everything, so only its owner can read it. `ingot restore` verifies it and "
-        "restores it into the embedded database or PostgreSQL, whichever it was written from. Every repository is "
-        "checked before it is written; the exit status is 3 if the backup was written but contains repositories that "
-        "were already damaged."
+        "job logs (including those in the bucket), repositories and ingot.toml. "
+        "Its secrets give access to everything, so only its owner can read it. `ingot restore` verifies it and "
+        "restores it into the embedded database or PostgreSQL, no matter from which it was written. Every "
+        "repository is checked before it is written; the exit status is 3 if the backup was written but contains "
+        "repositories that were already damaged."
     )
     add_instance_options(parser)
 

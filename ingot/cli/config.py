@@ -24,12 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("action", choices=("check",), help="print every setting with its origin, and check them")
     parser.add_argument(
-        "--env-file", metavar="FILE", help="also read INGOT_ variables from a file of systemd, such as /etc/ingot.env"
+        "--env-file",
+        metavar="FILE",
+        help="also read INGOT_ variables from an environment file of systemd, such as /etc/ingot.env",
     )
     parser.add_argument("--changed", action="store_true", help="leave out settings that have their default")
     parser.epilog = (
         "Passwords and tokens are not printed. The exit status is 1 if a setting is invalid or does not exist; warnings"
-        " do not change it. Nothing is read but the settings, so that the server may run or not exist yet."
+        " do not change it. The command reads only the settings, so the server may be running or may not exist yet."
     )
     add_instance_options(parser)
 

@@ -29,9 +29,10 @@ MAX_EXISTING_USERS = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("--force", action="store_true", help="add them even if the instance has other users")
+    parser.add_argument("--force", action="store_true", help="add sample data even if the instance has other users")
     parser.epilog = (
-        "Running it again adds only missing users. The password and the tokens are printed once, for new users."
+        "If you run the command again, it adds only missing users. It prints the password and the tokens once, for new "
+        "users."
     )
     add_instance_options(parser)
 

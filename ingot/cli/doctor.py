@@ -37,10 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Checks file permissions, the secret, settings, the schema, the database's integrity, users without a "
         "namespace or private token, avatars, the bucket, LFS files, artifacts, packages, images, dead jobs, leftover "
-        "files, and the repository of "
-        "every "
-        "project: its existence, HEAD, refs, packs, objects, configuration and old locks. The exit status is 0 if "
-        "there are no problems or all were repaired, otherwise 1. The server may run meanwhile."
+        "files, and the repository of every project: its existence, HEAD, refs, packs, objects, configuration and old "
+        "locks. The exit status is 0 if there are no problems or all were repaired, otherwise 1. The server may be "
+        "running."
     )
     add_instance_options(parser)
 

@@ -48,25 +48,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source", metavar="SOURCE", help="URL of a project or group, or the path of an archive or bundle"
     )
-    parser.add_argument("--from", dest="server", choices=get_args(Server), help="kind of server (default: by its name)")
+    parser.add_argument(
+        "--from", dest="server", choices=get_args(Server), help="kind of server (default: guessed from its name)"
+    )
     parser.add_argument("--group", action="store_true", help="import a group or organization with its projects")
-    parser.add_argument("--into", metavar="PATH", help="full path here (default: the name at the source, for --as)")
-    parser.add_argument("--as", dest="username", metavar="USER", default="root", help="importing user (default: root)")
-    parser.add_argument("--users", metavar="FILE", help="table with two columns: user of the source, username here")
+    parser.add_argument(
+        "--into",
+        metavar="PATH",
+        help="full path on this server (default: the name at the source, in the namespace of --as)",
+    )
+    parser.add_argument(
+        "--as",
+        dest="username",
+        metavar="USER",
+        default="root",
+        help="user in whose name the import runs (default: root)",
+    )
+    parser.add_argument(
+        "--users", metavar="FILE", help="CSV file with two columns: user at the source, username on this server"
+    )
     parser.add_argument("--token-file", metavar="FILE", help="file with the access token of the source")
-    parser.add_argument("--token-env", metavar="NAME", default=TOKEN_VARIABLE, help=f"its variable ({TOKEN_VARIABLE})")
+    parser.add_argument(
+        "--token-env",
+        metavar="NAME",
+        default=TOKEN_VARIABLE,
+        help=f"variable with the access token of the source (default: {TOKEN_VARIABLE})",
+    )
     parser.add_argument(
         "--if-exists",
         choices=("replace", "rename", "skip"),
-        help="for archives: delete a project that has the path already, import under a free path, or do nothing",
+        help="for archives, if the path exists: delete the project there, import under a free path, or do nothing",
     )
     parser.add_argument("--plan", action="store_true", help="count what would be imported, and exit")
     parser.add_argument(
-        "--progress", action="store_true", help="show the progress: without a terminal, a line every ten seconds"
+        "--progress", action="store_true", help="show the progress; without a terminal, print a line every ten seconds"
     )
     parser.add_argument("--report", metavar="FILE", help="write the report to a file instead of printing it")
     parser.epilog = (
-        "A repeated command imports what was changed at the source meanwhile; docs/migration.md explains it."
+        "If you repeat the command, it imports only what has changed at the source since; see docs/migration.md."
     )
     add_instance_options(parser)
 
@@ -266,7 +285,7 @@ class _ImportCommand:
         params = StartImport(configuration=configuration, entities=[entity], user_mapping=self._users())
         full_path = f"{namespace}/{slug or source.key.rpartition('/')[2]}".lstrip("/")
         if not self._arguments.group and self._database.read(partial(_is_taken, full_path=full_path)):
-            print(f"{full_path} exists; importing what was changed at the source", file=sys.stderr)
+            print(f"{full_path} exists; importing what has changed at the source", file=sys.stderr)
         return self._requests.start(params, by_job=False)
 
     @property

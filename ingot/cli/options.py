@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def add_instance_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that select an instance."""
     parser.add_argument("--data", metavar="DIR", help="data directory (default: data)")
-    parser.add_argument("--database-url", metavar="URL", help="PostgreSQL server instead of the embedded database")
+    parser.add_argument("--database-url", metavar="URL", help="PostgreSQL database to use instead of the embedded one")
 
 
 def add_listening_options(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--access", action="store_true", help="show the permission and the token scopes of each endpoint"
     )
-    parser.add_argument("--markdown", action="store_true", help="print them as table rows for docs/access.md")
+    parser.add_argument("--markdown", action="store_true", help="print the endpoints as table rows for docs/access.md")
 
 
 def run(arguments: argparse.Namespace) -> None:

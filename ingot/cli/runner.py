@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = (
         "Jobs run as the user who starts this command. They can read everything that this user can, so "
-        "use it for projects of people whom you trust, and for tests; gitlab-runner executes jobs in containers."
+        "use it only for tests and for projects of people whom you trust. gitlab-runner executes jobs in containers."
     )
     parser.add_argument("--url", metavar="URL", required=True, help="address of the server")
     tokens = parser.add_mutually_exclusive_group()
@@ -33,10 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="register a runner at the first start (or INGOT_RUNNER_REGISTRATION_TOKEN)",
     )
     parser.add_argument("--concurrency", metavar="N", type=int, default=1, help="jobs at the same time (default: 1)")
-    parser.add_argument("--once", action="store_true", help="execute at most one job, without waiting for it, and exit")
-    parser.add_argument("--tags", metavar="LIST", default="", help="tags of the registered runner, with commas")
+    parser.add_argument("--once", action="store_true", help="execute one job if one is waiting, then exit")
+    parser.add_argument("--tags", metavar="LIST", default="", help="comma-separated tags of the registered runner")
     parser.add_argument("--work", metavar="DIR", default="runner", help="directory for builds and caches")
-    parser.add_argument("--clone-url", metavar="URL", help="address of the server for git, if it is another one")
+    parser.add_argument("--clone-url", metavar="URL", help="address of the server for git, if it differs from --url")
     parser.add_argument("--log-format", choices=("auto", "json", "pretty"), default="auto", help="format of log lines")
 
 

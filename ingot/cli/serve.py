@@ -54,12 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--runner",
         action="store_const",
         const=True,
-        help="also execute CI jobs, in a shell of this machine; only for users whom you trust",
+        help="also execute CI jobs, in a shell on this machine; only for users whom you trust",
     )
     parser.add_argument(
         "--ephemeral",
         action="store_true",
-        help="use a temporary data directory, removed at exit, and one process; SSH only with --ssh-port",
+        help="run as one process with a temporary data directory, removed at exit; SSH only with --ssh-port",
     )
     parser.add_argument(
         "--die-with-parent", action="store_true", help="stop when the process that started this one ends"

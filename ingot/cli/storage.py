@@ -36,7 +36,7 @@ _COLUMN_TITLES = ("KIND", "DISK", "BUCKET", "NEW FILES")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    listing = verbs.add_parser("list", help="show how many files of each kind are on the disk and in the bucket")
+    listing = verbs.add_parser("list", help="show how many files of each kind are on disk and in the bucket")
     move = verbs.add_parser("move", help="move files to the place where new ones are stored, while the server runs")
     move.add_argument(
         "kind", nargs="*", metavar="KIND", help=f"kinds of files (default: all): {', '.join(BUCKET_KINDS)}"
@@ -45,13 +45,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     move.add_argument(
         "--no-wait",
         action="store_true",
-        help="delete files of the bucket at once, although clients may hold URLs of them for 15 minutes",
+        help="delete files in the bucket at once, although clients may use their URLs for another 15 minutes",
     )
     repository = verbs.add_parser("move-repository", help="move repositories to another storage, while the server runs")
     repository.add_argument("project", nargs="+", metavar="PROJECT", help="path of a project, or all:STORAGE")
     repository.add_argument("--to", metavar="STORAGE", required=True, help="storage to move to, such as default")
     cache = verbs.add_parser("cache", help="show the copies of repositories in the bucket that this machine keeps")
-    cache.add_argument("--clear", action="store_true", help="delete all that are not in use, while the server runs")
+    cache.add_argument(
+        "--clear", action="store_true", help="delete all copies that are not in use, while the server runs"
+    )
     for verb in (listing, move, repository, cache):
         add_instance_options(verb)
 
@@ -147,7 +149,7 @@ def _archive_traces(settings: Settings) -> None:
         TraceJobs(trace_store_of(settings)).archive(database, None)
     finally:
         database.close()
-    print("traces: moved those of jobs that ended an hour ago or earlier to the bucket.")
+    print("traces: moved the logs of jobs that ended at least an hour ago to the bucket.")
 
 
 def _move_repositories(settings: Settings, names: Sequence[str], storage: str) -> None:

@@ -28,7 +28,7 @@ def add_testing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--testing",
         action="store_true",
-        help="implies --ephemeral; serve the control endpoints below /-/testing/; without a secret, on loopback only",
+        help="like --ephemeral, with the control endpoints below /-/testing/; without a secret, on loopback only",
     )
     parser.add_argument(
         "--profile",
@@ -38,7 +38,7 @@ def add_testing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deterministic",
         action="store_true",
-        help="with --testing: a fixed clock, stable tokens, and jobs only on request",
+        help="with --testing: use a frozen clock and stable tokens, and run jobs only on request",
     )
 
 

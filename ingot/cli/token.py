@@ -19,8 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     create = verbs.add_parser("create", help="create a token and print it")
     create.add_argument("username", help="username or email")
     create.add_argument("--name", default="Created by ingot token", help="name of the token")
-    create.add_argument("--scopes", default="api", help=f"comma-separated, of {', '.join(SCOPES)} (default: api)")
-    create.add_argument("--expires-at", metavar="DAY", help="YYYY-MM-DD (default: never)")
+    create.add_argument("--scopes", default="api", help=f"comma-separated scopes: {', '.join(SCOPES)} (default: api)")
+    create.add_argument(
+        "--expires-at", metavar="DAY", help="day on which the token expires, YYYY-MM-DD (default: never)"
+    )
     add_instance_options(create)
 
 

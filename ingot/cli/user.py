@@ -48,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     block = verbs.add_parser("block", help="block a user and end all sessions")
     block.add_argument("username", help="username or email")
     block.add_argument(
-        "--directory", action="store_true", help="block as a directory (LDAP) does: the API cannot lift this block"
+        "--directory",
+        action="store_true",
+        help="block the user as an LDAP directory does: the API cannot lift this block",
     )
     block.add_argument("--remove", action="store_true", help="lift any block")
     for verb in (create, password, admin, block):
