@@ -252,7 +252,7 @@ def test_a_deleted_cache_is_filled_again(nodes: Nodes, tmp_path: Path) -> None:
 
 
 def test_a_cache_deleted_while_it_serves(nodes: Nodes, tmp_path: Path) -> None:
-    """Whoever deletes the files of the cache without the server disturbs no call of the API, and loses nothing."""
+    """Files of the cache that are deleted without the server disturb no call of the API."""
     project, _ = _pushed(nodes, tmp_path)
     root, cache = nodes.one.make.root, Path(nodes.one.settings.repository_cache)
     calls = threading.Semaphore(0)

@@ -1220,7 +1220,7 @@ CREATE TABLE merge_request_versions (
     commits_count BIGINT,
     files_count TEXT,
     pushed_by_id INTEGER,
-    created_at TEXT NOT NULL,
+    created_at TEXT NOT NULL, patch_id TEXT,
     CONSTRAINT fk_merge_request_versions_merge_request_id FOREIGN KEY(merge_request_id) REFERENCES merge_requests (id) ON DELETE CASCADE,
     CONSTRAINT fk_merge_request_versions_pushed_by_id FOREIGN KEY(pushed_by_id) REFERENCES users (id) ON DELETE SET NULL
 );
@@ -2666,6 +2666,90 @@ CREATE TABLE "board_lists" (
 CREATE INDEX ix_board_lists_label_id ON board_lists (label_id);
 CREATE INDEX ix_board_lists_assignee_id ON board_lists (assignee_id);
 CREATE INDEX ix_board_lists_milestone_id ON board_lists (milestone_id);
+CREATE TABLE protected_environments (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER,
+    group_id INTEGER,
+    name TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_protected_environments_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT fk_protected_environments_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE,
+    CONSTRAINT uq_protected_environments_project_id_name UNIQUE (project_id, name),
+    CONSTRAINT uq_protected_environments_group_id_name UNIQUE (group_id, name)
+);
+CREATE TABLE deploy_access_levels (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    rule_id INTEGER NOT NULL,
+    access_level BIGINT,
+    user_id INTEGER,
+    group_id INTEGER,
+    group_inheritance_type BIGINT NOT NULL,
+    CONSTRAINT fk_deploy_access_levels_rule_id FOREIGN KEY(rule_id) REFERENCES protected_environments (id) ON DELETE CASCADE,
+    CONSTRAINT fk_deploy_access_levels_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT fk_deploy_access_levels_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_deploy_access_levels_rule_id ON deploy_access_levels (rule_id);
+CREATE INDEX ix_deploy_access_levels_user_id ON deploy_access_levels (user_id);
+CREATE INDEX ix_deploy_access_levels_group_id ON deploy_access_levels (group_id);
+CREATE TABLE timeline_events (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    issue_id INTEGER NOT NULL,
+    author_id INTEGER,
+    updated_by_id INTEGER,
+    promoted_from_note_id INTEGER,
+    note TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    occurred_at TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    CONSTRAINT fk_timeline_events_issue_id FOREIGN KEY(issue_id) REFERENCES issues (id) ON DELETE CASCADE,
+    CONSTRAINT fk_timeline_events_author_id FOREIGN KEY(author_id) REFERENCES users (id) ON DELETE SET NULL,
+    CONSTRAINT fk_timeline_events_updated_by_id FOREIGN KEY(updated_by_id) REFERENCES users (id) ON DELETE SET NULL,
+    CONSTRAINT fk_timeline_events_promoted_from_note_id FOREIGN KEY(promoted_from_note_id) REFERENCES notes (id) ON DELETE SET NULL
+);
+CREATE INDEX ix_timeline_events_issue_id ON timeline_events (issue_id, occurred_at, id);
+CREATE INDEX ix_timeline_events_author_id ON timeline_events (author_id);
+CREATE INDEX ix_timeline_events_updated_by_id ON timeline_events (updated_by_id);
+CREATE INDEX ix_timeline_events_promoted_from_note_id ON timeline_events (promoted_from_note_id);
+CREATE TABLE timeline_event_tags (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    CONSTRAINT fk_timeline_event_tags_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_timeline_event_tags_project_id_name UNIQUE (project_id, name)
+);
+CREATE TABLE language_days (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL,
+    day TEXT NOT NULL,
+    shares TEXT NOT NULL,
+    CONSTRAINT fk_language_days_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT uq_language_days_project_id_day UNIQUE (project_id, day)
+);
+CREATE TABLE description_versions (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    note_id INTEGER NOT NULL,
+    description TEXT,
+    internal BOOLEAN NOT NULL,
+    CONSTRAINT fk_description_versions_note_id FOREIGN KEY(note_id) REFERENCES notes (id) ON DELETE CASCADE,
+    CONSTRAINT uq_description_versions_note_id UNIQUE (note_id)
+);
+CREATE TABLE saved_views (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    list_kind TEXT NOT NULL,
+    project_id INTEGER,
+    group_id INTEGER,
+    name TEXT NOT NULL,
+    "query" TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_saved_views_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT fk_saved_views_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE,
+    CONSTRAINT fk_saved_views_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_saved_views_group_id ON saved_views (group_id);
+CREATE INDEX ix_saved_views_project_id ON saved_views (project_id);
+CREATE INDEX ix_saved_views_user_id ON saved_views (user_id, list_kind, project_id, group_id);
 CREATE TABLE chat_names (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
