@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from ingot.core.db.connection import Connection
+from ingot.integrations.commands.service import link_chat_name
 from ingot.webhooks.tables import hook_attempts
 from tests.api.hooks.receiver import Receiver
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
@@ -142,6 +143,11 @@ def _fill_project(samples: SampleData, lfs: LfsClient) -> None:
     samples.put(f"{samples.empty.url}/mirror/pull", **mirror)
     samples.put(f"{here}/integrations/slack", webhook="https://chat.example/hook")
     samples.put(f"{samples.group.url}/integrations/mattermost", webhook="https://chat.example/hook")
+    command = {"token": "chat", "team_id": "T", "user_id": "U"}
+    samples.put(f"{here}/integrations/slack-slash-commands", token="chat")
+    reply = samples.post(f"{here}/integrations/slack_slash_commands/trigger", **command)
+    token = reply["text"].partition("token=")[2].partition("|")[0]
+    samples.make.database.write(lambda db: link_chat_name(db, owner.id, token))
     samples.post(f"{here}/issues/1/subscribe", samples.make.root)
 
 
