@@ -48,7 +48,12 @@ _README = (
     "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
 )
 # Fields of services with fixed values.
-_CHOSEN = {"recipients": "ada@example.org", "branches_to_be_notified": "all"}
+_CHOSEN = {
+    "subdomain": "team",
+    "server_host": "chat.example",
+    "recipients": "ada@example.org",
+    "branches_to_be_notified": "all",
+}
 
 
 @dataclass
@@ -411,6 +416,8 @@ def _fill_services(samples: SampleData) -> None:
             if each.kind.endswith("address")
         }
         texts |= {name: _CHOSEN[name] for name in texts.keys() & _CHOSEN.keys()}
+        if slug == "irker":
+            texts["recipients"] = "irc://chat.example/#one"
         for place in (samples.project, samples.group):
             samples.put(f"{place.url}/integrations/{slug}", **texts)
 
