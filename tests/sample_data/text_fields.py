@@ -22,7 +22,16 @@ _ALREADY_THERE |= {"merge_request_diff_head_sha", "discussion_to_resolve", "targ
 _ALREADY_THERE |= {"in_reply_to_discussion_id"}
 _SECRET = {"password", "approval_password", "token", "signing_token", "import_url"}
 _CHECKED = {"color", "font", "email", "public_email", "notification_email", "username", "path", "slug", "key", "scopes"}
-_CHECKED |= {"duration", "recipients", "branches_to_be_notified", "environment_scope", "redirect_uri", "login"}
+_CHECKED |= {
+    "duration",
+    "recipients",
+    "subdomain",
+    "server_host",
+    "branches_to_be_notified",
+    "environment_scope",
+    "redirect_uri",
+    "login",
+}
 NOT_FREE = _ALREADY_THERE | _SECRET | _CHECKED
 _CHANGELOG = ("branch", "config_file", "config_file_ref", "file", "from", "message", "to", "trailer", "version")
 _PUSH_RULES = (
@@ -56,6 +65,10 @@ ELSEWHERE = {
     ("register", "app_name"): "stored nowhere",
     ("register", "instance_id"): "a token",
     ("metrics", "app_name"): "stored nowhere",
+    **{
+        ("trigger", name): "part of a slash command; the pages of chat names escape it as others do"
+        for name in ("command", "team_domain", "team_id", "text", "user_id", "user_name")
+    },
     ("metrics", "instance_id"): "a token",
     ("secure_files", "name"): "the name of a file, sent with it",
     ("state", "ID"): "compared and stored nowhere",
