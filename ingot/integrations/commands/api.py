@@ -18,34 +18,19 @@ from ingot.projects.projects.queries import find_project
 routes = Routes("services")
 
 
-@routes.post(
-    "/projects/:id/integrations/slack_slash_commands/trigger",
-    may=anyone,
-    open=True,
-    returns=CommandReply,
-    status=200,
-)
-@routes.post(
-    "/projects/:id/services/slack_slash_commands/trigger", may=anyone, open=True, returns=CommandReply, status=200
-)
-def trigger_slack_command(call: Call, params: TriggerCommand) -> CommandReply:
-    """Execute a slash command of Slack."""
-    return _trigger(call, "slack-slash-commands", params)
+def _declare_trigger(chat: str, place: str) -> None:
+    def trigger_command(call: Call, params: TriggerCommand) -> CommandReply:
+        return _trigger(call, f"{chat.lower()}-slash-commands", params)
+
+    trigger_command.__name__ = f"trigger_{chat.lower()}_command_by_{place}"
+    trigger_command.__doc__ = f"Execute a slash command of {chat}."
+    path = f"/projects/:id/{place}/{chat.lower()}_slash_commands/trigger"
+    routes.post(path, may=anyone, open=True, returns=CommandReply, status=200)(trigger_command)
 
 
-@routes.post(
-    "/projects/:id/integrations/mattermost_slash_commands/trigger",
-    may=anyone,
-    open=True,
-    returns=CommandReply,
-    status=200,
-)
-@routes.post(
-    "/projects/:id/services/mattermost_slash_commands/trigger", may=anyone, open=True, returns=CommandReply, status=200
-)
-def trigger_mattermost_command(call: Call, params: TriggerCommand) -> CommandReply:
-    """Execute a slash command of Mattermost."""
-    return _trigger(call, "mattermost-slash-commands", params)
+for _chat in ("Slack", "Mattermost"):
+    for _place in ("integrations", "services"):
+        _declare_trigger(_chat, _place)
 
 
 def _trigger(call: Call, slug: str, params: TriggerCommand) -> CommandReply:

@@ -316,3 +316,6 @@ for _place, _who in (("/groups/:id/hooks", USER), ("/projects/:id/hooks", USER),
 for _place in ("/projects/:id/services", "/projects/:id/integrations", "/groups/:id/integrations"):
     TABLE[f"GET {_place}"] = TABLE[f"GET {_place}/:slug"] = (USER, READ)
     TABLE[f"PUT {_place}/:slug"] = TABLE[f"DELETE {_place}/:slug"] = (USER, WRITE)
+    if _place.startswith("/projects"):
+        for _chat in ("slack", "mattermost"):
+            TABLE[f"POST {_place}/{_chat}_slash_commands/trigger"] = (ANYONE, WRITE)
