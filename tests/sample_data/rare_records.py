@@ -4,6 +4,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
+import httpx
 from sqlalchemy import func, select
 
 from ingot.core.db.connection import Connection
@@ -64,7 +65,19 @@ def _fill_self_references(samples: SampleData) -> None:
     samples.post(f"{old_project.url}/issues/1/move", to_project_id=new_project.id)
     task = samples.post(f"{old_project.url}/issues", title="Task of a younger issue", issue_type="task")
     issue = samples.post(f"{old_project.url}/issues", title="Younger")
+    incident = samples.post(f"{old_project.url}/issues", title="Outage", issue_type="incident")
+    _fill_timeline(samples, incident["id"])
     samples.put(f"{old_project.url}/issues/{task['iid']}", parent_id=issue["id"])
+
+
+def _fill_timeline(samples: SampleData, incident_id: int) -> None:
+    sent = {"incidentId": f"gid://gitlab/Issue/{incident_id}", "note": "Alarm", "occurredAt": "2026-01-31T09:00:00Z"}
+    query = "mutation($input: TimelineEventCreateInput!) { timelineEventCreate(input: $input) { errors } }"
+    variables = {"input": {**sent, "timelineEventTagNames": ["Start time"]}}
+    headers = {"PRIVATE-TOKEN": samples.owner.token}
+    url = f"{samples.instance.url}/api/graphql"
+    answer = httpx.post(url, headers=headers, json={"query": query, "variables": variables})
+    assert answer.json()["data"]["timelineEventCreate"]["errors"] == [], answer.text
 
 
 def _fill_accounts(samples: SampleData) -> None:
@@ -132,7 +145,6 @@ def _fill_project(samples: SampleData, lfs: LfsClient) -> None:
     access = [{"deploy_key_id": key["id"]}]
     samples.post(f"{here}/protected_branches", name="by-key", allowed_to_push=access)
     allowed = [{"access_level": 40}]
-    samples.post(f"{here}/protected_environments", name=samples.words.plain("port"), deploy_access_levels=allowed)
     samples.post(f"{samples.group.url}/protected_environments", name="production", deploy_access_levels=allowed)
     milestone = api.get(f"{here}/milestones", owner).json()[0]["title"]
     samples.post(f"{here}/releases", tag_name="rare", ref="master", milestones=[milestone])

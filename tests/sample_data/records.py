@@ -15,7 +15,6 @@ from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.signed_values import sign_value
 from ingot.core.db.times import add_duration
-from ingot.integrations.registry import REGISTRY
 from ingot.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
 from ingot.packages.containers.manifests import IMAGE_INDEX, parse_manifest
 from ingot.packages.containers.service import find_or_create_repository, put_manifest
@@ -28,6 +27,7 @@ from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, make_group, make_project
 from tests.sample_data.description_edits import edit_description
+from tests.sample_data.services import fill_services
 from tests.sample_data.texts import MARK, SampleTexts
 from tests.ssh_public_keys import ed25519_line
 
@@ -48,12 +48,6 @@ _README = (
     "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
 )
 # Fields of services with fixed values.
-_CHOSEN = {
-    "subdomain": "team",
-    "server_host": "chat.example",
-    "recipients": "ada@example.org",
-    "branches_to_be_notified": "all",
-}
 
 
 @dataclass
@@ -389,6 +383,8 @@ def _fill_settings(samples: SampleData) -> None:
     here = samples.project.url
     samples.post(f"{here}/deploy_keys", title=plain("Crane"), key=ed25519_line())
     samples.post(f"{here}/environments", name="sea", external_url=words.address("https://sea.example/"))
+    allowed = [{"access_level": 40}]
+    samples.post(f"{here}/protected_environments", name=words.plain("port"), deploy_access_levels=allowed)
     samples.post(f"{here}/triggers", description=plain("By hand"))
     samples.post(f"{here}/feature_flags", name="new_crane", version="new_version_flag", description=plain("A crane"))
     samples.post(f"{here}/approval_rules", name=plain("Pilots"), approvals_required=0)
@@ -401,25 +397,7 @@ def _fill_settings(samples: SampleData) -> None:
     samples.put(samples.group.url, description=words.markdown("All about the sea"))
     samples.put(f"/users/{samples.owner.id}", samples.make.root, name=plain("Ada Anchor"))
     if words.hostile:
-        _fill_services(samples)
-
-
-def _fill_services(samples: SampleData) -> None:
-    """Fill in every text field of every service."""
-    for slug, integration in REGISTRY.items():
-        texts = {
-            each.name: samples.words.plain("x") for each in integration.properties if each.kind in ("text", "secret")
-        }
-        texts |= {
-            each.name: samples.words.address("https://chat.example/")
-            for each in integration.properties
-            if each.kind.endswith("address")
-        }
-        texts |= {name: _CHOSEN[name] for name in texts.keys() & _CHOSEN.keys()}
-        if slug == "irker":
-            texts["recipients"] = "irc://chat.example/#one"
-        for place in (samples.project, samples.group):
-            samples.put(f"{place.url}/integrations/{slug}", **texts)
+        fill_services(samples)
 
 
 def _fill_users(samples: SampleData) -> None:

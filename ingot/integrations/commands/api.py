@@ -18,19 +18,20 @@ from ingot.projects.projects.queries import find_project
 routes = Routes("services")
 
 
-def _declare_trigger(chat: str, place: str) -> None:
+def _declare_trigger(chat: str, path: str) -> None:
     def trigger_command(call: Call, params: TriggerCommand) -> CommandReply:
         return _trigger(call, f"{chat.lower()}-slash-commands", params)
 
+    place = path.split("/")[3]
     trigger_command.__name__ = f"trigger_{chat.lower()}_command_by_{place}"
     trigger_command.__doc__ = f"Execute a slash command of {chat}."
-    path = f"/projects/:id/{place}/{chat.lower()}_slash_commands/trigger"
     routes.post(path, may=anyone, open=True, returns=CommandReply, status=200)(trigger_command)
 
 
-for _chat in ("Slack", "Mattermost"):
-    for _place in ("integrations", "services"):
-        _declare_trigger(_chat, _place)
+_declare_trigger("Slack", "/projects/:id/services/slack_slash_commands/trigger")
+_declare_trigger("Slack", "/projects/:id/integrations/slack_slash_commands/trigger")
+_declare_trigger("Mattermost", "/projects/:id/services/mattermost_slash_commands/trigger")
+_declare_trigger("Mattermost", "/projects/:id/integrations/mattermost_slash_commands/trigger")
 
 
 def _trigger(call: Call, slug: str, params: TriggerCommand) -> CommandReply:
