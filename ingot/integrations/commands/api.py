@@ -2,6 +2,8 @@
 
 import hmac
 
+from msgspec import structs
+
 from ingot.accounts.users.actors import active_actor
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import anyone
@@ -13,6 +15,7 @@ from ingot.integrations.commands.service import link_token, used_chat_name_or_no
 from ingot.integrations.messages import chat_link
 from ingot.integrations.queries import active_service_or_none
 from ingot.integrations.service import unseal_properties
+from ingot.integrations.tables import Service
 from ingot.projects.projects.queries import find_project
 
 routes = Routes("services")
@@ -44,15 +47,21 @@ def _trigger(call: Call, slug: str, params: TriggerCommand) -> CommandReply:
     except NotFound as error:
         raise NotFound("Service") from error
     service = active_service_or_none(call.db, project.id, slug)
-    token = unseal_properties(call.db, service)[1].get("token") if service else None
+    plain, secret = unseal_properties(call.db, service) if service else ({}, {})
+    token = secret.get("token")
     if service is None or not token or not hmac.compare_digest(token.encode(), params.token.encode()):
         raise NotFound("Service")
+    reply = _reply(call, service, project.id, params)
+    return structs.replace(reply, username=plain["username"]) if plain.get("username") else reply
+
+
+def _reply(call: Call, service: Service, project_id: int, params: TriggerCommand) -> CommandReply:
     link = used_chat_name_or_none(call.db, service, params)
     if link is not None:
         actor = active_actor(call.db, link.user_id)
         if actor is None:
             return private_reply(NOT_ALLOWED)
-        return execute_command(call, actor, project.id, params.command, params.text)
+        return execute_command(call, actor, project_id, params.command, params.text)
     if not params.user_id or not params.team_id:
         return private_reply("The chat did not say who you are.")
     url = f"{call.origin.base}/profile/chat_names/new?token={link_token(call.db, service, params)}"

@@ -7,10 +7,10 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from sqlalchemy import bindparam, select
 
-from ingot.ci.job_records.policy import may_change_jobs
+from ingot.ci.job_records.policy import may_read_jobs
 from ingot.ci.job_records.queries import find_job, jobs_of_pipeline, options_of
 from ingot.ci.job_records.tables import CiJob, ci_jobs
-from ingot.ci.pipelines.ref_protection import may_run_jobs_of
+from ingot.ci.pipelines.deploy_permission import may_run_job
 from ingot.ci.pipelines.service import play_job
 from ingot.collaboration.issues import policy, queries
 from ingot.collaboration.issues.params import CreateIssue, ListIssues
@@ -43,6 +43,8 @@ class CommandReply(View):
     response_type: Literal["ephemeral", "in_channel"]
     text: str = ""
     attachments: list[dict[str, Any]] = msgspec.field(default_factory=list)
+    username: str | msgspec.UnsetType = msgspec.UNSET
+    """Name under which Mattermost shows the message."""
 
 
 class ChatContext(NamedTuple):
@@ -128,12 +130,12 @@ def _search_issues(context: ChatContext, words: str) -> CommandReply:
 
 def _deploy(context: ChatContext, source: str, target: str) -> CommandReply:
     call, actor, access, project = context
-    if not may_change_jobs(actor, access, project):
+    if not may_read_jobs(actor, access, project):
         return private_reply(NOT_ALLOWED)
     job = _deployment_job(context, source.strip(), target.strip())
     if job is None:
         return private_reply("There is no manual job for this deployment.")
-    if not may_run_jobs_of(call.db, actor, access, project, find_pipeline(call.db, project.id, job.pipeline_id)):
+    if not may_run_job(call.db, actor, access, project, find_pipeline(call.db, project.id, job.pipeline_id), job):
         return private_reply(NOT_ALLOWED)
     try:
         started = play_job(call.db, actor, job)

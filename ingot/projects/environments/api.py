@@ -214,4 +214,5 @@ def edit_deployment(call: Call, project: Project, params: EditDeployment) -> Dep
 def delete_deployment(call: Call, project: Project) -> None:
     """Delete a deployment that neither runs nor is the last one of its environment."""
     deployment = queries.find_deployment(call.db, project, path_number(call.path, "deployment_id"))
+    require_may_deploy_to(call.db, call.actor, call.access, project, deployment.environment_name)
     service.delete_deployment(call.db, project, deployment)

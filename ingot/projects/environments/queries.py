@@ -13,6 +13,7 @@ from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_quer
 from ingot.core.db.times import Timestamp
 from ingot.core.errors import Invalid, NotFound
 from ingot.projects.environments.params import ListDeployments, ListEnvironments
+from ingot.projects.environments.protection.queries import has_rule
 from ingot.projects.environments.tables import Deployment, Environment, deployments, environments
 from ingot.projects.projects.tables import Project, projects
 
@@ -34,6 +35,7 @@ _STOPPED_REVIEW_APPS = (
         environments.c.name.startswith("review/"),
         environments.c.created_at < bindparam("before"),
         environments.c.auto_delete_at.is_(None),
+        ~has_rule(),
     )
     .order_by(environments.c.created_at, environments.c.id)
     .limit(bindparam("count"))
@@ -138,7 +140,7 @@ def environment_by_url_or_none(db: Connection, project: Project, url: str) -> En
 
 
 def stopped_review_apps(db: Connection, project: Project, before: Timestamp, limit: int) -> list[Environment]:
-    """Return stopped environments of the folder ``review`` that were created before a time, oldest first."""
+    """Return stopped, unprotected environments of the folder ``review`` from before a time, oldest first."""
     return db.all(Environment, _STOPPED_REVIEW_APPS, project=project.id, before=before, count=limit)
 
 

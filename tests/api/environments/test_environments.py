@@ -10,9 +10,9 @@ from ingot.ci.pipelines.due_environments import enqueue_environment_stops
 from ingot.core.db.times import add_duration
 from ingot.projects.environments.jobs import enqueue_environment_deletion
 from ingot.projects.environments.tables import environments
-from tests.client import Api, Make
+from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.factories import ids, make_project, statements_of
+from tests.factories import Project, ids, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
 CALLERS = [
@@ -231,18 +231,24 @@ def _backdate(make: Make, environment_id: int, **times: str) -> None:
     make.database.write(lambda db: db.update(environments, environment_id, **times))
 
 
+def _protect(api: Api, project: Project, owner: User, name: str) -> None:
+    sent = {"name": name, "deploy_access_levels": [{"access_level": 60}]}
+    assert api.post(f"{project.url}/protected_environments", owner, **sent).status_code == 201
+
+
 OLD, RECENT = "2020-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z"
 
 
 def test_stale_environments_are_stopped(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/environments"
-    stale, deployed, changed = (
-        api.post(where, roles.owner, name=name).json()["id"] for name in ("stale", "deployed", "changed")
+    stale, deployed, changed, protected = (
+        api.post(where, roles.owner, name=name).json()["id"] for name in ("stale", "deployed", "changed", "protected")
     )
+    _protect(api, project, roles.owner, "protected")
     deployment = {"environment": "deployed", "sha": "a" * 40, "ref": "main", "tag": False, "status": "success"}
     assert api.post(f"/projects/{project.id}/deployments", roles.owner, **deployment).status_code == 201
-    for number in (stale, deployed):
+    for number in (stale, deployed, protected):
         _backdate(make, number, updated_at=OLD)
     week_ago = add_duration(make.database.read(lambda db: db.now), days=-8)
     for role, status in (("stranger", 404), ("reporter", 403), ("nobody", 401), ("developer", 200)):
@@ -252,7 +258,7 @@ def test_stale_environments_are_stopped(api: Api, make: Make, roles: UsersByRole
     make.database.write(enqueue_environment_stops)
     instance.work()
     assert ids(api.get(where, roles.owner, states="stopped")) == [stale]
-    assert ids(api.get(where, roles.owner, states="available")) == [deployed, changed]
+    assert ids(api.get(where, roles.owner, states="available")) == [deployed, changed, protected]
 
 
 @pytest.mark.parametrize("before", ["2999-01-01", "2001-01-01", "yesterday", "", None])
@@ -268,14 +274,15 @@ def test_stopped_review_apps_are_deleted_in_a_week(
 ) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/environments"
-    old, revived, fresh, running, other = (
+    old, revived, fresh, running, other, protected = (
         api.post(where, roles.owner, name=name).json()["id"]
-        for name in ("review/old", "review/revived", "review/fresh", "review/running", "reviewed/other")
+        for name in ("review/old", "review/revived", "review/fresh", "review/running", "reviewed/other", "review/kept")
     )
-    for number in (old, revived, running, other):
+    for number in (old, revived, running, other, protected):
         _backdate(make, number, created_at=OLD)
-    for number in (old, revived, fresh, other):
+    for number in (old, revived, fresh, other, protected):
         api.post(f"{where}/{number}/stop", roles.owner)
+    _protect(api, project, roles.owner, "review/kept")
     path = f"{where}/review_apps"
     for role, status in (("stranger", 404), ("developer", 403), ("nobody", 401)):
         assert api.delete(path, roles[role]).status_code == status, role
@@ -306,4 +313,4 @@ def test_stopped_review_apps_are_deleted_in_a_week(
     _backdate(make, old, auto_delete_at=RECENT)
     _backdate(make, running, auto_delete_at=RECENT)
     search()
-    assert ids(api.get(where, roles.owner)) == [revived, fresh, running, other]
+    assert ids(api.get(where, roles.owner)) == [revived, fresh, running, other, protected]

@@ -149,7 +149,7 @@ def test_commands_run_with_the_rights_of_the_account(connected: Chat, make: Make
         assert connected.send(text, "U2")["text"] == refused
     assert connected.send("issue show 1", "U3")["attachments"]
     assert connected.send("issue show 2", "U3")["text"] == "Nothing was found."
-    assert connected.send("deploy a to b", "U3")["text"] == refused
+    assert connected.send("deploy a to b", "U3")["text"] == "There is no manual job for this deployment."
     assert connected.api.post(f"/users/{guest.id}/block", make.root).status_code == 201
     assert connected.send("issue show 1", "U3")["text"] == refused
     assert connected.api.put(connected.project.url, make.root, issues_access_level="disabled").status_code == 200
@@ -166,11 +166,11 @@ def test_links_of_one_service_are_not_those_of_another(connected: Chat, make: Ma
 def test_services_of_groups_take_commands_too(api: Api, make: Make) -> None:
     group = make_group(make)
     project = make_project(make, group=group)
-    made = api.put(f"{group.url}/integrations/mattermost-slash-commands", make.root, token=TOKEN)
+    made = api.put(f"{group.url}/integrations/mattermost-slash-commands", make.root, token=TOKEN, username="ingot")
     assert made.status_code == 200
     path = f"{project.url}/integrations/mattermost_slash_commands/trigger"
     answer = api.post(path, None, **TEAM, token=TOKEN, user_id="U1", user_name="ann", text="help")
-    assert "Connect your account" in answer.json()["text"]
+    assert (answer.json()["username"], "Connect your account" in answer.json()["text"]) == ("ingot", True)
 
 
 FILE = """
@@ -195,8 +195,13 @@ def test_deployments(connected: Chat, make: Make) -> None:
     assert project_runner(make, project.id).must_take().finish().status_code == 200
     for text in ("deploy staging to elsewhere", "deploy elsewhere to production", "deploy production to staging"):
         assert connected.send(text)["text"] == missing
+    protected = {"name": "production", "deploy_access_levels": [{"access_level": 60}]}
+    rule = f"{project.url}/protected_environments"
+    assert connected.api.post(rule, make.root, **protected).status_code == 201
+    assert connected.send("deploy staging to production")["text"] == "You are not allowed to do this."
+    assert connected.api.delete(f"{rule}/production", make.root).status_code == 204
     reply = connected.send("deploy staging to production")
-    assert reply["response_type"] == "in_channel"
+    assert (reply["response_type"], "username" in reply) == ("in_channel", False)
     assert reply["text"].startswith("Deployment started from staging to production. <http")
     (pipeline,) = connected.api.get(f"{project.url}/pipelines", make.root).json()
     jobs = connected.api.get(f"{project.url}/pipelines/{pipeline['id']}/jobs", make.root).json()
