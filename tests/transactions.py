@@ -32,8 +32,8 @@ WAITING_EVENTS = frozenset(
     ["os.fork", "os.posix_spawn", "subprocess.Popen", "socket.connect", "socket.getaddrinfo", "time.sleep"]
 )
 """Audit events of Python's library."""
-ALLOWED_MODULES = frozenset(["re", *sys.builtin_module_names])
-"""Modules that functions written in C import on each call, such as ``time`` for ``strftime``."""
+ALLOWED_MODULES = frozenset(["re", "typing", *sys.builtin_module_names])
+"""Modules that functions written in C import on each call: ``time`` for ``strftime``, ``typing`` on Python 3.13."""
 EXCEPTIONS = {
     "ingot.server.app._database_state.<locals>.<lambda> reads on an event loop": "SQLite answers, or it failed",
 }

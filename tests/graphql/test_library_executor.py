@@ -50,8 +50,12 @@ ARGUMENTS = {
     "Repository.commit": 'ref: "master"',
 }
 """Arguments of fields that lead to the objects of the project; fields with other required arguments are left out."""
-OF_MUTATIONS = {"Mutation", "Branch", "QuickActionsStatus", "Tag"}
-"""Types that only mutations return; queries execute their results in the same way."""
+OF_MUTATIONS = {
+    *("Mutation", "Branch", "QuickActionsStatus", "Tag"),
+    *("TimelineEventType", "TimelineEventTypeConnection", "TimelineEventTypeEdge"),
+    *("TimelineEventTagTypeConnection", "TimelineEventTagTypeEdge"),
+}
+"""Types that only mutations return, or queries with the id of an incident; they are executed in the same way."""
 FRAGMENTS = {
     "C": 'on Project { issue(iid: "1") { iid ...A } }',
     "A": "on Issue { author { username } labels { nodes { title } } }",

@@ -269,6 +269,7 @@ _QUERIES = {
     "/users/unlock": "?unlock_token={unlock token}",
     "/oauth/authorize": "?client_id={client}&redirect_uri=https%3A%2F%2Fapp.example%2F&response_type=code&scope=api",
     "/search": "",
+    "/profile/chat_names/new": "?token={chat link}",
 }
 
 

@@ -27,7 +27,7 @@ from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, make_group, make_project
 from tests.sample_data.description_edits import edit_description
-from tests.sample_data.services import fill_services
+from tests.sample_data.services import fill_services, open_chat_link
 from tests.sample_data.texts import MARK, SampleTexts
 from tests.ssh_public_keys import ed25519_line
 
@@ -398,6 +398,7 @@ def _fill_settings(samples: SampleData) -> None:
     samples.put(f"/users/{samples.owner.id}", samples.make.root, name=plain("Ada Anchor"))
     if words.hostile:
         fill_services(samples)
+    open_chat_link(samples)
 
 
 def _fill_users(samples: SampleData) -> None:

@@ -31,3 +31,13 @@ def fill_services(samples: "SampleData") -> None:
             texts["recipients"] = "irc://chat.example/#one"
         for place in (samples.project, samples.group):
             samples.put(f"{place.url}/integrations/{slug}", **texts)
+
+
+def open_chat_link(samples: "SampleData") -> None:
+    """Send a slash command of an unknown chat user, and remember the link to connect an account."""
+    here, plain = f"{samples.project.url}/integrations", samples.words.plain
+    samples.put(f"{here}/slack-slash-commands", token="chat")
+    command = {"token": "chat", "team_id": plain("T"), "user_id": plain("U"), "command": plain("/ingot")}
+    command |= {"team_domain": plain("team"), "user_name": plain("ann"), "text": plain("help")}
+    reply = samples.post(f"{here}/slack_slash_commands/trigger", **command)
+    samples.named["chat link"] = reply["text"].partition("token=")[2].partition("|")[0]

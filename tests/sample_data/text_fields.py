@@ -65,10 +65,6 @@ ELSEWHERE = {
     ("register", "app_name"): "stored nowhere",
     ("register", "instance_id"): "a token",
     ("metrics", "app_name"): "stored nowhere",
-    **{
-        ("trigger", name): "part of a slash command; the pages of chat names escape it as others do"
-        for name in ("command", "team_domain", "team_id", "text", "user_id", "user_name")
-    },
     ("metrics", "instance_id"): "a token",
     ("secure_files", "name"): "the name of a file, sent with it",
     ("state", "ID"): "compared and stored nowhere",

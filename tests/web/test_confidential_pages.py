@@ -77,7 +77,7 @@ def enter(open_browser: Callable[[], Browser], scene: Scene) -> Callable[[str], 
 
 def _addresses(scene: Scene, iid: int) -> list[tuple[str, str]]:
     words = {":path": scene.project.path, ":issue_iid": str(iid), ":note_id": "1", ":discussion_id": "a" * 40}
-    words |= {":issue_link_id": "1", ":child_id": "1", ":field": "labels"}
+    words |= {":issue_link_id": "1", ":child_id": "1", ":field": "labels", ":event_id": "1"}
     addresses = []
     for place in PLACES:
         path = place.path

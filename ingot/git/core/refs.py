@@ -136,7 +136,7 @@ def _read_packed_text(path: Path) -> bytes:
     try:
         return read_current(f"{path}/packed-refs", _ends_a_line, shared=on_shared_disk(path))
     except FileNotFoundError as error:
-        if (path / GENERATION).exists() or not (path / "HEAD").exists():  # Somebody is deleting the repository.
+        if (path / GENERATION).exists():  # Somebody is deleting this copy.
             raise MissingRepository(f"The repository {path.name} was removed") from error
         return b""
 

@@ -17,7 +17,8 @@ from ingot.server.registry import all_endpoints
 TESTS = Path(__file__).parents[2]
 CONTENT = {
     "texts, names, times and references that responses and pages show": (
-        "AppearanceView AttachmentView AwardView BadgeView BoardListView BoardView BroadcastMessageView CommentView "
+        "AppearanceView AttachmentView AwardView BadgeView BoardListView BoardView BroadcastMessageView CommandReply "
+        "CommentView "
         "CommitDetailView CommitStatusView CommitView CustomAttributeView DeploymentView DraftNoteView "
         "EnvironmentView ImportView IssueLinkView IssueView LabelView MergeRequestDetailView MergeRequestView "
         "MilestoneView NoteView PipelineView ReleaseLinkView ReleaseView SecureFileView SnippetView StatusView "
@@ -30,7 +31,8 @@ CONTENT = {
     ),
     "rules, schedules and variables, which are what they state": (
         "ApprovalRuleView ApprovalsView BranchView ContainerRuleView FeatureFlagView FreezePeriodView PackageRuleView "
-        "ProjectApprovalRuleView ProtectedBranchView ProtectedTagView ScheduleDetailView ScheduleVariableView "
+        "ProjectApprovalRuleView ProtectedBranchView ProtectedEnvironmentView "
+        "ProtectedTagView ScheduleDetailView ScheduleVariableView "
         "StorageMoveView UserListView VariableView"
     ),
 }

@@ -156,6 +156,12 @@ def _suggestion(place: Place) -> str:
     return str(place.world.suggestion())
 
 
+def _protected_tier(name: str) -> Create:
+    """Return a function that protects a tier of a group, of which there are few."""
+    sent = {"name": name, "deploy_access_levels": [{"access_level": 30}]}
+    return lambda place: place.world.post(place.path, **sent)["name"]
+
+
 CREATE: dict[str, Create] = {
     "/projects/{id}": lambda place: place.world.new_project(),
     "/groups/{id}": lambda place: str(place.world.new_group(place.world.group).id),
@@ -185,6 +191,8 @@ CREATE: dict[str, Create] = {
     "/projects/{id}/members/{user_id}": lambda place: place.world.member(place.path),
     "/personal_access_tokens/{id}": _personal_token,
     "/projects/{id}/fork/{forked_from_id}": lambda place: place.world.new_project(),
+    "PUT /groups/{id}/protected_environments/{name}": _protected_tier("testing"),
+    "DELETE /groups/{id}/protected_environments/{name}": _protected_tier("development"),
     "/groups/{id}/integrations/{slug}": lambda _: "asana",
     "/projects/{id}/integrations/{slug}": lambda _: "asana",
     "/projects/{id}/services/{slug}": lambda _: "asana",
