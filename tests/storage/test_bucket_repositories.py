@@ -4,12 +4,11 @@ import io
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -37,7 +36,6 @@ from tests.storage.switched_proxy import SwitchedProxy, switched_proxy
 
 ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
 ZERO = "0" * 40
-_CALLS_PER_DELETION = 8
 
 
 class Nodes(NamedTuple):
@@ -249,46 +247,6 @@ def test_a_deleted_cache_is_filled_again(nodes: Nodes, tmp_path: Path) -> None:
             answers = [pool.submit(nodes.one.api.get, f"{project.url}/repository/{path}", root) for path in paths * 4]
             CopyCache(cache, 0).clear()
             assert {answer.result().status_code for answer in answers} == {200}
-
-
-def test_a_cache_deleted_while_it_serves(nodes: Nodes, tmp_path: Path) -> None:
-    """Files of the cache that are deleted without the server disturb no call of the API."""
-    project, _ = _pushed(nodes, tmp_path)
-    root, cache = nodes.one.make.root, Path(nodes.one.settings.repository_cache)
-    calls = threading.Semaphore(0)
-
-    def call(method: str, path: str, **sent: Any) -> Any:
-        answer = getattr(nodes.one.api, method)(f"{project.url}{path}", root, **sent)
-        calls.release()
-        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
-        return answer.json()
-
-    def read(_: int) -> None:
-        for path in ("branches", "commits", "tree", "files/README.md?ref=master", "commits/master/diff") * ROUNDS * 2:
-            call("get", f"/repository/{path}")
-
-    def write(number: int) -> None:
-        for count in range(ROUNDS):
-            name = f"change-{number}-{count}"
-            call("post", f"/repository/files/{name}", branch="master", content="text", commit_message="Add it")
-            call("post", "/repository/branches", branch=name, ref="master")
-            actions = [{"action": "create", "file_path": f"more-{name}", "content": "more"}]
-            call("post", "/repository/commits", branch=name, commit_message="Add more", actions=actions)
-            iid = call("post", "/merge_requests", source_branch=name, target_branch="master", title=name)["iid"]
-            call("put", f"/merge_requests/{iid}/merge")
-
-    with ThreadPoolExecutor(4) as pool:
-        working = [pool.submit(work, number) for number, work in enumerate((read, read, write, write))]
-        while not all(work.done() for work in working):
-            shutil.rmtree(cache, ignore_errors=True)
-            for _ in range(_CALLS_PER_DELETION):
-                calls.acquire(timeout=1)
-        for work in working:
-            work.result()
-    assert _clone(nodes.two, project, tmp_path / "whole") == _tip(nodes.one, project)
-    assert all(
-        (tmp_path / f"whole/more-change-{number}-{count}").exists() for number in (2, 3) for count in range(ROUNDS)
-    )
 
 
 def test_a_stopped_bucket_refuses_only_what_needs_it(nodes: Nodes, tmp_path: Path) -> None:
