@@ -240,7 +240,7 @@ class PagesComponent:
     async def _count_request(self, route: PageRoute, path_params: dict[str, str], page_call: PageCall) -> list[Header]:
         """Count the request for the rate limits and return the headers of the quota; raise Throttled beyond a limit."""
         limits = (
-            ()
+            None
             if route.path in _UNLIMITED
             else await self._limits.applying("page", route.method, route.path, self._pool)
         )

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from ingot.accounts.instance.throttles import client_network, count_within_limit, uncount_attempt
+from ingot.accounts.instance.throttles import count_within_limit, uncount_attempt
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS, MAX_FAILURES, MAX_FAILURES_PER_NETWORK
 from ingot.accounts.sessions.policy import may_sign_in
 from ingot.accounts.sessions.service import record_failure
@@ -27,6 +27,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.signed_values import sign_value, verify_signed
 from ingot.core.db.times import to_datetime
 from ingot.core.errors import Invalid, Unauthenticated
+from ingot.core.http.client_networks import client_network
 from ingot.web.page_routes import Visit, form_field
 
 ChallengePurpose = Literal["sign-in", "second factor", "registration"]

@@ -10,11 +10,11 @@ from argon2 import PasswordHasher
 from sqlalchemy import func, select
 
 from ingot.accounts.instance.tables import throttles
-from ingot.accounts.instance.throttles import client_network
 from ingot.accounts.sessions.password_check import MAX_FAILURES, MAX_FAILURES_OF_STRANGERS, SLOW_SECONDS
 from ingot.accounts.users.tables import users
 from ingot.core.access import passwords
 from ingot.core.db.times import add_duration
+from ingot.core.http.client_networks import client_network
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ingot.accounts.instance.admitted_addresses import AdmittedAddresses
 from ingot.accounts.instance.all_settings import AllSettings, decode_all_settings
-from ingot.accounts.instance.rate_limits import UNIQUE_ADDRESSES, ActiveLimit, active_limits, any_active
+from ingot.accounts.instance.rate_limits import ActiveLimit, ActiveLimits, active_limits, any_active
 from ingot.accounts.instance.reserved_requests import CountedRequest, Quota, Renewal, ReservedRequests
 from ingot.accounts.instance.settings import cached_stored_settings
 from ingot.accounts.instance.tables import StoredSettings, Throttle
@@ -20,6 +20,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import to_datetime
 from ingot.core.errors import Throttled
+from ingot.core.http.transfer_slots import user_name
 
 RELOAD_SECONDS = 0.2
 
@@ -49,22 +50,21 @@ class InstanceRateLimits:
         self._document = ""
         self._settings = AllSettings()
         self._any_active = False
-        self._by_route: dict[tuple[RequestKind, str, str], tuple[ActiveLimit, ...]] = {}
+        self._by_route: dict[tuple[RequestKind, str, str], ActiveLimits | None] = {}
         self._loaded_at = float("-inf")
         self._addresses = AdmittedAddresses(database)
         self._reserved = ReservedRequests()
 
-    async def applying(self, kind: RequestKind, method: str, route: str, pool: Executor) -> Sequence[ActiveLimit]:
-        """Return the limits that count requests to a route; empty if there are none."""
+    async def applying(self, kind: RequestKind, method: str, route: str, pool: Executor) -> ActiveLimits | None:
+        """Return the limits that count requests to a route; None if there are none."""
         if monotonic() - self._loaded_at > RELOAD_SECONDS:
             self._load(await self._database.read_async(cached_stored_settings, pool))
-        return self._limits(kind, method, route) if self._any_active else ()
+        return self._limits(kind, method, route) if self._any_active else None
 
-    def take(self, limits: Sequence[ActiveLimit], request: LimitedRequest) -> list[Header]:
+    def take(self, limits: ActiveLimits, request: LimitedRequest) -> list[Header]:
         """Count a request and return the headers of the tightest quota; raise Throttled when one is used up."""
-        for limit in limits:
-            if limit.name == UNIQUE_ADDRESSES:
-                self._addresses.admit(limit, request)
+        if limits.addresses is not None:
+            self._addresses.admit(limits.addresses, request)
         counting = _counting(limits, request)
         if not counting:
             return []
@@ -79,9 +79,9 @@ class InstanceRateLimits:
             requests.append(CountedRequest(quota, throttle.count - size + 1))
         return requests
 
-    def take_reserved(self, limits: Sequence[ActiveLimit], request: LimitedRequest) -> list[Header] | None:
+    def take_reserved(self, limits: ActiveLimits, request: LimitedRequest) -> list[Header] | None:
         """Count a request without the database and return the headers; return None if ``take`` must count it."""
-        if any(limit.name == UNIQUE_ADDRESSES for limit in limits) and not self._addresses.is_admitted(request):
+        if limits.addresses is not None and not self._addresses.is_admitted(request):
             return None
         counting = _counting(limits, request)
         if not counting:
@@ -89,12 +89,17 @@ class InstanceRateLimits:
         counted = self._reserved.take(counting)
         return None if counted is None else _headers(counted)
 
+    def take_again(self, limits: ActiveLimits, user_id: int) -> list[Header] | None:
+        """Count a further request of a user as ``take_reserved``, sooner; return None if that must count it."""
+        return self._reserved.take_one(f"{limits.single} {user_name(user_id)}") if limits.single else None
+
     def take_inside(self, method: str, route: str, request: LimitedRequest) -> None:
         """Count a change by a page or a GraphQL query, or a call by a tool; raise Throttled beyond a limit."""
         if monotonic() - self._loaded_at > RELOAD_SECONDS:
             self._load(self._database.read(cached_stored_settings))
-        if self._any_active:
-            self.take(self._limits("inside", method, route), request)
+        limits = self._limits("inside", method, route) if self._any_active else None
+        if limits is not None:
+            self.take(limits, request)
 
     def _load(self, stored: StoredSettings) -> None:
         if stored.document != self._document:
@@ -105,12 +110,13 @@ class InstanceRateLimits:
             self._reserved.forget()
         self._loaded_at = monotonic()
 
-    def _limits(self, kind: RequestKind, method: str, route: str) -> tuple[ActiveLimit, ...]:
+    def _limits(self, kind: RequestKind, method: str, route: str) -> ActiveLimits | None:
         by_route, settings = self._by_route, self._settings
-        limits = by_route.get((kind, method, route))
-        if limits is None:
+        try:
+            return by_route[kind, method, route]
+        except KeyError:
             limits = by_route[kind, method, route] = active_limits(settings, kind, method, route)
-        return limits
+            return limits
 
     def _count(self, counting: dict[str, ActiveLimit], db: Connection) -> list[_Counted]:
         counted = [self._count_one(db, key, limit) for key, limit in counting.items()]
@@ -132,14 +138,10 @@ class InstanceRateLimits:
         return _Counted(limit, throttle, renewals[-1].size, ends.total_seconds())
 
 
-def _counting(limits: Sequence[ActiveLimit], request: LimitedRequest) -> dict[str, ActiveLimit]:
+def _counting(limits: ActiveLimits, request: LimitedRequest) -> dict[str, ActiveLimit]:
     """Return the limits that count a request, by the keys of their counters."""
-    counting = {}
-    uncounted = "anonymous" if request.caller.name else "users"
-    for limit in limits:
-        if limit.callers != uncounted and limit.name != UNIQUE_ADDRESSES and not _is_exempt(limit, request):
-            counting[_key(limit, request)] = limit
-    return counting
+    of_caller = limits.users if request.caller.name else limits.anonymous
+    return {_key(limit, request): limit for limit in of_caller if not _is_exempt(limit, request)}
 
 
 def _headers(counted: Sequence[CountedRequest]) -> list[Header]:

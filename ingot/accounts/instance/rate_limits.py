@@ -43,10 +43,6 @@ PROTECTED_PATHS = "throttle_protected_paths"
 """Throttle of POST requests to the paths in ``protected_paths``, in addition to the others."""
 
 
-UNIQUE_ADDRESSES = "unique_ips_limit"
-"""Limit of the addresses of each user, which counts no requests."""
-
-
 class RouteLimit(NamedTuple):
     """Limit of requests to some routes; the setting is the number of requests, and 0 means no limit."""
 
@@ -155,20 +151,40 @@ class ActiveLimit(NamedTuple):
         """Return the number of requests per minute, rounded up."""
         return -(-self.requests * 60 // max(1, self.seconds))
 
+    @property
+    def counts_alike(self) -> bool:
+        """Return whether it counts every request of a caller, with one counter."""
+        exempts = self.exempt_users or self.exempts_administrators or self.protected_paths
+        return self.by_caller and not self.per and not exempts
 
-def active_limits(settings: AllSettings, kind: RequestKind, method: str, route: str) -> tuple[ActiveLimit, ...]:
-    """Return the limits that count requests to a route, in the order in which they are counted."""
+
+class ActiveLimits(NamedTuple):
+    """The limits that count requests to a route, by their callers, in the order in which they are counted."""
+
+    users: tuple[ActiveLimit, ...]
+    anonymous: tuple[ActiveLimit, ...]
+    addresses: ActiveLimit | None = None
+    """The limit of the addresses of each user, which counts no requests."""
+    single: str = ""
+    """Name of the limit of users, if it is the only one and counts all their requests alike."""
+
+
+def active_limits(settings: AllSettings, kind: RequestKind, method: str, route: str) -> ActiveLimits | None:
+    """Return the limits that count requests to a route; None if there are none."""
     limits = [*_throttles(settings, kind, route), *_route_limits(settings, kind, method, route)]
     protects = settings.throttle_protected_paths_enabled and settings.protected_paths
     if protects and method == "POST" and kind in ("api", "page"):
         limits.append(_throttle(settings, PROTECTED_PATHS, "all")._replace(protected_paths=settings.protected_paths))
+    addresses = None
     if settings.unique_ips_limit_enabled and kind != "inside":
-        limits.append(
-            ActiveLimit(
-                UNIQUE_ADDRESSES, settings.unique_ips_limit_per_user, settings.unique_ips_limit_time_window, "users"
-            )
-        )
-    return tuple(limits)
+        window = settings.unique_ips_limit_time_window
+        addresses = ActiveLimit("unique_ips_limit", settings.unique_ips_limit_per_user, window, "users")
+    if not limits and addresses is None:
+        return None
+    users = tuple(limit for limit in limits if limit.callers != "anonymous")
+    anonymous = tuple(limit for limit in limits if limit.callers != "users")
+    is_single = len(users) == 1 and addresses is None and users[0].counts_alike
+    return ActiveLimits(users, anonymous, addresses, users[0].name if is_single else "")
 
 
 def any_active(settings: AllSettings) -> bool:

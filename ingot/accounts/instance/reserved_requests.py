@@ -92,6 +92,15 @@ class ReservedRequests:
                 reserved.left -= 1
             return [CountedRequest(each.quota, each.count - each.left) for each in taken]
 
+    def take_one(self, key: str) -> list[Header] | None:
+        """Take one request of a counter and return the headers; return None if there is none."""
+        with self._lock:
+            reserved = self._by_key.get(key)
+            if reserved is None or not reserved.left or monotonic() >= reserved.until:
+                return None
+            reserved.left -= 1
+            return reserved.quota.headers(reserved.count - reserved.left)
+
     def renew(self, before: Throttle, limit: int) -> Renewal:
         """Return how many requests to count now; those that were reserved and not used are given back."""
         with self._lock:

@@ -1,7 +1,6 @@
 """Counters of attempts in fixed time windows, shared by all processes."""
 
 from collections.abc import Callable
-from ipaddress import IPv6Address, ip_address
 
 from sqlalchemy import bindparam, delete, select, update
 
@@ -20,8 +19,6 @@ _DECREMENT = (
 )
 _WAIT_SECONDS = 60
 _DELETE_EXPIRED = delete(throttles).where(throttles.c.ends_at <= bindparam("now"))
-# One customer of a provider usually has a whole network of this size, and so 2^64 addresses.
-_IPV6_NETWORK_BITS = 64
 
 
 def attempts_in_window(db: Connection, key: str, window_seconds: int) -> Throttle | None:
@@ -71,20 +68,6 @@ def _latest_window_end(db: Connection, window_seconds: int) -> Timestamp:
 def uncount_attempt(db: Connection, key: str) -> None:
     """Take back one attempt that turned out not to count."""
     db.run(_DECREMENT, throttle=key)
-
-
-def client_network(ip: str) -> str:
-    """Return the network of a client, by which its attempts are counted: an IPv4 address, or an IPv6 /64 network."""
-    try:
-        address = ip_address(ip.partition("%")[0])
-    except ValueError:
-        return ip  # A client of a Unix socket has no address.
-    if not isinstance(address, IPv6Address):
-        return ip
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    host_bits = 128 - _IPV6_NETWORK_BITS
-    return f"{IPv6Address(int(address) >> host_bits << host_bits)}/{_IPV6_NETWORK_BITS}"
 
 
 def seconds_left(db: Connection, throttle: Throttle) -> int:

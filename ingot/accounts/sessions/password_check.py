@@ -17,7 +17,6 @@ from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.instance.throttles import (
     attempts_in_window,
-    client_network,
     count_attempt,
     count_within_limit,
     uncount_attempt,
@@ -34,6 +33,7 @@ from ingot.core.access.passwords import password_matches
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.errors import Unauthenticated, Unavailable
+from ingot.core.http.client_networks import client_network
 from ingot.core.settings import Settings
 
 FAILURE_WINDOW_SECONDS = 600

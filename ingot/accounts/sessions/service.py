@@ -7,7 +7,6 @@ from sqlalchemy import bindparam, delete, select
 from ingot.accounts.emails.queries import find_email
 from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.instance.settings import current_settings
-from ingot.accounts.instance.throttles import client_network
 from ingot.accounts.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions, sign_ins
 from ingot.accounts.sessions.user_addresses import delete_ended_addresses
 from ingot.accounts.users.addresses import adopt_address, claims_to_address, has_address, release_address
@@ -21,6 +20,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
 from ingot.core.events.bus import emit
+from ingot.core.http.client_networks import client_network
 from ingot.core.mail.queue import EXTERNAL_URL_PLACEHOLDER, send_mail
 
 SIGN_IN_LOG_DAYS = 90

@@ -1,7 +1,7 @@
 """Request handling in the specified order of checks: route, credentials, caller, parameters, subject, permission."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -79,8 +79,8 @@ class _RequestCall(EndpointCall, kw_only=True):
 
     request: Request
     credentials: Credentials = NO_CREDENTIALS
-    limits: Sequence[Any] = ()
-    """The rate limits that count requests to the route."""
+    limits: Any | None = None
+    """The rate limits that count requests to the route, if there are any."""
     quota: list[Header] | None = None
     """The headers of the rate limits, once they have counted the request."""
 
@@ -339,6 +339,8 @@ class Kernel:
 
     def _take_reserved(self, call: _RequestCall) -> bool:
         """Return whether the rate limits have counted the request, by an earlier attempt or now, without a write."""
+        if call.quota is None and call.actor.known:
+            call.quota = self._limits.take_again(call.limits, call.actor.user_id)
         if call.quota is None:
             call.quota = self._limits.take_reserved(call.limits, _limited(call))
         return call.quota is not None

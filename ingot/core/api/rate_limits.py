@@ -1,6 +1,6 @@
 """Interface of the rate limits, through which requests of all kinds are counted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -27,14 +27,17 @@ class LimitedRequest(NamedTuple):
 class RateLimits(Protocol):
     """Limits of the number of requests; off unless configured."""
 
-    async def applying(self, kind: RequestKind, method: str, route: str, pool: Executor) -> Sequence[Any]:
-        """Return the limits that count requests to a route; empty if there are none."""
+    async def applying(self, kind: RequestKind, method: str, route: str, pool: Executor) -> Any | None:
+        """Return the limits that count requests to a route; None if there are none."""
 
-    def take(self, limits: Sequence[Any], request: LimitedRequest) -> list[Header]:
+    def take(self, limits: Any, request: LimitedRequest) -> list[Header]:
         """Count a request and return the headers of the remaining quota; raise ``Throttled`` beyond a limit."""
 
-    def take_reserved(self, limits: Sequence[Any], request: LimitedRequest) -> list[Header] | None:
+    def take_reserved(self, limits: Any, request: LimitedRequest) -> list[Header] | None:
         """Count a request without waiting and return the headers; return None if ``take`` must count it."""
+
+    def take_again(self, limits: Any, user_id: int) -> list[Header] | None:
+        """Count a further request of a user as ``take_reserved``, sooner; return None if that must count it."""
 
     def take_inside(self, method: str, route: str, request: LimitedRequest) -> None:
         """Count a change by a page or a GraphQL query, or a call by a tool; raise ``Throttled`` beyond a limit."""

@@ -42,7 +42,12 @@ def caller_of(actor: Actor, ip: str) -> TransferCaller:
 
 def user_caller(user_id: int, ip: str) -> TransferCaller:
     """Return a user who transfers something."""
-    return TransferCaller(f"user {user_id}", client_network(ip))
+    return TransferCaller(user_name(user_id), client_network(ip))
+
+
+def user_name(user_id: int) -> str:
+    """Return the name of a user as a caller."""
+    return f"user {user_id}"
 
 
 class _Waiting(NamedTuple):

@@ -3,7 +3,6 @@
 from typing import Any
 
 from ingot.accounts.instance.all_settings import cached_all_settings
-from ingot.accounts.instance.throttles import client_network
 from ingot.accounts.oauth.claims import discovery_document, mcp_resource_document, user_claims
 from ingot.accounts.oauth.queries import token_by_access_token_or_none, token_by_refresh_token_or_none
 from ingot.accounts.oauth.registration import (
@@ -22,6 +21,7 @@ from ingot.core.access.scopes import OAUTH_SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, to_datetime
 from ingot.core.errors import NotFound, Throttled, Unauthenticated
+from ingot.core.http.client_networks import client_network
 from ingot.core.late_imports import require_modules
 from ingot.core.offload import require_blocking_allowed
 from ingot.web.oauth.authorization_request import request_params

@@ -2,7 +2,7 @@
 
 from ingot.accounts.identity_providers.directory_users import is_directory_user
 from ingot.accounts.instance.password_rules import current_password_rules
-from ingot.accounts.instance.throttles import client_network, count_within_limit
+from ingot.accounts.instance.throttles import count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS, is_current_password
 from ingot.accounts.sessions.queries import one_time_link_or_none
 from ingot.accounts.sessions.service import (
@@ -18,6 +18,7 @@ from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import hash_password, password_errors, password_matches
 from ingot.core.db.connection import Connection
 from ingot.core.errors import NotFound
+from ingot.core.http.client_networks import client_network
 from ingot.core.names import NAMESPACES
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 

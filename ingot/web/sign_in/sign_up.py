@@ -7,7 +7,7 @@ from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.instance.email_restrictions import address_error
 from ingot.accounts.instance.password_rules import current_password_rules
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
-from ingot.accounts.instance.throttles import client_network, count_within_limit
+from ingot.accounts.instance.throttles import count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
 from ingot.accounts.sessions.policy import may_sign_in
 from ingot.accounts.sessions.service import create_session, resend_confirmation_to
@@ -20,6 +20,7 @@ from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import hash_password
 from ingot.core.db.connection import Connection
 from ingot.core.errors import Conflict, Invalid, NotFound
+from ingot.core.http.client_networks import client_network
 from ingot.core.names import NAMESPACES
 from ingot.projects.invitations.queries import invitation_by_token_or_none
 from ingot.web.cookies import SESSION_COOKIE, set_cookie

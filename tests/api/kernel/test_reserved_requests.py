@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.accounts.instance.limits import InstanceRateLimits
-from ingot.accounts.instance.rate_limits import ActiveLimit
+from ingot.accounts.instance.rate_limits import ActiveLimit, ActiveLimits
 from ingot.core.access.actor import Actor
 from ingot.core.api.cached_responses import cached_response
 from ingot.core.api.rate_limits import LimitedRequest
@@ -21,7 +21,7 @@ LIMIT = 200
 def _take(limits: InstanceRateLimits, name: str, seconds: int = 3600) -> bool:
     """Send a request of a user; return whether it is admitted."""
     request = LimitedRequest(Actor(), TransferCaller(name, "192.0.2.1"), "/user", {})
-    active = [ActiveLimit("reserved_requests", LIMIT, seconds)]
+    active = ActiveLimits((ActiveLimit("reserved_requests", LIMIT, seconds),), ())
     try:
         return limits.take_reserved(active, request) is not None or bool(limits.take(active, request))
     except Throttled:
