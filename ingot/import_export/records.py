@@ -32,6 +32,7 @@ Kind = Literal[
     "commit_notes",
     "protected_branches",
     "protected_tags",
+    "protected_environments",
     "hooks",
     "deploy_keys",
     "variables",
@@ -172,6 +173,14 @@ class ProtectedRefRecord(Transferred, frozen=True, kw_only=True):
     allow_force_push: bool = False
 
 
+class ProtectedEnvironmentRecord(Transferred, frozen=True, kw_only=True):
+    """Protected environment with the roles that may deploy to it; ``others`` if users or groups may too."""
+
+    name: str
+    access_levels: tuple[int, ...] = ()
+    others: bool = False
+
+
 class HookRecord(Transferred, frozen=True, kw_only=True):
     """Webhook without its secret token; ``events`` are the names of the flags that are set."""
 
@@ -304,6 +313,7 @@ ProjectRecord = (
     | SnippetRecord
     | CommitNoteRecord
     | ProtectedRefRecord
+    | ProtectedEnvironmentRecord
     | HookRecord
     | DeployKeyRecord
     | VariableRecord

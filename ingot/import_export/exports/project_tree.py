@@ -30,6 +30,7 @@ from ingot.import_export.exports.work_items import (
 from ingot.import_export.work_item_records import PARENT
 from ingot.projects.badges.tables import badges
 from ingot.projects.deploy_keys.tables import deploy_key_projects
+from ingot.projects.environments.protection.tables import deploy_access_levels, protected_environments
 from ingot.projects.namespaces.tables import memberships
 from ingot.projects.projects.options import ProjectCiOptions, ProjectOptions
 from ingot.projects.projects.tables import project_topics, projects
@@ -233,6 +234,17 @@ def _protected_tags(reader: RowReader, project_id: int) -> Iterator[Row]:
         yield {**columns, "create_access_levels": [{"access_level": row["create_level"]}]}
 
 
+def _protected_environments(reader: RowReader, project_id: int) -> Iterator[Row]:
+    for row in reader.all_rows(protected_environments, "project_id", project_id):
+        entries = reader.all_rows(deploy_access_levels, "rule_id", row["id"])
+        columns = ("access_level", "user_id", "group_id", "group_inheritance_type")
+        levels = [{name: entry[name] for name in columns} for entry in entries]
+        yield {
+            **{name: row[name] for name in ("id", "project_id", "name", "created_at")},
+            "deploy_access_levels": levels,
+        }
+
+
 def _schedules(reader: RowReader, project_id: int) -> Iterator[Row]:
     columns = ("id", "project_id", "owner_id", "description", "ref", "cron", "cron_timezone", "active")
     for row in reader.all_rows(pipeline_schedules, "project_id", project_id):
@@ -309,6 +321,7 @@ PROJECT_RELATIONS: Mapping[str, RowSource] = {
     "pipeline_schedules": _schedules,
     "protected_branches": _protected_branches,
     "protected_tags": _protected_tags,
+    "protected_environments": _protected_environments,
     "project_feature": _project_feature,
     "project_badges": _badges,
     "boards": _boards,

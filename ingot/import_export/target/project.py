@@ -41,7 +41,11 @@ from ingot.import_export.target.preparation import (
     prepare_merge_requests,
     tags_among,
 )
-from ingot.import_export.target.protection import store_protected_branches, store_protected_tags
+from ingot.import_export.target.protection import (
+    store_protected_branches,
+    store_protected_environments,
+    store_protected_tags,
+)
 from ingot.import_export.target.releases import MAX_FILE_BYTES, release_files, store_releases
 from ingot.import_export.target.schedules import store_schedules
 from ingot.import_export.target.settings import read_avatar, store_settings
@@ -89,6 +93,7 @@ _FAMILIES: Mapping[Kind, RecordFamily] = {
     "commit_notes": RecordFamily(_own_key, store_commit_notes),
     "protected_branches": RecordFamily(lambda record: record.name, store_protected_branches),
     "protected_tags": RecordFamily(lambda record: record.name, store_protected_tags),
+    "protected_environments": RecordFamily(lambda record: record.name, store_protected_environments),
     "hooks": RecordFamily(_own_key, store_hooks),
     "deploy_keys": RecordFamily(_own_key, store_deploy_keys),
     "variables": RecordFamily(lambda record: f"{record.name} {record.environment_scope}", store_variables),

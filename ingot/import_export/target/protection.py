@@ -1,4 +1,4 @@
-"""Storage of protected branches and tags."""
+"""Storage of protected branches, tags and environments."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +10,7 @@ from ingot.core.errors import Invalid
 from ingot.import_export.tables import imported_sources
 from ingot.import_export.target.context import Change, StoreContext, StoredIds
 from ingot.import_export.target.rows import insert_rows, rows_by_values, update_rows
+from ingot.projects.environments.protection.service import replace_rule
 from ingot.repositories.protection.service import MAX_RULES, validate_rule_name
 from ingot.repositories.protection.tables import protected_branches, protected_tags
 
@@ -51,6 +52,20 @@ def store_protected_tags(context: StoreContext, changes: Sequence[Change]) -> St
     """Store the rules of tags; a rule of the same name is replaced."""
     columns = {change.key: {"create_level": _level(change.record.create_level)} for change in changes}
     return _store(context, changes, protected_tags, columns)
+
+
+def store_protected_environments(context: StoreContext, changes: Sequence[Change]) -> StoredIds:
+    """Store the rules of environments with their roles; a rule of the same name is replaced."""
+    ids = dict[str, int | None]()
+    for change in changes[:MAX_RULES]:
+        record = change.record
+        if record.others:
+            context.problem(f"Users and groups that may deploy to {record.name!r} were omitted: name them again.")
+        try:
+            ids[change.key] = replace_rule(context.db, context.project, record.name, record.access_levels)
+        except Invalid as error:
+            context.problem(f"The protection of the environment {record.name!r} was omitted: {error}.")
+    return ids
 
 
 def _level(level: int) -> int:

@@ -151,6 +151,8 @@ class SampleProject:
         self._post(f"{self.url}/snippets/{snippet['id']}/notes", body="On the snippet")
         self._post(f"{self.url}/protected_branches", name="release-*", push_access_level=30, merge_access_level=30)
         self._post(f"{self.url}/protected_tags", name="v*", create_access_level=40)
+        deployers = [{"access_level": 30}, {"access_level": 40}]
+        self._post(f"{self.url}/protected_environments", name="production", deploy_access_levels=deployers)
         self._post(f"{self.url}/hooks", url="https://example.org/hook", token="a-hook-secret", issues_events=True)
         self._post(f"{self.url}/variables", key="SECRET", value="a-variable-secret")
         self._post(

@@ -50,6 +50,7 @@ def snapshot(api: Api, url: str, path: str, caller: User) -> dict[str, Any]:
         part: read(f"/{part}")
         for part in (
             *("labels", "milestones", "members", "boards", "releases", "protected_branches", "protected_tags"),
+            "protected_environments",
             *(
                 "hooks",
                 "deploy_keys",

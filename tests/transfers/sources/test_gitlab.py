@@ -134,6 +134,8 @@ def test_the_other_kinds_are_read_and_counted(make: Make, project: Project, sour
     post(make, f"{url}/snippets", title="Script", file_name="a.sh", content="echo\n", visibility="private")
     post(make, f"{url}/protected_branches", name="stable", push_access_level=0, merge_access_level=30)
     post(make, f"{url}/protected_tags", name="v*", create_access_level=40)
+    deployers = [{"access_level": 40}, {"user_id": make.root.id}]
+    post(make, f"{url}/protected_environments", name="production", deploy_access_levels=deployers)
     post(make, f"{url}/hooks", url="https://example.com/hook", push_events=False, issues_events=True, token="secret")
     post(make, f"{url}/variables", key="DEPLOY", value="yes", protected=True)
     post(make, f"{url}/badges", link_url="https://example.com", image_url="https://example.com/a.svg")
@@ -166,6 +168,8 @@ def test_the_other_kinds_are_read_and_counted(make: Make, project: Project, sour
     stable = {each.name: each for each in found["protected_branches"]}["stable"]
     assert (stable.push_level, stable.merge_level) == (0, 30)
     assert [(each.name, each.create_level) for each in found["protected_tags"]] == [("v*", 40)]
+    rules = [(each.name, each.access_levels, each.others) for each in found["protected_environments"]]
+    assert rules == [("production", (40,), True)]
     assert [(each.url, each.events) for each in found["hooks"]] == [("https://example.com/hook", ["issues_events"])]
     assert [(each.name, each.value, each.protected) for each in found["variables"]] == [("DEPLOY", "yes", True)]
     assert len(found["badges"]) == 1

@@ -13,6 +13,7 @@ from ingot.import_export.records import (
     MemberRecord,
     MilestoneRecord,
     ProjectRecord,
+    ProtectedEnvironmentRecord,
     ProtectedRefRecord,
     ReleaseLinkRecord,
     ReleaseRecord,
@@ -114,6 +115,10 @@ RECORDS: dict[Kind, list[ProjectRecord]] = {
         ProtectedRefRecord(name="a..b"),
     ],
     "protected_tags": [ProtectedRefRecord(name="v*", create_level=30)],
+    "protected_environments": [
+        ProtectedEnvironmentRecord(name="production", access_levels=(40, 5), others=True),
+        ProtectedEnvironmentRecord(name=" "),
+    ],
     "hooks": [
         HookRecord(key="1", url="https://user:secret@example.org/hook", events=["push_events", "wiki_page_events"]),
         HookRecord(key="2", url="ftp://example.org"),
@@ -154,6 +159,7 @@ PROBLEMS = {
     "releases": 3,
     "snippets": 1,
     "protected_branches": 1,
+    "protected_environments": 2,
     "hooks": 3,
     "deploy_keys": 1,
     "variables": 2,
@@ -271,6 +277,8 @@ def _check_access(imported: ImportedProject) -> None:
     assert levels == {"master": (30, 30), "release/*": (0, 0)}
     assert branches["master"]["allow_force_push"] is True
     assert [each["name"] for each in imported.get("/protected_tags")] == ["v*"]
+    (rule,) = imported.get("/protected_environments")
+    assert [each["access_level"] for each in rule["deploy_access_levels"]] == [40]
     (hook,) = imported.get("/hooks")
     assert hook["url"].endswith("example.org/hook")
     assert (hook["push_events"], hook["wiki_page_events"], hook["issues_events"]) == (True, True, False)

@@ -83,7 +83,7 @@ class TreeBoard(TreeRow, frozen=True, kw_only=True):
 
 
 class TreeAccessLevel(TreeRow, frozen=True, kw_only=True):
-    """Level of a protected branch or tag."""
+    """Level of a protected branch, tag or environment; None for a user or a group."""
 
     access_level: Number | None = None
 
@@ -96,6 +96,13 @@ class TreeProtectedRef(TreeRow, frozen=True, kw_only=True):
     push_access_levels: tuple[TreeAccessLevel, ...] = ()
     merge_access_levels: tuple[TreeAccessLevel, ...] = ()
     create_access_levels: tuple[TreeAccessLevel, ...] = ()
+
+
+class TreeProtectedEnvironment(TreeRow, frozen=True, kw_only=True):
+    """Protected environment."""
+
+    name: str
+    deploy_access_levels: tuple[TreeAccessLevel, ...] = ()
 
 
 class TreeBadge(TreeRow, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from ingot.import_export.records import (
     LabelRecord,
     MemberRecord,
     MilestoneRecord,
+    ProtectedEnvironmentRecord,
     ProtectedRefRecord,
     ReleaseLinkRecord,
     ReleaseRecord,
@@ -29,6 +30,7 @@ from ingot.import_export.sources.archive.resource_rows import (
     TreeHook,
     TreeIssueLink,
     TreePipeline,
+    TreeProtectedEnvironment,
     TreeProtectedRef,
     TreeRelease,
     TreeSchedule,
@@ -159,6 +161,13 @@ def protected_ref_record(row: TreeProtectedRef) -> ProtectedRefRecord:
         create_level=_lowest(row.create_access_levels),
         allow_force_push=bool(row.allow_force_push),
     )
+
+
+def protected_environment_record(row: TreeProtectedEnvironment, *_: object) -> ProtectedEnvironmentRecord:
+    """Return a protected environment."""
+    levels = [each.access_level for each in row.deploy_access_levels]
+    known = tuple(level for level in levels if level is not None)
+    return ProtectedEnvironmentRecord(name=row.name, access_levels=known, others=None in levels)
 
 
 def _lowest(levels: Sequence[TreeAccessLevel]) -> int:

@@ -8,6 +8,7 @@ from ingot.import_export.records import (
     DeployKeyRecord,
     HookRecord,
     MemberRecord,
+    ProtectedEnvironmentRecord,
     ProtectedRefRecord,
     VariableRecord,
 )
@@ -15,6 +16,7 @@ from ingot.import_export.sources.gitlab.shapes import (
     GitLabAccessLevel,
     GitLabBadge,
     GitLabDeployKey,
+    GitLabProtectedEnvironment,
     GitLabProtectedRef,
     GitLabUser,
     GitLabVariable,
@@ -44,6 +46,16 @@ def protected_ref_records(refs: Sequence[GitLabProtectedRef]) -> list[ProtectedR
         )
         for ref in refs
     ]
+
+
+def protected_environment_records(rules: Sequence[GitLabProtectedEnvironment]) -> list[ProtectedEnvironmentRecord]:
+    """Build the records of protected environments."""
+    records = []
+    for rule in rules:
+        levels = [each.access_level for each in rule.deploy_access_levels]
+        known = tuple(level for level in levels if level is not None)
+        records.append(ProtectedEnvironmentRecord(name=rule.name, access_levels=known, others=None in levels))
+    return records
 
 
 def hook_records(hooks: Sequence[Mapping[str, Any]]) -> list[HookRecord]:

@@ -21,6 +21,7 @@ from ingot.import_export.sources.gitlab.shapes import (
     GitLabLabel,
     GitLabMilestone,
     GitLabProject,
+    GitLabProtectedEnvironment,
     GitLabProtectedRef,
     GitLabRelease,
     GitLabSnippet,
@@ -212,6 +213,9 @@ class GitLabProjectSource:
                 self._list("protected_branches", GitLabProtectedRef)
             ),
             "protected_tags": lambda: access.protected_ref_records(self._list("protected_tags", GitLabProtectedRef)),
+            "protected_environments": lambda: access.protected_environment_records(
+                self._list("protected_environments", GitLabProtectedEnvironment)
+            ),
             "hooks": lambda: access.hook_records(self._list("hooks", dict[str, Any])),
             "deploy_keys": lambda: access.deploy_key_records(self._list("deploy_keys", GitLabDeployKey)),
             "variables": lambda: access.variable_records(self._list("variables", GitLabVariable)),

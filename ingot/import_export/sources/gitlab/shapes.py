@@ -170,7 +170,7 @@ class GitLabSnippet(Struct):
 
 
 class GitLabAccessLevel(Struct):
-    """Access level of a protected branch or tag; for a single user or group it has no level that can be imported."""
+    """Access level of a protected branch, tag or environment; one of a single user or group cannot be imported."""
 
     access_level: int | None = None
 
@@ -183,6 +183,13 @@ class GitLabProtectedRef(Struct):
     merge_access_levels: list[GitLabAccessLevel] = []
     create_access_levels: list[GitLabAccessLevel] = []
     allow_force_push: bool | None = None
+
+
+class GitLabProtectedEnvironment(Struct):
+    """Protected environment."""
+
+    name: str
+    deploy_access_levels: list[GitLabAccessLevel] = []
 
 
 class GitLabDeployKey(Struct):

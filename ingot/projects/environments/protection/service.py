@@ -1,7 +1,7 @@
 """State changes of protected environments."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, get_args
 
 from msgspec import UNSET
 
@@ -13,6 +13,7 @@ from ingot.projects.environments.protection.deploy_permission import least_level
 from ingot.projects.environments.protection.params import (
     TIERS,
     DeployAccessEntry,
+    DeployLevel,
     EditProtectedEnvironment,
     ProtectEnvironment,
 )
@@ -52,6 +53,18 @@ def protect_environment(
     rule = find_rule(db, parent, params.name)
     _change_entries(db, parent, rule, params.deploy_access_levels)
     return rule
+
+
+def replace_rule(db: Connection, project: Project, name: str, levels: Collection[int]) -> int:
+    """Protect an environment of a project for some roles, in place of an earlier rule, and return the rule's id."""
+    _validate_name(project, name)
+    replaced = rule_or_none(db, project, name)
+    if replaced is not None:
+        unprotect_environment(db, replaced)
+    rule_id = db.insert(protected_environments, project_id=project.id, name=name, created_at=db.now)
+    for level in sorted({level for level in levels if level in get_args(DeployLevel)}):
+        db.insert_row(deploy_access_levels, rule_id=rule_id, access_level=level, group_inheritance_type=0)
+    return rule_id
 
 
 def edit_protected_environment(
