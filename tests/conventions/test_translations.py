@@ -14,6 +14,7 @@ from ingot.web.admin.settings import FIELDS
 from ingot.web.all_pages import ALL_PAGES
 from ingot.web.ci.settings import FLAG_LABELS
 from ingot.web.discussions.system_note_translation import translate_system_note
+from ingot.web.groups.integration_fields import integration_fields
 from ingot.web.languages import load_catalogue
 from ingot.web.projects.settings import FEATURES
 from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
@@ -46,7 +47,9 @@ def test_notices_and_labels_of_python_code_are_translated() -> None:
     catalogue = load_catalogue("de")
     notices = {route.notice for pages in ALL_PAGES for route in pages.routes if isinstance(route.notice, str)}
     labels = {*SCOPE_DESCRIPTIONS.values(), *ROLE_NAMES.values(), *FEATURES.values(), *FLAG_LABELS.values()}
-    labels |= {integration.effect for integration in REGISTRY.values()}
+    for integration in REGISTRY.values():
+        shown = {(field.label, field.hint) for field in integration_fields(integration)}
+        labels |= {integration.effect, *(text for texts in shown for text in texts)}
     labels |= {text for fields in FIELDS.values() for text, _ in fields.values()} | FIELDS.keys()
     assert sorted(text for text in notices | labels if text and text not in catalogue) == []
 

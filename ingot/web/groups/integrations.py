@@ -8,6 +8,7 @@ from ingot.core.errors import NotFound
 from ingot.integrations import api as services_api
 from ingot.integrations.registry import EVENTS, REGISTRY, Integration
 from ingot.projects.projects import api as projects_api
+from ingot.web.groups.integration_fields import integration_fields, integration_title
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -51,9 +52,10 @@ def _list_integrations(parent: ProjectOrGroupContext) -> TemplateResponse:
         if integration.kind != "none" or integration.slug in configured
     ]
     integrations.sort(
-        key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower())
+        key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", integration_title(pair[0]).lower())
     )
-    return settings_page(parent, "groups/integrations.html", _SECTION, {"integrations": integrations})
+    context = {"integrations": [(each, integration_title(each), service) for each, service in integrations]}
+    return settings_page(parent, "groups/integrations.html", _SECTION, context)
 
 
 def _save(parent: ProjectOrGroupContext) -> PageResponse:
@@ -92,6 +94,8 @@ def _integration_page(parent: ProjectOrGroupContext, forms: FormsState) -> Templ
     context: dict[str, Any] = {
         "forms": forms,
         "integration": integration,
+        "title": integration_title(integration),
+        "integration_fields": integration_fields(integration),
         "service": service,
         "events": [(EVENTS[event], _EVENT_NAMES[event]) for event in integration.events],
         # An archived project cannot be changed.
