@@ -169,7 +169,11 @@ class AllSettings(LimitSettings, frozen=True):
     ] = 0
     email_restrictions: (
         Annotated[
-            str, Meta(max_length=10_000, description="Regular expression (RE2) of addresses that may not sign up.")
+            str,
+            Meta(
+                max_length=10_000,
+                description="Regular expression (RE2, ignores case) of addresses that may not sign up.",
+            ),
         ]
         | None
     ) = None

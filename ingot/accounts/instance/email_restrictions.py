@@ -30,8 +30,8 @@ def is_valid_pattern(pattern: str) -> bool:
 
 
 def matches_pattern(address: str, pattern: str | None) -> bool:
-    """Return whether a regular expression is found in an address; none and an empty one are found in no address."""
-    compiled = _compiled(pattern) if pattern else None
+    """Return whether an expression is found in an address, ignoring case; none and an empty one never are."""
+    compiled = _compiled(f"(?i){pattern}") if pattern else None
     return compiled is not None and compiled.search(address) is not None
 
 

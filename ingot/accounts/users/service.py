@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.avatars.service import delete_avatar, replace_avatar
-from ingot.accounts.instance.all_settings import AllSettings, all_settings, cached_all_settings
+from ingot.accounts.instance.all_settings import all_settings, cached_all_settings
 from ingot.accounts.instance.email_restrictions import matches_pattern
 from ingot.accounts.instance.password_rules import current_password_rules
 from ingot.accounts.users.addresses import (
@@ -95,10 +95,11 @@ def create_user(
         columns["email"] = unknown_address()
     else:
         release_address(db, address)
+    internal = matches_pattern(address, settings.user_default_internal_regex)
     defaults = {
         "state": "blocked" if placeholder else "active",
         "admin": False,
-        "external": settings.user_default_external and not _is_internal_address(settings, address),
+        "external": settings.user_default_external and not internal,
         "placeholder": placeholder,
         "blocked_by_directory": False,
         "bot": bot,
@@ -286,11 +287,6 @@ def unfollow_user(db: Connection, actor: Actor, user: User) -> bool:
     """Stop following a user; return False if the caller does not follow them."""
     row_id = following_or_none(db, actor.user_id, user.id)
     return row_id is not None and db.delete_counted(followings, row_id) > 0
-
-
-def _is_internal_address(settings: AllSettings, address: str) -> bool:
-    pattern = settings.user_default_internal_regex
-    return matches_pattern(address, f"(?i){pattern}" if pattern else None)
 
 
 def _is_confirmed(params: CreateUser) -> bool:
