@@ -240,7 +240,7 @@ def test_changes_through_each_form_are_recorded(api: Api, make: Make, instance: 
         "build_timeout": ("3600", "7200"),
         "keep_latest_artifact": ("true", "false"),
         "ci_id_token_sub_claim_components": ('["project_path","ref_type","ref"]', '["project_path","ref"]'),
-        "merge_requests_author_approval": ("false", "true"),
+        "merge_requests_author_approval": (None, "true"),
         "mirror_branch_regex": (None, "main"),
         "pages_https_only": ("false", "true"),
     }

@@ -87,11 +87,11 @@ def may_take_part(actor: Actor, access: Access, lookup: MergeRequestLookup) -> b
 def may_approve(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
     """Developers, unless the project is archived; the author only where approvals of authors count."""
     options = lookup.approval_options
-    # Where no approvals are required, one of the author has no effect and is allowed, as in GitLab's free edition.
-    author_excluded = not options.merge_requests_author_approval and (
-        options.has_approval_rules or options.approvals_before_merge > 0
-    )
-    if author_excluded and lookup.merge_request.author_id == actor.user_id:
+    authors_approve = options.merge_requests_author_approval
+    if authors_approve is None:
+        # Where no approvals are required, one of the author has no effect and is allowed, as in GitLab's free edition.
+        authors_approve = not options.has_approval_rules and options.approvals_before_merge == 0
+    if not authors_approve and lookup.merge_request.author_id == actor.user_id:
         return False
     return actor.known and may_triage(actor, access, lookup.project)
 

@@ -156,7 +156,8 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     has_approval_rules: bool = False
     reset_approvals_on_push: bool = False
     disable_overriding_approvers_per_merge_request: bool = False
-    merge_requests_author_approval: bool = False
+    merge_requests_author_approval: bool | None = None
+    """Without a choice, authors can approve as long as no approvals are required."""
     merge_requests_disable_committers_approval: bool = False
     require_password_to_approve: bool = False
     selective_code_owner_removals: bool = False

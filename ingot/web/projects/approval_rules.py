@@ -24,6 +24,7 @@ FLAGS = {
     "require_password_to_approve": "Users enter their password to approve",
 }
 _MAX_RULES = 100
+_AUTHORS = "merge_requests_author_approval"
 
 
 @pages.get("/:path/-/settings/approval_rules")
@@ -37,6 +38,9 @@ def change_approval_settings(visit: Visit) -> PageResponse:
     """Change the approval settings."""
     typed = form_values(visit, "approvals", ("approvals_before_merge",), tuple(FLAGS))
     params = {**typed, "approvals_before_merge": typed["approvals_before_merge"].strip() or "0"}
+    shown = find_project_settings(visit).ask(approvals_api.get_approval_settings)
+    if typed[_AUTHORS] == shown.merge_requests_author_approval:
+        del params[_AUTHORS]  # False is a choice, unlike a box that was empty before.
     return _submit(visit, "approvals", typed, approvals_api.edit_approval_settings, params)
 
 

@@ -214,6 +214,26 @@ def test_settings_of_the_instance_restrict_approvals(api: Api, make: Make, sampl
         assert api.get(f"{url}/approval_state", owner).json()["rules"][0]["approved_by"][0]["id"] == second.id
 
 
+def test_authors_are_excluded_where_no_approvals_are_required(api: Api, make: Make, sample: Sample) -> None:
+    owner, first, _, project = sample
+    url = f"{project.url}/merge_requests/{make_merge_request(make, project, first)['iid']}"
+    settings, name = f"{project.url}/approvals", "merge_requests_author_approval"
+
+    def is_refused() -> bool:
+        assert api.get(f"{url}/approvals", first).json()["user_can_approve"] is False
+        api.post(f"{url}/notes", first, body="/approve")
+        assert api.get(f"{url}/approvals", owner).json()["approved_by"] == []
+        return api.post(f"{url}/approve", first).status_code == 401
+
+    assert api.get(settings, owner).json()[name] is False
+    with changed_settings(make, prevent_merge_requests_author_approval=True):
+        assert is_refused()
+    api.post(settings, owner, **{name: False})
+    assert is_refused()
+    api.post(settings, owner, **{name: True})
+    assert api.post(f"{url}/approve", first).status_code == 201
+
+
 def test_passwords_before_approvals(api: Api, make: Make, sample: Sample) -> None:
     owner, first, second, project = sample
     made = make_merge_request(make, project, first)

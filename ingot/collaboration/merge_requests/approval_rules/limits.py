@@ -33,8 +33,9 @@ def options_in_force(db: Connection, options: ProjectOptions) -> ProjectOptions:
         return options
     return msgspec.structs.replace(
         options,
-        merge_requests_author_approval=options.merge_requests_author_approval
-        and not limits.prevent_merge_requests_author_approval,
+        merge_requests_author_approval=False
+        if limits.prevent_merge_requests_author_approval
+        else options.merge_requests_author_approval,
         merge_requests_disable_committers_approval=options.merge_requests_disable_committers_approval
         or limits.prevent_merge_requests_committers_approval,
         disable_overriding_approvers_per_merge_request=options.disable_overriding_approvers_per_merge_request

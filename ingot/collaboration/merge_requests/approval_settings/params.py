@@ -64,7 +64,14 @@ class EditApprovalSettings(Params):
         Annotated[bool, effect("Users cannot change the approval rules of their merge requests.", False)] | UnsetType
     ) = UNSET
     merge_requests_author_approval: (
-        Annotated[bool, effect("Authors can approve their own merge requests.", False)] | UnsetType
+        Annotated[
+            bool,
+            effect(
+                "Authors can approve their own merge requests; until this is chosen, only if none are required.",
+                False,
+            ),
+        ]
+        | UnsetType
     ) = UNSET
     merge_requests_disable_committers_approval: (
         Annotated[bool, effect("Users whose commits a merge request contains cannot approve it.", False)] | UnsetType

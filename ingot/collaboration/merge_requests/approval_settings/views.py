@@ -174,7 +174,7 @@ def approval_settings_view(db: Connection, project: Project) -> ApprovalSettings
         options.reset_approvals_on_push,
         options.selective_code_owner_removals,
         options.disable_overriding_approvers_per_merge_request,
-        options.merge_requests_author_approval,
+        bool(options.merge_requests_author_approval),
         options.merge_requests_disable_committers_approval,
         options.require_password_to_approve,
     )
