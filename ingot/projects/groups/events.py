@@ -17,10 +17,11 @@ class GroupVisibilityLowered(Event, frozen=True):
     visibility: str
 
 
-class SharedRunnersDisabled(Event, frozen=True):
-    """Decision of a group that the projects below it do not use the runners of the instance."""
+class SharedRunnersSwitched(Event, frozen=True):
+    """Decision of a group whether the projects below it use the runners of the instance."""
 
     namespace_id: int
+    enabled: bool
 
 
 class GroupDeletionScheduled(Event, frozen=True):

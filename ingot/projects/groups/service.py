@@ -16,7 +16,7 @@ from ingot.core.errors import Conflict, Invalid, too_long_message
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES, RESERVED_AT_TOP, RESERVED_BELOW, group_name_error, path_error
 from ingot.git.core.names import ref_name_error
-from ingot.projects.groups.events import GroupCreated, GroupVisibilityLowered, SharedRunnersDisabled
+from ingot.projects.groups.events import GroupCreated, GroupVisibilityLowered, SharedRunnersSwitched
 from ingot.projects.groups.params import CreateGroup, EditGroup
 from ingot.projects.groups.ports import GroupProjects
 from ingot.projects.groups.queries import member_source
@@ -27,7 +27,13 @@ from ingot.projects.namespaces.group_options import (
     group_options,
     require_artifacts_size,
 )
-from ingot.projects.namespaces.group_rules import require_no_deletion_around, require_runners_setting_allowed
+from ingot.projects.namespaces.group_rules import (
+    DISABLED,
+    RUNNERS_REFUSED,
+    UNOVERRIDABLE,
+    is_runners_setting_refused,
+    require_no_deletion_around,
+)
 from ingot.projects.namespaces.ip_restrictions import stored_ranges
 from ingot.projects.namespaces.queries import (
     actor_levels_in,
@@ -68,7 +74,7 @@ def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Name
     settings = all_settings(db)
     columns = {
         "project_creation_level": _PROJECT_CREATION[settings.default_project_creation],
-        **_columns(actor, given_fields(params), "{}", db.now),
+        **_columns(actor, {**_inherited_options(parent), **given_fields(params)}, "{}", db.now),
     }
     default = settings.default_group_visibility
     if parent and VISIBILITY_ORDER[default] > VISIBILITY_ORDER[parent.visibility]:
@@ -108,8 +114,8 @@ def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup
     _require_allowed_options(db, parent, group.options_document, columns["options_document"])
     db.update(namespaces, group.id, **columns, updated_at=db.now)
     setting = group_options(columns["options_document"]).shared_runners_setting
-    if setting not in ("enabled", group.options.shared_runners_setting):
-        emit(db, SharedRunnersDisabled(group.id))
+    if setting != group.options.shared_runners_setting:
+        _apply_runners_setting(db, group, setting)
     _set_avatar(db, group, params.avatar)
     if (name, path) != (group.name, group.path):
         _release_own_old_path(db, actor, path, parent)
@@ -141,6 +147,8 @@ def transfer_group(db: Connection, group: Namespace, parent: Namespace | None) -
     except Conflict as error:
         raise Invalid("Transfer failed: The parent group already has a subgroup or a project like it.") from error
     if parent is not None:
+        if is_runners_setting_refused(db, parent.id, group.options.shared_runners_setting):
+            _apply_runners_setting(db, group, parent.options.shared_runners_setting)
         for each in subtree:
             if VISIBILITY_ORDER[each.visibility] > VISIBILITY_ORDER[parent.visibility]:
                 db.update(namespaces, each.id, visibility=parent.visibility)
@@ -183,6 +191,26 @@ def _columns(actor: Actor, sent: dict[str, Any], options: str, required_at: Time
     return columns
 
 
+def _inherited_options(parent: Namespace | None) -> dict[str, Any]:
+    """Return the options that a new group takes from the one above."""
+    return {"shared_runners_setting": parent.options.shared_runners_setting} if parent is not None else {}
+
+
+def _apply_runners_setting(db: Connection, group: Namespace, setting: str) -> None:
+    """Store whether a group uses the runners of the instance; the subgroups and projects below follow, as in GitLab.
+
+    What is below a group that begins to allow exceptions remains as it is.
+    """
+    relaxed = group.options.shared_runners_setting == UNOVERRIDABLE and setting == DISABLED
+    for each in subtree_of(db, group.id):
+        stricter = setting == DISABLED and each.options.shared_runners_setting == UNOVERRIDABLE
+        if each.id == group.id or not stricter:
+            document = edited_group_options(each.options_document, {"shared_runners_setting": setting})
+            db.update(namespaces, each.id, options_document=document)
+    if not relaxed:
+        emit(db, SharedRunnersSwitched(group.id, enabled=setting == "enabled"))
+
+
 def _require_top_level_restriction(columns: dict[str, Any], parent: Namespace | None) -> None:
     """Raise Invalid if a group below another one is restricted to addresses; the topmost group decides."""
     if parent is not None and columns.get("ip_restriction_ranges"):
@@ -192,8 +220,10 @@ def _require_top_level_restriction(columns: dict[str, Any], parent: Namespace | 
 def _require_allowed_options(db: Connection, parent: Namespace | None, before: str, after: str) -> None:
     """Raise Invalid for an option that contradicts the groups above, or that only top-level groups have."""
     old, new = group_options(before), group_options(after)
-    if new.shared_runners_setting != old.shared_runners_setting:
-        require_runners_setting_allowed(db, parent.id if parent else None, new.shared_runners_setting)
+    runners = new.shared_runners_setting
+    changed = runners != old.shared_runners_setting
+    if parent is not None and changed and is_runners_setting_refused(db, parent.id, runners):
+        raise Invalid(shared_runners_setting=[RUNNERS_REFUSED])
     if new.default_branch and ref_name_error(new.default_branch):
         raise Invalid(default_branch=["is invalid"])
     for name in _TOP_LEVEL_OPTIONS if parent else ():

@@ -89,8 +89,8 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     shared_runners_setting: Annotated[
         Literal["enabled", "disabled_and_overridable", "disabled_and_unoverridable"],
         Meta(
-            description="Disabled switches the runners of the instance off in all projects below, which may enable "
-            "them again only if that is overridable."
+            description="Each change switches the runners of the instance on or off in all projects and subgroups "
+            "below, which may enable them again only if that is overridable."
         ),
     ] = "enabled"
     math_rendering_limits_enabled: Annotated[bool, fixed("The limits of formulas cannot be changed.")] = True

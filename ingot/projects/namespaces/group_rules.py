@@ -9,7 +9,7 @@ from ingot.projects.namespaces.queries import ancestor_ids
 from ingot.projects.namespaces.tables import Namespace, namespace_tree, namespaces
 
 DISABLED, UNOVERRIDABLE = "disabled_and_overridable", "disabled_and_unoverridable"
-_RUNNERS_REFUSED = "cannot be enabled because parent group does not allow it"
+RUNNERS_REFUSED = "cannot be enabled because parent group does not allow it"
 _PATH_BYTES = 300
 _DOCUMENTS = (
     select(namespaces.c.options_document)
@@ -58,7 +58,8 @@ def require_sharing_allowed(db: Connection, namespace_id: int, invited_id: int) 
 
 def shared_runners_by_default(db: Connection, namespace_id: int) -> bool:
     """Return whether new projects below a group use the runners of the instance."""
-    return all(options.shared_runners_setting == "enabled" for options in options_around(db, namespace_id))
+    around = options_around(db, namespace_id)
+    return not around or (around[-1].shared_runners_setting == "enabled" and may_use_shared_runners(db, namespace_id))
 
 
 def may_use_shared_runners(db: Connection, namespace_id: int) -> bool:
@@ -69,16 +70,12 @@ def may_use_shared_runners(db: Connection, namespace_id: int) -> bool:
 def require_shared_runners_allowed(db: Connection, namespace_id: int) -> None:
     """Raise Invalid if a group does not allow its projects to use the runners of the instance."""
     if not may_use_shared_runners(db, namespace_id):
-        raise Invalid(shared_runners_enabled=[_RUNNERS_REFUSED])
+        raise Invalid(shared_runners_enabled=[RUNNERS_REFUSED])
 
 
-def require_runners_setting_allowed(db: Connection, parent_id: int | None, setting: str) -> None:
-    """Raise Invalid if a subgroup would allow more than the groups around it."""
-    above = options_around(db, parent_id) if parent_id is not None else ()
-    strict = any(options.shared_runners_setting == UNOVERRIDABLE for options in above)
-    disabled = any(options.shared_runners_setting == DISABLED for options in above)
-    if (strict and setting != UNOVERRIDABLE) or (disabled and setting == "enabled"):
-        raise Invalid(shared_runners_setting=[_RUNNERS_REFUSED])
+def is_runners_setting_refused(db: Connection, parent_id: int, setting: str) -> bool:
+    """Return whether a subgroup would allow what the groups around it do not."""
+    return setting != UNOVERRIDABLE and not may_use_shared_runners(db, parent_id)
 
 
 def default_branch_of_group(db: Connection, namespace_id: int) -> str | None:

@@ -11,7 +11,7 @@ from ingot.projects.groups.events import (
     GroupDeletionScheduled,
     GroupRestored,
     GroupVisibilityLowered,
-    SharedRunnersDisabled,
+    SharedRunnersSwitched,
 )
 from ingot.projects.namespaces.events import NamespaceDeleting, NamespaceMoved, NamespacePathRequested
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_by_path
@@ -29,15 +29,15 @@ from ingot.projects.projects.tables import group_wikis, projects
 
 subscriptions = Subscriptions()
 _GROUP_WIKI = select(group_wikis.c.repository_key).where(group_wikis.c.group_id == bindparam("group"))
-_DISABLE_RUNNERS = (
+_SWITCH_RUNNERS = (
     update(projects)
     .where(
-        projects.c.shared_runners_enabled,
+        projects.c.shared_runners_enabled.is_distinct_from(bindparam("enabled")),
         projects.c.namespace_id.in_(
             select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
         ),
     )
-    .values(shared_runners_enabled=False)
+    .values(shared_runners_enabled=bindparam("enabled"))
 )
 _REASSIGN = (
     update(projects).where(projects.c.creator_id == bindparam("user")).values(creator_id=bindparam("placeholder"))
@@ -83,10 +83,10 @@ def lower_visibility_with_group(db: Connection, event: GroupVisibilityLowered) -
         lower_visibility(db, project_id, event.visibility)
 
 
-@subscriptions.on(SharedRunnersDisabled)
-def disable_shared_runners(db: Connection, event: SharedRunnersDisabled) -> None:
-    """Let the projects below a group no longer use the runners of the instance."""
-    db.run(_DISABLE_RUNNERS, group=event.namespace_id)
+@subscriptions.on(SharedRunnersSwitched)
+def switch_shared_runners(db: Connection, event: SharedRunnersSwitched) -> None:
+    """Let the projects below a group use the runners of the instance, or no longer."""
+    db.run(_SWITCH_RUNNERS, group=event.namespace_id, enabled=event.enabled)
 
 
 @subscriptions.on(UserDeleting)

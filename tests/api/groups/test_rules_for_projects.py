@@ -81,6 +81,38 @@ def test_shared_runners_of_groups(api: Api, make: Make, owner: User, group: Grou
     assert api.put(below.url, owner, shared_runners_enabled=True).json()["shared_runners_enabled"] is True
 
 
+def test_shared_runners_of_subgroups_follow(api: Api, make: Make, owner: User, group: Group) -> None:
+    name, strict, loose = "shared_runners_setting", "disabled_and_unoverridable", "disabled_and_overridable"
+    middle = make_group(make, owner, parent=group)
+    below = make_group(make, owner, parent=middle)
+    project = make_project(make, owner, group=below)
+
+    def settings() -> list[object]:
+        shown = [api.get(each.url, owner).json()[name] for each in (group, middle, below)]
+        return [*shown, api.get(project.url, owner).json()["shared_runners_enabled"]]
+
+    api.put(group.url, owner, **{name: loose})
+    assert settings() == [loose, loose, loose, False]
+    assert api.put(below.url, owner, **{name: "enabled"}).json()[name] == "enabled"
+    assert settings() == [loose, loose, "enabled", True]
+    api.put(group.url, owner, **{name: strict})
+    assert settings() == [strict, strict, strict, False]
+    refused = api.put(below.url, owner, **{name: "enabled"})
+    assert (refused.status_code, list(refused.json()["message"])) == (400, [name])
+    assert api.get(make_group(make, owner, parent=below).url, owner).json()[name] == strict
+    api.put(group.url, owner, **{name: loose})
+    assert settings() == [loose, strict, strict, False]
+    api.put(group.url, owner, **{name: "enabled"})
+    assert settings() == ["enabled", "enabled", "enabled", True]
+
+    api.put(group.url, owner, **{name: strict})
+    moved = make_group(make, owner)
+    inner = make_project(make, owner, group=moved)
+    api.post(f"{moved.url}/transfer", owner, group_id=group.id)
+    assert api.get(moved.url, owner).json()[name] == strict
+    assert api.get(inner.url, owner).json()["shared_runners_enabled"] is False
+
+
 def test_default_branch_of_groups(api: Api, make: Make, owner: User, group: Group) -> None:
     subgroup = make_group(make, owner, parent=group)
     assert api.put(group.url, owner, default_branch="trunk").json()["default_branch"] == "trunk"
