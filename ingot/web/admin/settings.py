@@ -256,9 +256,15 @@ def update_settings(visit: Visit) -> PageResponse:
     """Change the instance settings of a topic; they take effect immediately."""
     fields = _fields(visit)
     typed = {name: form_field(visit.request.form, "settings", name) for name in fields}
-    params = {name: _typed(typed[name], kind) for name, (_, kind) in fields.items()}
+    settings = visit.ask(instance_api.get_settings)
+    params = {
+        name: _typed(typed[name], kind)
+        for name, (_, kind) in fields.items()
+        if typed[name].replace("\r\n", "\n") != _field_text(_shown(getattr(settings, name), kind))
+    }
     try:
-        visit.ask(instance_api.modify_settings, params)
+        if params:  # An empty field that was null must not become an empty text.
+            visit.ask(instance_api.modify_settings, params)
     except REQUEST_ERRORS as error:
         return _settings_form(visit, typed, error_messages(error), 422)
     return LocalRedirect(_address(visit.request.path["topic"]))
@@ -308,6 +314,13 @@ def _shown(value: Any, kind: str) -> Any:
     if kind == "weights":
         return "\n".join(f"{name} {weight}" for name, weight in value.items())
     return ", ".join(value) if isinstance(value, tuple) else value
+
+
+def _field_text(shown: Any) -> str:
+    """Return what a form contains that was not changed."""
+    if isinstance(shown, bool):
+        return "1" if shown else ""
+    return "" if shown is None else str(shown)
 
 
 def _storages(visit: Visit) -> tuple[tuple[str, str], ...]:
