@@ -3,6 +3,7 @@
 from sqlalchemy import bindparam, delete, select
 
 from ingot.accounts.emails.queries import find_email
+from ingot.accounts.instance.email_restrictions import address_error
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.instance.throttles import count_within_limit
 from ingot.accounts.users.addresses import (
@@ -32,7 +33,7 @@ _DELETE_UNCONFIRMED = delete(emails).where(
 def create_email(
     db: Connection, user_id: int, address: str, *, vouched_for: bool = False, contest: bool = False
 ) -> Email:
-    """Add a secondary email address; raise Invalid if any user has it, proven or not.
+    """Add a secondary email address; raise Invalid if any user has it, proven or not, or if it is restricted.
 
     With ``contest``, an address that no other user has proven is added as unconfirmed, and becomes the user's when they
     open the link that is sent to it. Otherwise it counts as confirmed at once if an administrator vouches for it, or if
@@ -47,6 +48,9 @@ def create_email(
     if not is_valid_email(address):
         raise Invalid(email=["is invalid"])
     claims = claims_to_address(db, address)
+    restriction = None if vouched_for else address_error(db, address)
+    if restriction is not None:
+        raise Invalid(email=[restriction])
     if any(claim.user_id == user_id or claim.proven_at is not None or not contest for claim in claims):
         raise Invalid(email=["has already been taken"])
     confirmed = vouched_for or not (claims or current_settings(db).send_user_confirmation_email)

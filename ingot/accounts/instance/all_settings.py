@@ -178,7 +178,8 @@ class AllSettings(LimitSettings, frozen=True):
         | None
     ) = None
     email_restrictions_enabled: Annotated[
-        bool, Meta(description="Addresses that match `email_restrictions` may not sign up or be invited.")
+        bool,
+        Meta(description="Addresses that match `email_restrictions` may not sign up, be invited or be added by users."),
     ] = False
     enforce_terms: Annotated[
         bool,

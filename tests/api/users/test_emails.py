@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make, User
+from tests.factories import changed_settings
 
 
 def _add(api: Api, person: User, address: str) -> int:
@@ -63,6 +64,20 @@ def test_a_taken_address_is_rejected(api: Api, make: Make, whose: str, spelling:
     ):
         assert (answer.status_code, answer.json()) == (400, {"message": {"email": ["has already been taken"]}})
     assert _addresses(api, user) == ([address] if whose == "own further" else [])
+
+
+def test_restricted_addresses_are_refused(api: Api, make: Make) -> None:
+    user = make.user()
+    restrictions = {"email_restrictions": r"@evil\.example$", "email_restrictions_enabled": True}
+    with changed_settings(make, **restrictions):
+        refused = api.post("/user/emails", user, email="a@Evil.example")
+        assert (refused.status_code, refused.json()) == (400, {"message": {"email": ["is not allowed"]}})
+        assert api.post(f"/users/{user.id}/emails", make.root, email="a@evil.example").status_code == 400
+        vouched = {"email": f"{user.username}@evil.example", "skip_confirmation": True}
+        assert api.post(f"/users/{user.id}/emails", make.root, **vouched).status_code == 201
+    with changed_settings(make, domain_whitelist=["good.example"]):
+        assert api.post("/user/emails", user, email=f"{user.username}@bad.example").status_code == 400
+        assert api.post("/user/emails", user, email=f"{user.username}@good.example").status_code == 201
 
 
 def test_a_secondary_address_is_taken_for_new_users(api: Api, make: Make) -> None:
