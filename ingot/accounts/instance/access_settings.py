@@ -25,6 +25,7 @@ class AccessSettings(msgspec.Struct, frozen=True):
     session_expire_from_init: bool = True
     session_expire_delay: int = 10080
     default_preferred_language: str = "en"
+    allow_runner_registration_token: bool = True
 
     def requires_acceptance(self, accepted_at: Timestamp | None) -> bool:
         """Return whether a user must accept the terms of service, who has accepted terms at a time or never."""

@@ -10,8 +10,8 @@ from ingot.core.db.connection import Connection
 class RunnerRegistration:
     """Port to runners."""
 
-    registration_token: Callable[[Connection], str]
-    """Returns the token with which runners of the instance register."""
+    registration_token: Callable[[Connection], str | None]
+    """Returns the token with which runners of the instance register; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class SettingsView(AllSettings, frozen=True, kw_only=True):
     domain_denylist: tuple[str, ...]
     domain_denylist_enabled: bool
     password_authentication_enabled_for_web: bool
-    runners_registration_token: str
+    runners_registration_token: str | None
     created_at: Timestamp
     updated_at: Timestamp
 

@@ -8,6 +8,7 @@ import hmac
 import secrets
 from typing import NamedTuple
 
+from ingot.accounts.instance.access_settings import access_settings
 from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.ci.runners.queries import (
     is_group,
@@ -58,8 +59,23 @@ def _derived_group_token(db: Connection, group_id: int) -> str:
     return f"{_GROUP_PREFIX}{group_id}-{derived}"
 
 
+def shown_instance_token(db: Connection) -> str | None:
+    """Return the token with which runners of the instance register; None if registration tokens are disabled."""
+    return instance_registration_token(db) if access_settings(db).allow_runner_registration_token else None
+
+
+def shown_group_token(db: Connection, group_id: int) -> str | None:
+    """Return the token with which runners of a group register; None if registration tokens are disabled."""
+    return group_registration_token(db, group_id) if access_settings(db).allow_runner_registration_token else None
+
+
 def reset_registration_token(db: Connection, owner: Project | Namespace | None) -> str:
-    """Replace the registration token of a project, a group or, for None, the instance; return the new one."""
+    """Replace the registration token of a project, a group or, for None, the instance; return the new one.
+
+    Raises Denied if registration tokens are disabled.
+    """
+    if not access_settings(db).allow_runner_registration_token:
+        raise Denied
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     if isinstance(owner, Project):
         db.update(projects, owner.id, runners_token=db.vault.seal(token))
@@ -95,7 +111,7 @@ def may_have_runners(db: Connection, owner: RunnerOwner) -> bool:
 
 def require_registration_allowed(db: Connection, owner: RunnerOwner) -> None:
     """Raise Denied if the settings do not let runners register with the owner's registration token."""
-    if not (cached_all_settings(db).allow_runner_registration_token and may_have_runners(db, owner)):
+    if not (access_settings(db).allow_runner_registration_token and may_have_runners(db, owner)):
         raise Denied("Runner registration is not allowed")
 
 

@@ -47,7 +47,7 @@ class GroupDetailView(GroupView):
     shared_with_groups: list[SharedGroupView] | UnsetType = UNSET
     projects: list[ProjectView] | UnsetType = UNSET
     shared_projects: list[ProjectView] | UnsetType = UNSET
-    runners_token: str | UnsetType = UNSET
+    runners_token: str | UnsetType | None = UNSET
     """Token with which runners of the group register; only owners see it."""
 
 

@@ -19,8 +19,8 @@ class StorageSizes(NamedTuple):
 class GroupRunners:
     """Port to runners."""
 
-    registration_token: Callable[[Connection, int], str]
-    """Takes the id of a group; returns the token with which its runners register."""
+    registration_token: Callable[[Connection, int], str | None]
+    """Takes the id of a group; returns the token with which its runners register, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.instance.access_settings import access_settings
 from ingot.accounts.instance.settings import custom_clone_root
 from ingot.accounts.users.views import CustomAttributeView
 from ingot.core.access.actor import Actor
@@ -179,7 +180,7 @@ class _ProjectFields(_OptionsView):
     import_type: str | UnsetType | None = UNSET
     import_error: str | UnsetType | None = UNSET
     repository_storage: str | UnsetType = UNSET
-    runners_token: str | UnsetType = UNSET
+    runners_token: str | UnsetType | None = UNSET
     build_timeout: int | UnsetType = UNSET
     build_coverage_regex: str | UnsetType | None = UNSET
     build_git_strategy: str | UnsetType = UNSET
@@ -279,7 +280,8 @@ def _add_administration_fields(db: Connection, actor: Actor, view: ProjectView, 
     else:
         view.import_url = view.import_type = None
     view.import_error = project.import_error
-    view.runners_token = db.vault.unseal(project.runners_token)
+    tokens_allowed = access_settings(db).allow_runner_registration_token
+    view.runners_token = db.vault.unseal(project.runners_token) if tokens_allowed else None
     for name in ProjectCiOptions.__struct_fields__:
         setattr(view, name, getattr(project.ci_options, name))
     if actor.admin:

@@ -51,9 +51,9 @@ def terms_acceptance(_: Settings) -> "TermsAcceptance":
 @ports.fill
 def runner_registration(_: Settings) -> "RunnerRegistration":
     from ingot.accounts.instance.ports import RunnerRegistration
-    from ingot.ci.runners.registration import instance_registration_token
+    from ingot.ci.runners.registration import shown_instance_token
 
-    return RunnerRegistration(instance_registration_token)
+    return RunnerRegistration(shown_instance_token)
 
 
 @ports.fill

@@ -70,10 +70,10 @@ def deployment_jobs(settings: Settings) -> "DeploymentJobs":
 
 @ports.fill
 def group_runners(_: Settings) -> "GroupRunners":
-    from ingot.ci.runners.registration import group_registration_token
+    from ingot.ci.runners.registration import shown_group_token
     from ingot.projects.groups.ports import GroupRunners
 
-    return GroupRunners(group_registration_token)
+    return GroupRunners(shown_group_token)
 
 
 @ports.fill

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from ingot.ci.runners import api as runners_api
-from ingot.ci.runners.registration import group_registration_token, instance_registration_token
+from ingot.ci.runners.registration import shown_group_token, shown_instance_token
 from ingot.core.errors import NotFound
 from ingot.web.admin.layout import require_admin
 from ingot.web.groups.settings_parent import settings_page
@@ -78,7 +78,7 @@ def group_runners(visit: Visit) -> RunnerCollection:
         raise NotFound("Page")
     may_change = parent.may(runners_api.reset_group_registration_token)
     group_id = parent.group.id
-    token = visit.database.read(lambda db: group_registration_token(db, group_id)) if may_change else None
+    token = visit.database.read(lambda db: shown_group_token(db, group_id)) if may_change else None
     return RunnerCollection(
         visit=visit,
         url=f"{parent.url}/-/runners",
@@ -103,6 +103,6 @@ def instance_runners(visit: Visit) -> RunnerCollection:
         owner={},
         list_runners=lambda params: visit.ask(runners_api.list_all_runners, params),
         may_change=True,
-        registration_token=visit.database.read(instance_registration_token),
+        registration_token=visit.database.read(shown_instance_token),
         reset_token=lambda: visit.ask(runners_api.reset_instance_registration_token),
     )

@@ -11,10 +11,21 @@ from tests.instance_settings import PATH
 
 def test_registration_tokens_can_be_disabled(api: Api, make: Make) -> None:
     token = api.get(PATH, make.root).json()["runners_registration_token"]
+    owner = make.user()
+    group = make_group(make, owner)
+    project = make_project(make, owner)
     with changed_settings(make, allow_runner_registration_token=False):
+        assert api.get(PATH, make.root).json()["runners_registration_token"] is None
+        for owned in (group, project):
+            assert api.get(owned.url, owner).json()["runners_token"] is None
+            assert api.post(f"{owned.url}/runners/reset_registration_token", owner).status_code == 403
+        assert api.post("/runners/reset_registration_token", make.root).status_code == 403
         assert api.post("/runners", token=token).status_code == 403
         assert api.post("/user/runners", make.root, runner_type="instance_type").status_code == 201
     assert api.post("/runners", token=token).status_code == 201
+    for owned in (group, project):
+        assert api.get(owned.url, owner).json()["runners_token"]
+        assert api.post(f"{owned.url}/runners/reset_registration_token", owner).status_code == 201
 
 
 def test_projects_and_groups_without_own_runners(api: Api, make: Make) -> None:
