@@ -61,6 +61,11 @@ class Integration(NamedTuple):
     """What the service does or, without an implementation, why it stays inactive."""
 
     @property
+    def sends_to_addresses(self) -> bool:
+        """Whether this server connects to the addresses; those of other trackers are only links."""
+        return self.kind in ("chat", "request") or self.slug == "jira"
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """Names of the secret properties."""
         return tuple(each.name for each in self.properties if each.secret)

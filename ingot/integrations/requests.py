@@ -57,17 +57,18 @@ REQUESTS = {
     "pushover": ServiceRequests("https://api.pushover.net", pushover_requests),
     "teamcity": ServiceRequests("{teamcity_url}", teamcity_requests, prefers_merge_requests=True),
 }
-_DEFAULTS = {
+DEFAULTS = {
     "server": "https://api.hipchat.com",
     "server_host": "localhost",
     "server_port": IRKER_PORT,
     "subdomain": "www",
 }
+"""Values of properties that are not set."""
 
 
 def service_address(slug: str, properties: Values) -> str:
     """Return the URL that a service sends its requests to, without the path."""
-    address = REQUESTS[slug].address.format_map({**_DEFAULTS, **properties}).rstrip("/")
+    address = REQUESTS[slug].address.format_map({**DEFAULTS, **properties}).rstrip("/")
     return address if "://" in address else f"https://{address}"
 
 

@@ -22,6 +22,7 @@ from ingot.integrations.params import event_param_names
 from ingot.integrations.queries import inherited_service_or_none, owner_kind
 from ingot.integrations.recipients import validate_recipients
 from ingot.integrations.registry import CONFIDENTIAL, EVENTS, FLAGS, Integration, Property
+from ingot.integrations.requests import DEFAULTS
 from ingot.integrations.tables import Service, ServiceParent, services
 
 Values = dict[str, Any]
@@ -122,8 +123,8 @@ def _validate_properties(integration: Integration, sent: Values, guard: SsrfGuar
         value = sent.get(definition.name)
         if definition.required and isinstance(value, str) and not value.strip():
             errors[definition.name] = ["can't be blank"]
-        elif definition.address and value:
-            reason = _url_error(definition, value, guard if integration.kind in ("chat", "request") else None)
+        elif definition.address and (address := value or DEFAULTS.get(definition.name)):
+            reason = _url_error(definition, address, guard if integration.sends_to_addresses else None)
             if reason:
                 errors[definition.name] = [reason]
     for name, is_valid in _VALID.items():

@@ -44,7 +44,7 @@ def test_required_attributes_of_the_client_are_sufficient(instance: Instance, ma
             needed, _ = project.integrations._service_attrs[slug]
             values = {name: "https://example.com/:id" if _is_url(name) else "a@example.com" for name in needed}
             if slug == "irker":
-                values["recipients"] = "irc://irc.example.com/#channel"
+                values |= {"recipients": "irc://irc.example.com/#channel", "server_host": "gateway.example.com"}
             project.integrations.update(slug, values)
         assert {each.slug for each in project.services.list(get_all=True)} == set(known)
 

@@ -28,7 +28,7 @@ def fill_services(samples: "SampleData") -> None:
         }
         texts |= {name: _CHOSEN[name] for name in texts.keys() & _CHOSEN.keys()}
         if slug == "irker":
-            texts["recipients"] = "irc://chat.example/#one"
+            texts |= {"recipients": "irc://chat.example/#one", "server_host": "gateway.example"}
         for place in (samples.project, samples.group):
             samples.put(f"{place.url}/integrations/{slug}", **texts)
 

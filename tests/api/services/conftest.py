@@ -31,4 +31,6 @@ def value_for(each: Property) -> Any:
 def values_for(integration: Integration, *, required_only: bool = False) -> dict[str, Any]:
     """Return values for all fields of a service, or for the required ones."""
     values = {each.name: value_for(each) for each in integration.properties if each.required or not required_only}
-    return {**values, "recipients": "irc://irc.example.com/#one two"} if integration.slug == "irker" else values
+    if integration.slug == "irker":  # Its gateway is a local address by default.
+        values |= {"recipients": "irc://irc.example.com/#one two", "server_host": "gateway.example.com"}
+    return values

@@ -18,7 +18,7 @@ from ingot.integrations.jira_references import NOTIFY_JIRA
 from ingot.server.jobs import job_worker
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import make_project
+from tests.factories import changed_settings, make_project
 
 PASSWORD = "jira-password"
 DONE = "31"
@@ -92,7 +92,7 @@ class JiraProject:
     def __init__(self, api: Api, make: Make, instance: Instance, server: JiraServer) -> None:
         self.project = make_project(make, initialize_with_readme=True)
         self.server = server
-        self._api, self._root = api, make.root
+        self._api, self._make, self._root = api, make, make.root
         allowed = replace(instance.settings, allow_local_requests=True)
         self._workers = {
             local: job_worker(settings, instance.app.database, Log("json", instance.log))
@@ -103,7 +103,8 @@ class JiraProject:
     def set(self, **more: Any) -> None:
         """Configure the service."""
         known = {"url": self.server.url, "project_key": "KEY", "username": "bot", "password": PASSWORD}
-        made = self._api.put(f"{self.project.url}/services/jira", self._root, **{**known, **more})
+        with changed_settings(self._make, allow_local_requests_from_web_hooks_and_services=True):
+            made = self._api.put(f"{self.project.url}/services/jira", self._root, **{**known, **more})
         assert made.status_code == 200, made.text
 
     def post(self, path: str, /, **sent: Any) -> Any:

@@ -86,7 +86,7 @@ def test_life_cycle_of_a_service(api: Api, make: Make, project: Project, integra
 @each_service
 def test_required_fields(api: Api, make: Make, project: Project, integration: Integration) -> None:
     url, needed = f"{project.url}/services/{integration.slug}", values_for(integration, required_only=True)
-    for name in needed:
+    for name in (each.name for each in integration.properties if each.required):
         without = {other: value for other, value in needed.items() if other != name}
         refused = api.put(url, make.root, **without)
         assert (refused.status_code, refused.json()) == (400, {"message": f'400 (Bad request) "{name}" not given'})
@@ -127,6 +127,9 @@ INVALID: list[tuple[str, dict[str, Any], str]] = [
     ("irker", {"server_port": 2**70}, "server_port"),
     ("irker", {"server_port": 65536}, "server_port"),
     ("irker", {"server_host": "127.0.0.1"}, "server_host"),
+    ("irker", {"server_host": ""}, "server_host"),
+    ("jira", {"url": "http://127.0.0.1/jira"}, "url"),
+    ("jira", {"api_url": "http://10.0.0.1/jira"}, "api_url"),
     ("irker", {"server_host": "gateway.example.com/x"}, "server_host"),
     ("irker", {"recipients": "#channel"}, "recipients"),
     ("microsoft-teams", {"webhook": "http://127.0.0.1/x"}, "webhook"),

@@ -126,6 +126,7 @@ def _a_month_ago() -> str:
     return (datetime.now(UTC) - timedelta(days=30)).isoformat()
 
 
+_IRKER = {"recipients": "irc://irc.example.org/#x", "server_host": "gateway.example.org"}
 _EMOJI = cycle(("tada", "rocket", "heart", "eyes", "smile", "clap", "fire"))
 _ISSUE = "/projects/{id}/issues/{issue_iid}"
 _MERGE_REQUEST = "/projects/{id}/merge_requests/{merge_request_iid}"
@@ -151,9 +152,9 @@ EXTRA_FIELDS: dict[str, Fields] = {
     "PUT /groups/{id}/integrations/{slug}": {"api_key": "x"},
     "PUT /projects/{id}/integrations/{slug}": {"api_key": "x"},
     "PUT /projects/{id}/services/{slug}": {"api_key": "x"},
-    "PUT /groups/{id}/integrations/irker": {"recipients": "irc://irc.example.org/#x"},
-    "PUT /projects/{id}/integrations/irker": {"recipients": "irc://irc.example.org/#x"},
-    "PUT /projects/{id}/services/irker": {"recipients": "irc://irc.example.org/#x"},
+    "PUT /groups/{id}/integrations/irker": _IRKER,
+    "PUT /projects/{id}/integrations/irker": _IRKER,
+    "PUT /projects/{id}/services/irker": _IRKER,
     f"PUT {_ISSUE}/reorder": lambda place: {
         "move_after_id": place.world.post(f"{place.world.project_url}/issues", title="x")["id"]
     },
