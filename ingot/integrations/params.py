@@ -28,6 +28,8 @@ def event_param_names(event: str) -> tuple[str, ...]:
 
 def _field(definition: Property) -> tuple[Any, ...]:
     kind = _TYPES[definition.kind]
+    if definition.required and definition.secret:
+        return (definition.name, kind | UnsetType, UNSET)  # May be left out once it is stored: no response contains it.
     return (definition.name, kind) if definition.required else (definition.name, kind | UnsetType | None, UNSET)
 
 

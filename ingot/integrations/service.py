@@ -1,14 +1,14 @@
 """State changes of services."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import msgspec
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy import text as sql
 
-from ingot.core.api.params import Params, given_fields
+from ingot.core.api.params import MissingParameter, Params, given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.errors import Invalid
 from ingot.core.events.bus import emit
@@ -54,7 +54,6 @@ def set_service(
         return _inherit_service(db, parent, integration)
     before = _lock_or_create(db, parent, integration)
     plain, secret = unseal_properties(db, before)
-    _validate_properties(integration, {**plain, **sent}, guard)
     properties = {each.name: each for each in integration.properties}
     changes = {name: value for name, value in sent.items() if name in properties}
     if _changes_target(integration, plain, changes):
@@ -66,6 +65,8 @@ def set_service(
             stored.pop(name, None)
         else:
             stored[name] = value
+    _require_secrets(integration, secret.keys() | sent.keys())
+    _validate_properties(integration, {**plain, **sent}, guard)
     columns: Values = {
         "active": integration.kind != "none" and sent.get("active", True) is not False,
         "events": _encoded(_events(integration, before, sent)),
@@ -115,6 +116,13 @@ def _lock_or_create(db: Connection, parent: ServiceParent, integration: Integrat
     if service is None:
         raise RuntimeError("The row of a service disappeared after its insertion")
     return service
+
+
+def _require_secrets(integration: Integration, given: Collection[str]) -> None:
+    """Raise MissingParameter for the first required secret that is neither sent nor stored."""
+    for each in integration.properties:
+        if each.required and each.secret and each.name not in given:
+            raise MissingParameter(each.name)
 
 
 def _validate_properties(integration: Integration, sent: Values, guard: SsrfGuard) -> None:

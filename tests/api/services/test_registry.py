@@ -97,6 +97,16 @@ def test_required_fields(api: Api, make: Make, project: Project, integration: In
 
 
 @each_service
+def test_own_responses_are_accepted(api: Api, make: Make, project: Project, integration: Integration) -> None:
+    url = f"{project.url}/integrations/{integration.slug}"
+    made = api.put(url, make.root, **values_for(integration)).json()
+    kept = api.put(url, make.root, **{**made, **made["properties"]})
+    assert kept.status_code == 200, kept.text
+    assert {**kept.json(), "updated_at": made["updated_at"]} == made
+    assert api.delete(url, make.root).status_code == 200
+
+
+@each_service
 def test_flags_are_accepted_under_both_names(api: Api, make: Make, project: Project, integration: Integration) -> None:
     url, sent = f"{project.url}/integrations/{integration.slug}", values_for(integration, required_only=True)
     made = api.put(url, make.root, **sent, **{EVENTS[event]: False for event in integration.events}, active=False)
