@@ -1,11 +1,16 @@
 """Endpoints of services, at ``/services`` and, as in newer GitLab versions, at ``/integrations``."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ingot.accounts.audit_events.service import Entity, record_changes
 from ingot.accounts.instance.outgoing_rules import guard_within
 from ingot.core.api.params import Params
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
 from ingot.integrations import queries, service
 from ingot.integrations.params import PARAMS_BY_SLUG
+from ingot.integrations.registry import Integration
 from ingot.integrations.tables import ServiceParent
 from ingot.integrations.views import ServiceBriefView, ServiceView, service_brief_view, service_view
 from ingot.projects.groups.api import group_in_path
@@ -30,11 +35,25 @@ def _get(call: Call, parent: ServiceParent) -> ServiceView:
 def _set(call: Call, parent: ServiceParent, params: Params) -> ServiceView:
     integration = queries.find_integration(call.path["slug"])
     guard = guard_within(call.db, call.settings)
-    return service_view(parent, integration, service.set_service(call.db, parent, integration, params, guard))
+    with _recorded(call, parent, integration):
+        changed = service.set_service(call.db, parent, integration, params, guard)
+    return service_view(parent, integration, changed)
 
 
 def _delete(call: Call, parent: ServiceParent) -> None:
-    service.delete_service(call.db, parent, queries.find_integration(call.path["slug"]))
+    integration = queries.find_integration(call.path["slug"])
+    with _recorded(call, parent, integration):
+        service.delete_service(call.db, parent, integration)
+
+
+@contextmanager
+def _recorded(call: Call, parent: ServiceParent, integration: Integration) -> Iterator[None]:
+    """Record the changes of an integration's settings among the audit events of the project or group."""
+    before = service.setting_values(call.db, parent, integration)
+    yield
+    after = service.setting_values(call.db, parent, integration)
+    entity = Entity("Project" if isinstance(parent, Project) else "Group", parent.id, parent.full_path)
+    record_changes(call, entity, *service.without_secrets(integration, before, after))
 
 
 @routes.get("/projects/:id/services", on=project_in_path, may=may_admin_project, returns=list[ServiceBriefView])

@@ -19,7 +19,7 @@ from ingot.integrations.branches import validate_branch_choice
 from ingot.integrations.chat_requests import irc_channels
 from ingot.integrations.events import ServiceChanged
 from ingot.integrations.params import event_param_names
-from ingot.integrations.queries import inherited_service_or_none, owner_kind
+from ingot.integrations.queries import inherited_service_or_none, owner_kind, service_or_none
 from ingot.integrations.recipients import validate_recipients
 from ingot.integrations.registry import CONFIDENTIAL, EVENTS, FLAGS, Integration, Property
 from ingot.integrations.requests import DEFAULTS
@@ -91,6 +91,28 @@ def unseal_properties(db: Connection, service: Service) -> tuple[Values, Values]
     """Return the plain and the decrypted secret properties of a service."""
     secret = msgspec.json.decode(db.vault.unseal(service.secrets)) if service.secrets else {}
     return msgspec.json.decode(service.properties), secret
+
+
+def setting_values(db: Connection, parent: ServiceParent, integration: Integration) -> Values:
+    """Return the settings of a service that apply to a project or group, by name."""
+    service = service_or_none(db, parent, integration.slug)
+    if service is None:
+        return {"active": False}
+    plain, secret = unseal_properties(db, service)
+    return {**plain, **secret, "active": service.active, "events": msgspec.json.decode(service.events)}
+
+
+def without_secrets(integration: Integration, before: Values, after: Values) -> tuple[Values, Values]:
+    """Return the settings before and after a change by their names in audit events, which hold no secrets."""
+    shown: tuple[Values, Values] = {}, {}
+    for name in dict.fromkeys((*before, *after)):
+        values = before.get(name), after.get(name)
+        if name in integration.secrets:
+            changed = values[0] != values[1]
+            values = values[0] and "[secret]", values[1] and ("[new secret]" if changed else "[secret]")
+        for record, value in zip(shown, values, strict=True):
+            record[f"{integration.slug} {name}"] = value
+    return shown
 
 
 def _inherit_service(db: Connection, parent: ServiceParent, integration: Integration) -> Service:

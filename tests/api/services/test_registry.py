@@ -15,7 +15,7 @@ from ingot.webhooks.tables import hooks
 from tests.api.services.conftest import SECRET, values_for
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import Project, make_project, statements_of
+from tests.factories import Project, make_group, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
 # The services of GitLab 9.4, by name.
@@ -104,6 +104,33 @@ def test_own_responses_are_accepted(api: Api, make: Make, project: Project, inte
     assert kept.status_code == 200, kept.text
     assert {**kept.json(), "updated_at": made["updated_at"]} == made
     assert api.delete(url, make.root).status_code == 200
+
+
+@pytest.mark.parametrize("where", ["project", "group"])
+def test_changes_are_audit_events(api: Api, make: Make, where: str) -> None:
+    parent = make_project(make) if where == "project" else make_group(make)
+
+    def changes() -> dict[str, tuple[str | None, str | None]]:
+        events = api.get(f"{parent.url}/audit_events", make.root).json()
+        details = [event["details"] for event in reversed(events)]
+        return {each["change"]: (each["from"], each["to"]) for each in details}
+
+    url = f"{parent.url}/integrations/pushover"
+    api.put(url, make.root, api_key=SECRET, user_key=SECRET, priority="0", push_events=False)
+    assert changes()["pushover active"] == ("false", "true")
+    assert changes()["pushover priority"] == (None, "0")
+    assert changes()["pushover api_key"] == (None, "[new secret]")
+    assert "push_events" not in (changes()["pushover events"][1] or "").replace("tag_push_events", "")
+    recorded = len(api.get(f"{parent.url}/audit_events", make.root).json())
+    api.put(url, make.root, priority="0")
+    assert len(api.get(f"{parent.url}/audit_events", make.root).json()) == recorded
+    api.put(url, make.root, priority="1", api_key=f"{SECRET}-2")
+    assert changes()["pushover priority"] == ("0", "1")
+    assert changes()["pushover api_key"] == ("[secret]", "[new secret]")
+    api.delete(url, make.root)
+    assert changes()["pushover active"] == ("true", "false")
+    assert changes()["pushover api_key"] == ("[secret]", None)
+    assert SECRET not in api.get(f"{parent.url}/audit_events", make.root).text
 
 
 @each_service
