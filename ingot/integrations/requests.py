@@ -57,7 +57,7 @@ REQUESTS = {
     "pushover": ServiceRequests("https://api.pushover.net", pushover_requests),
     "teamcity": ServiceRequests("{teamcity_url}", teamcity_requests, prefers_merge_requests=True),
 }
-DEFAULTS = {
+DEFAULTS: Values = {
     "server": "https://api.hipchat.com",
     "server_host": "localhost",
     "server_port": IRKER_PORT,

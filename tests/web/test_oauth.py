@@ -439,9 +439,10 @@ def test_the_password_grant_may_need_an_application(app: App, person: User, api:
 
 
 def test_administrators_who_may_not_grant_access_to_the_api(
-    open_browser: Callable[[], Browser], app: App, signed_in: Browser, api: Api, make: Make
+    open_browser: Callable[[], Browser], app: App, signed_in: Browser, person: User, make: Make
 ) -> None:
-    admin = open_browser().signed_in_as(make.user(password=PASSWORD, admin=True))
+    administrator = make.user(password=PASSWORD, admin=True)
+    admin = open_browser().signed_in_as(administrator)
     consent = forms_of(admin.get(app.address()))
     (form,) = [each for each in consent if each.action == "/oauth/authorize" and "_method" not in each.fields]
     with changed_settings(make, disable_admin_oauth_scopes=True):
@@ -450,4 +451,10 @@ def test_administrators_who_may_not_grant_access_to_the_api(
         assert "authorize" in signed_in.get(app.address()).text
         harmless = admin.get(app.address(scope="read_user"))
         assert "Administrators of this instance" not in harmless.text
+        for scope in ("", "api sudo", "read_repository"):
+            refused = by_password(app.url, administrator, scope=scope)
+            assert (refused.status_code, refused.json()["error"]) == (400, "invalid_scope")
+            assert by_password(app.url, person, scope=scope.removesuffix(" sudo")).status_code == 200
+        assert by_password(app.url, administrator, scope="read_user").status_code == 200
+    assert by_password(app.url, administrator).status_code == 200
     assert admin.post("/oauth/authorize", data=form.fields).status_code == 302

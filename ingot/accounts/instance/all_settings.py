@@ -135,7 +135,10 @@ class AllSettings(LimitSettings, frozen=True):
     ] = 0
     disable_admin_oauth_scopes: Annotated[
         bool,
-        Meta(description="Administrators cannot grant applications access to the API, repositories or registries."),
+        Meta(
+            description="Administrators cannot grant applications access to the API, repositories or registries, nor "
+            "get such tokens with their password (OAuth)."
+        ),
     ] = False
     dynamic_client_registration_enabled: Annotated[
         bool, Meta(description="OAuth clients such as agents can register themselves (RFC 7591).")

@@ -3,14 +3,14 @@
 import secrets
 from typing import Any
 
-from authlib.oauth2.rfc6749 import InvalidClientError, InvalidGrantError, InvalidRequestError, grants
+from authlib.oauth2.rfc6749 import InvalidClientError, InvalidGrantError, InvalidRequestError, InvalidScopeError, grants
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oidc.core import OpenIDCode
 
 from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.oauth.claims import user_claims
 from ingot.accounts.oauth.clients import AuthorizationCodeAdapter, OAuthClient, RefreshTokenAdapter
-from ingot.accounts.oauth.queries import code_or_none, token_by_refresh_token_or_none
+from ingot.accounts.oauth.queries import code_or_none, is_refused_to_administrator, token_by_refresh_token_or_none
 from ingot.accounts.oauth.service import create_code, redeem_code, redeem_refresh_token, revoke_family
 from ingot.accounts.oauth.signing_key import ALGORITHM, signing_key
 from ingot.accounts.users.queries import user_or_none
@@ -106,6 +106,8 @@ class PasswordGrant(grants.ResourceOwnerPasswordCredentialsGrant):  # type: igno
         if self.server.authenticated_user is None:
             raise invalid_grant_error(401, self.server.password_refusal)
         user: User = self.server.authenticated_user
+        if is_refused_to_administrator(self.server.db, user, self.request.payload.scope):
+            raise InvalidScopeError("Administrators of this instance cannot grant these scopes.")
         return user
 
 

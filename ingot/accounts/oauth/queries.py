@@ -2,6 +2,7 @@
 
 from sqlalchemy import bindparam, func, select
 
+from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.oauth.tables import (
     Application,
     AuthorizedApplication,
@@ -12,11 +13,13 @@ from ingot.accounts.oauth.tables import (
     oauth_tokens,
 )
 from ingot.accounts.tokens.tables import access_tokens
-from ingot.accounts.users.tables import users
+from ingot.accounts.users.tables import User, users
+from ingot.core.access.scopes import IDENTITY_SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.core.errors import NotFound
 
+_HARMLESS_SCOPES = frozenset({"read_user", *IDENTITY_SCOPES})
 _BY_UID = select(oauth_applications).where(oauth_applications.c.uid == bindparam("uid"))
 _BY_ID = select(oauth_applications).where(oauth_applications.c.id == bindparam("application"))
 _ALL = list_query(select(oauth_applications), oauth_applications.c.id, oauth_applications.c.id.asc())
@@ -140,3 +143,11 @@ def has_granted(db: Connection, user_id: int, application: Application, scopes: 
 def authorized_applications(db: Connection, user_id: int) -> list[AuthorizedApplication]:
     """List the applications that a user has authorized."""
     return db.all(AuthorizedApplication, _AUTHORIZED, user=user_id)
+
+
+def is_refused_to_administrator(db: Connection, user: User, scope: str | None) -> bool:
+    """Return whether the instance does not let an administrator grant the requested scopes to an application."""
+    requested = (scope or "api").split()
+    return (
+        user.admin and cached_all_settings(db).disable_admin_oauth_scopes and not _HARMLESS_SCOPES.issuperset(requested)
+    )

@@ -3,12 +3,11 @@
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 
-from ingot.accounts.instance.all_settings import cached_all_settings
-from ingot.accounts.oauth.queries import has_granted
+from ingot.accounts.oauth.queries import has_granted, is_refused_to_administrator
 from ingot.accounts.oauth.service import OUT_OF_BAND
 from ingot.accounts.oauth.tables import Application
 from ingot.accounts.users.tables import User
-from ingot.core.access.scopes import IDENTITY_SCOPES, OAUTH_SCOPES
+from ingot.core.access.scopes import OAUTH_SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.core.offload import require_blocking_allowed
@@ -31,7 +30,6 @@ _FIELDS = (
     *("client_id", "redirect_uri", "state", "response_type", "scope"),
     *("nonce", "code_challenge", "code_challenge_method", "resource"),
 )
-HARMLESS_SCOPES = frozenset({"read_user", *IDENTITY_SCOPES})
 """Scopes that administrators may always grant."""
 REFUSED_TO_ADMINISTRATORS = "Administrators of this instance cannot grant applications access to the API."
 _MAX_AGE = 10
@@ -75,7 +73,7 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
             if without_prompt
             else _redirect_to_reauthenticate(visit)
         )
-    if _is_refused_to_administrator(db, visit.viewer.user, params):
+    if is_refused_to_administrator(db, visit.viewer.user, params.get("scope")):
         return _error_page(REFUSED_TO_ADMINISTRATORS)
     application: Application = grant.request.client.application
     scopes = grant.request.scope.split()
@@ -112,7 +110,7 @@ def _grant(visit: Visit, user: User | None) -> PageResponse:
     from ingot.accounts.oauth.server import OAuth2Error, OAuthRequest, OAuthServer
 
     params = request_params(visit)
-    if user is not None and visit.database.read(lambda db: _is_refused_to_administrator(db, user, params)):
+    if user is not None and visit.database.read(lambda db: is_refused_to_administrator(db, user, params.get("scope"))):
         return _error_page(REFUSED_TO_ADMINISTRATORS)
 
     def work(db: Connection) -> Any:
@@ -128,12 +126,6 @@ def _grant(visit: Visit, user: User | None) -> PageResponse:
     if status != 302 or location is None:
         return _error_page(str(body.get("error_description", "")) if isinstance(body, dict) else "")
     return _redirect_to_application(visit, location, params)
-
-
-def _is_refused_to_administrator(db: Connection, user: User, params: dict[str, str]) -> bool:
-    """Return whether the instance does not let an administrator grant the requested scopes to an application."""
-    requested = (params.get("scope") or "api").split()
-    return user.admin and cached_all_settings(db).disable_admin_oauth_scopes and not set(requested) <= HARMLESS_SCOPES
 
 
 def _redirect_to_application(visit: Visit, location: str, params: dict[str, str]) -> PageResponse:  # noqa: ARG001 - Same signature as the other responses.
