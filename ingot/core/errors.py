@@ -62,11 +62,19 @@ class Throttled(Failure):
     ``text`` is the message that an administrator has set, or empty.
     """
 
+    status = 429
+
     def __init__(self, retry_after: int, limit: int | None = None, text: str = "") -> None:
         super().__init__(text or "Retry later")
         self.retry_after = retry_after
         self.limit = limit
         self.text = text
+
+
+class TooManyAddresses(Throttled):
+    """A user who has used as many addresses as the instance allows; GitLab answers 403."""
+
+    status = 403
 
 
 class Unavailable(Exception):

@@ -123,7 +123,7 @@ class HttpAuthorization:
         try:
             await asyncio.get_running_loop().run_in_executor(self._pool, self._limits.take, limits, limited)
         except Throttled as error:
-            raise GitRequestRefused(429, error.text, (b"retry-after", b"%d" % error.retry_after)) from None
+            raise GitRequestRefused(error.status, error.text, (b"retry-after", b"%d" % error.retry_after)) from None
         except Unavailable:
             raise unavailable() from None
 

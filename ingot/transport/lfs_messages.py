@@ -73,7 +73,8 @@ def refusal_of(error: Exception) -> GitRequestRefused | None:
         case Invalid():
             return GitRequestRefused(422, str(error))
         case Throttled():
-            return GitRequestRefused(429, error.text or "Too many requests. Retry later.", *retry_after_headers(error))
+            text = error.text or "Too many requests. Retry later."
+            return GitRequestRefused(error.status, text, *retry_after_headers(error))
         case Unavailable():
             return storage_refusal(error) or unavailable(error)
     return storage_refusal(error)

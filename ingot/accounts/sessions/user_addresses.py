@@ -6,7 +6,7 @@ from ingot.accounts.sessions.tables import UserAddress, user_addresses
 from ingot.accounts.users.tables import users
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration, to_datetime
-from ingot.core.errors import Throttled
+from ingot.core.errors import TooManyAddresses
 
 # Locks the row, so that requests from two networks at the same time cannot exceed the limit together.
 _USER_FOR_UPDATE = select(users.c.id).where(users.c.id == bindparam("user")).with_for_update()
@@ -20,7 +20,7 @@ _DELETE_ENDED_OF_USER = _DELETE_ENDED.where(user_addresses.c.user_id == bindpara
 
 
 def admit_address(db: Connection, user_id: int, network: str, limit: int, seconds: int) -> None:
-    """Record that a user uses a network; raise Throttled if there are ``limit`` others already.
+    """Record that a user uses a network; raise TooManyAddresses if there are ``limit`` others already.
 
     A refused network is not recorded, so that a stranger with a token cannot displace those of its owner.
     """
@@ -35,7 +35,7 @@ def admit_address(db: Connection, user_id: int, network: str, limit: int, second
     if len(addresses) >= limit:
         wait = to_datetime(addresses[0].ends_at) - to_datetime(db.now)
         text = f"Too many addresses: each user may use {limit} in {seconds} seconds."
-        raise Throttled(max(1, round(wait.total_seconds())), text=text)
+        raise TooManyAddresses(max(1, round(wait.total_seconds())), text=text)
     db.insert(user_addresses, user_id=user_id, network=network, ends_at=ends_at)
 
 

@@ -131,7 +131,7 @@ def error_response(error: Exception, denied: int = 403, conflict: int = 409) -> 
             return json_response(conflict, _message(error.errors or error.message))
         case Throttled():
             text = error.text or "429 Too Many Requests. Retry later"
-            return json_response(429, _message(text), retry_after_headers(error))
+            return json_response(error.status, _message(text), retry_after_headers(error))
         case StorageFull():
             retry = (b"retry-after", b"%d" % FULL_RETRY_AFTER_SECONDS)
             return json_response(507, _message(f"507 Insufficient Storage - {STORAGE_FULL}"), [retry])

@@ -39,7 +39,7 @@ def refusal_of(error: Exception) -> RegistryError | None:
             return RegistryError(400, "MANIFEST_INVALID", str(error))
         case Throttled():
             retry = (b"retry-after", b"%d" % error.retry_after)
-            return RegistryError(429, "TOOMANYREQUESTS", "too many requests", retry)
+            return RegistryError(error.status, "TOOMANYREQUESTS", "too many requests", retry)
         case TransferTooSlow():
             return RegistryError(408, "BLOB_UPLOAD_INVALID", "the body arrived too slowly", (b"connection", b"close"))
         case StorageFull():
