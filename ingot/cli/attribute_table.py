@@ -11,6 +11,7 @@ from ingot.accounts.instance.absent_settings import ABSENT_SETTINGS
 from ingot.accounts.instance.all_settings import AllSettings
 from ingot.accounts.users.details import UserDetails
 from ingot.collaboration.merge_requests.approval_settings.params import EditApprovalSettings
+from ingot.core.api.audience import affected_by
 from ingot.core.api.declared_fields import default_of, fixed_reason, metadata_of
 from ingot.projects.groups.params import EditGroup
 from ingot.projects.namespaces.group_options import (
@@ -28,7 +29,7 @@ _OPENING = """# Attributes that clients of GitLab send
 `make attributes` writes this page from the declarations, and a test compares the two. Every attribute that a response
 contains and a request may set belongs to one of three groups:
 
-- An **effective** attribute does what the table states.
+- An **effective** attribute does what the table states, for those whom it affects.
 - A **fixed** attribute always has the value in the table, because the server cannot behave otherwise. A request with
   another value is refused with 400 and changes nothing.
 - An **absent** attribute concerns a part of GitLab that this server does not have. Responses do not contain it. A
@@ -66,7 +67,7 @@ action `/approve` does nothing. Settings of the instance with the names `prevent
 `prevent_merge_requests_committers_approval` and `disable_overriding_approvers_per_merge_request` take precedence.
 There are no code owners: `selective_code_owner_removals` cannot be true.
 """
-_HEAD = "| Attribute | Type | Default | Effect |\n|---|---|---|---|"
+_HEAD = "| Attribute | Type | Default | Effect | Affects |\n|---|---|---|---|---|"
 
 
 def attribute_table() -> str:
@@ -112,7 +113,8 @@ def _rows(struct: type[msgspec.Struct], without: Iterable[str]) -> Iterator[str]
     for field in msgspec.structs.fields(struct):
         if field.name not in without:
             hint = hints[field.name]
-            yield f"| `{field.name}` | {_type_name(hint)} | {_default(default_of(field, hint))} | {_effect(hint)} |\n"
+            cells = f"`{field.name}`", _type_name(hint), _default(default_of(field, hint)), _effect(hint)
+            yield f"| {' | '.join((*cells, affected_by(hint) or ''))} |\n"
 
 
 def _default(value: Any) -> str:

@@ -11,7 +11,7 @@ import pytest
 from ingot.accounts.instance.tables import instance_settings
 from ingot.accounts.two_factor.queries import is_second_factor_due
 from ingot.accounts.users.queries import find_user
-from ingot.web.admin.settings import AFFECTED, FIELDS, TOPICS, setting_effects
+from ingot.web.admin.settings import FIELDS, TOPICS, setting_effects
 from ingot.web.languages import load_catalogue
 from ingot.web.translation import PageLanguage
 from tests.client import Api, Make, User
@@ -154,18 +154,24 @@ FOLLOWING = {"send_user_confirmation_email"}
 
 
 def test_every_effective_setting_is_on_a_page() -> None:
-    effective = {name for name, (effect, _) in setting_effects().items() if effect}
+    effective = {name for name, declared in setting_effects().items() if declared.effect}
     shown = [name for fields in FIELDS.values() for name in fields]
     assert sorted(shown) == sorted(effective - FOLLOWING)
 
 
-def test_every_topic_names_who_is_affected(browser: Browser, make: Make) -> None:
+@pytest.mark.parametrize("topic", TOPICS)
+def test_each_setting_has_its_meaning_its_default_and_who_is_affected(browser: Browser, make: Make, topic: str) -> None:
     german = load_catalogue("de")
-    assert AFFECTED.keys() == FIELDS.keys()
     assert browser.sign_in("root", make.root.password).status_code == 302
-    for topic, title in TOPICS.items():
-        assert AFFECTED[title] in browser.get(f"/admin/application_settings/{topic}").text
-        assert AFFECTED[title] in german
+    page = unescape(browser.get(f"/admin/application_settings/{topic}").text)
+    for name in FIELDS[TOPICS[topic]]:
+        declared = setting_effects()[name]
+        assert all(declared), name
+        hint = page.partition(f'id="{name}_hint">')[2].partition("</p>")[0]
+        text = re.sub(r"</?code>", "`", hint)
+        shown = re.fullmatch(r"(.+)<br><span>Default:</span> .+\. <span>Affects:</span> (.+)\.", text, re.DOTALL)
+        assert shown and shown.groups() == (declared.effect, declared.affected), hint
+        assert {declared.effect, declared.affected} <= german.keys(), name
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -258,7 +264,7 @@ def test_numbers_have_the_unit_of_their_meaning(browser: Browser, make: Make) ->
     ):
         page = browser.get(f"/admin/application_settings/{topic}").text
         hint = page.partition(f'id="{name}_hint"')[2].partition("</p>")[0]
-        assert hint.endswith(f"</span> {default}"), hint
+        assert f"<span>Default:</span> {default}. " in hint, hint
 
 
 def test_pages_list_the_changes(browser: Browser, api: Api, make: Make) -> None:

@@ -1,6 +1,7 @@
-"""Every effective option of groups and projects has a field on a page, with its meaning and default."""
+"""Every effective option of groups and projects has a field on a page, with meaning, default and who is affected."""
 
 import html
+import re
 from typing import Any, get_type_hints
 
 import msgspec
@@ -16,7 +17,7 @@ from ingot.projects.projects.params import EditProject
 from ingot.repositories.mirrors.params import CreateMirror
 from ingot.sites.project_pages.params import EditPages
 from ingot.web.languages import load_catalogue
-from ingot.web.projects.option_fields import GROUP_LABELS, PROJECT_LABELS, declared_effects
+from ingot.web.projects.option_fields import GROUP_LABELS, PROJECT_LABELS, DeclaredEffect, declared_effects
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_group, make_project
@@ -76,34 +77,17 @@ FIELDS: dict[str, dict[tuple[str, str], str]] = {
     },
 }
 """Fields by the page and the form that offers them."""
-AFFECTED: dict[str, dict[str, str]] = {
-    "project": {
-        "These settings affect everyone who can see the project.": "/-/edit",
-        "These settings affect everyone who creates, reviews or merges merge requests of the project.": "/-/edit",
-        "These settings affect all members and visitors of the project.": "/-/edit",
-        "These settings affect all pipelines of the project and everyone who starts them.": "/-/settings/ci_cd",
-        "These settings affect everyone who approves or merges merge requests of the project.": (
-            "/-/settings/approval_rules"
-        ),
-        "These settings affect everyone who visits the site.": "/-/pages",
+AFFECTED = {
+    "project": (
         "These rules affect everyone who pushes to the project or commits on its pages, also its owners and "
-        "administrators. By default there are none.": "/-/settings/push_rules",
-        "These settings affect everyone who uses the other repository.": "/-/settings/mirrors",
-        "These settings affect everyone who reads the project or pushes to the mirrored branches.": (
-            "/-/settings/mirrors"
-        ),
-        "These settings affect everyone who pulls images of the project. When the policy is enabled, tags older than "
-        "90 days are deleted every day by default, except for the 10 newest.": "/-/container_registry",
-    },
-    "group": {
-        "These settings affect all members of the group and everyone who can see it.": "/-/edit",
-        "These settings affect the projects of the group and its subgroups, and all their members.": "/-/edit",
-        "These settings affect all members of the group, its subgroups and projects.": "/-/edit",
+        "administrators. By default there are none."
+    ),
+    "group": (
         "These rules affect everyone who pushes to new projects of the group or commits on their pages, also owners "
-        "and administrators.": "/-/settings/push_rules",
-    },
+        "and administrators."
+    ),
 }
-"""Sentences on who is affected by the settings of a form, and their pages."""
+"""Sentences on who is affected by the push rules; other settings say it one by one."""
 OTHER_NAMES = {
     "issues_enabled": "issues_access_level",
     "merge_requests_enabled": "merge_requests_access_level",
@@ -121,9 +105,11 @@ OTHER_FIELDS = {
 """Options with several fields or fields of other names, by the page, a field, and the name of the explanation."""
 
 
-def _declarations(kind: str) -> dict[str, tuple[str, str]]:
-    """Return the effect and the default of each effective option; later declarations state the defaults."""
-    return {name: effect for struct in DECLARED[kind] for name, effect in declared_effects(struct).items() if effect[0]}
+def _declarations(kind: str) -> dict[str, DeclaredEffect]:
+    """Return the explanation of each effective option; later declarations state the defaults."""
+    return {
+        name: effect for struct in DECLARED[kind] for name, effect in declared_effects(struct).items() if effect.effect
+    }
 
 
 def _offered(kind: str) -> list[tuple[str, str, str]]:
@@ -141,7 +127,7 @@ def test_every_effective_option_has_a_field(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", DECLARED)
-def test_fields_have_a_meaning_and_a_default(instance: Instance, make: Make, kind: str) -> None:
+def test_fields_have_a_meaning_a_default_and_who_is_affected(instance: Instance, make: Make, kind: str) -> None:
     made: Any = make_project(make) if kind == "project" else make_group(make)
     start = f"/{made.path}" if kind == "project" else f"/groups/{made.path}"
     declared, pages, german = _declarations(kind), dict[str, str](), load_catalogue("de")
@@ -152,26 +138,27 @@ def test_fields_have_a_meaning_and_a_default(instance: Instance, make: Make, kin
         assert browser.sign_in("root", make.root.password).status_code == 302
         for page, field, name, hint in fields:
             if page not in pages:
-                shown = browser.get(f"{start}{page}")
-                assert shown.status_code == 200, page
-                pages[page] = html.unescape(shown.text).replace("<code>", "`").replace("</code>", "`")
+                response = browser.get(f"{start}{page}")
+                assert response.status_code == 200, page
+                pages[page] = html.unescape(response.text).replace("<code>", "`").replace("</code>", "`")
             assert f'name="{field}"' in pages[page], (page, name)
-            assert f'id="{hint}_hint"' in pages[page] or f'id="options_{hint}_hint"' in pages[page], name
-            effect, default = declared[name]
-            assert effect in pages[page], name
-            assert default, name
-            assert effect in german, name
+            _, found, shown = re.split(rf'(id="(?:options_)?{hint}_hint">)', pages[page], maxsplit=1)
+            assert found, name
+            effect, default, affected = declared[name]
+            assert effect and default and affected, name
+            assert shown.startswith(f"{effect}<br><span>Default:</span> "), name
+            assert f" <span>Affects:</span> {affected}." in shown.partition("</p>")[0], name
+            assert {effect, affected} <= german.keys(), name
 
 
 @pytest.mark.parametrize("kind", AFFECTED)
-def test_pages_name_who_is_affected(instance: Instance, make: Make, kind: str) -> None:
+def test_push_rules_say_who_is_affected(instance: Instance, make: Make, kind: str) -> None:
     made: Any = make_project(make) if kind == "project" else make_group(make)
-    start, german = f"/{made.path}" if kind == "project" else f"/groups/{made.path}", load_catalogue("de")
+    start = f"/{made.path}" if kind == "project" else f"/groups/{made.path}"
     with Browser(instance.url) as browser:
         assert browser.sign_in("root", make.root.password).status_code == 302
-        for sentence, page in AFFECTED[kind].items():
-            assert sentence in browser.get(f"{start}{page}").text, sentence
-            assert sentence in german
+        assert AFFECTED[kind] in browser.get(f"{start}/-/settings/push_rules").text
+    assert AFFECTED[kind] in load_catalogue("de")
 
 
 def test_long_texts_have_several_lines(instance: Instance, make: Make) -> None:
@@ -188,10 +175,10 @@ def test_options_of_push_mirrors_have_a_meaning_and_a_default(instance: Instance
         assert browser.sign_in("root", make.root.password).status_code == 302
         page = browser.get(f"/{make_project(make).path}/-/settings/mirrors").text
     for name in ("only_protected_branches", "keep_divergent_refs"):
-        effect, default = effects[name]
-        assert (effect in german, default) == (True, "off")
+        effect, default, affected = effects[name]
+        assert (effect in german, affected in german, default) == (True, True, "off")
         shown = page.partition(f'id="mirror_{name}_hint"')[2].partition("</p>")[0]
-        assert effect in shown and shown.endswith("off"), name
+        assert effect in shown and "</span> off. " in shown and affected in shown, name
 
 
 @pytest.mark.parametrize("kind", DECLARED)

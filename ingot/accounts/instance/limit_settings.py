@@ -1,4 +1,4 @@
-"""Settings of rate limits (rate_limits.py), of outgoing requests and of sizes."""
+"""Settings of rate limits of single routes (rate_limits.py), of outgoing requests and of sizes."""
 
 import re
 from ipaddress import ip_network
@@ -6,23 +6,26 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from ingot.accounts.instance.settings import InstanceSettings
+from ingot.accounts.instance.throttle_settings import ThrottleSettings
+from ingot.core.api.audience import Affected
 
 _Number = Annotated[int, Meta(ge=-1, le=2**53)]
-_Limit = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-_Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-_Line = Annotated[str, Meta(max_length=10_000)]
+_Limit = Annotated[int, Meta(ge=0, le=2**31 - 1), Affected.REQUESTS]
+_Positive = Annotated[int, Meta(ge=1, le=2**31 - 1), Affected.REQUESTS]
 
 
-class LimitSettings(InstanceSettings, frozen=True):
+class LimitSettings(ThrottleSettings, frozen=True):
     """Limits; docs/attributes.md lists their effects."""
 
     allow_local_requests_from_system_hooks: Annotated[
         bool,
         Meta(description="System hooks may reach local and private addresses."),
+        Affected.SYSTEM_HOOKS,
     ] = False
     allow_local_requests_from_web_hooks_and_services: Annotated[
-        bool, Meta(description="Webhooks, integrations, mirrors and imports may reach local and private addresses.")
+        bool,
+        Meta(description="Webhooks, integrations, mirrors and imports may reach local and private addresses."),
+        Affected.OUTGOING_REQUESTS,
     ] = False
     autocomplete_users_limit: Annotated[
         _Limit, Meta(description="Suggestions of users per minute for each user; 0 means no limit.")
@@ -33,28 +36,35 @@ class LimitSettings(InstanceSettings, frozen=True):
             description="Largest file, except for those of Git LFS, that an import from another server downloads, in "
             "megabytes; 0 means 10,240, the upper limit."
         ),
+        Affected.IMPORTS,
     ] = 1024
     ci_max_includes: Annotated[
         Annotated[int, Meta(ge=0, le=1000)],
         Meta(description="Largest number of files that a CI configuration includes."),
+        Affected.PIPELINES,
     ] = 150
     ci_max_total_yaml_size_bytes: Annotated[
         Annotated[int, Meta(ge=1, le=314_572_800)],
         Meta(description="Largest size of all files of a CI configuration together, in bytes."),
+        Affected.PIPELINES,
     ] = 314_572_800
     deny_all_requests_except_allowed: Annotated[
         bool,
         Meta(description="Only `outbound_local_requests_whitelist` and the startup setting's networks may be reached."),
+        Affected.OUTGOING_REQUESTS,
     ] = False
     diff_max_files: Annotated[
         int,
         Meta(ge=1, le=1000, description="Files of a diff that are shown with their changes; the others are listed."),
+        Affected.DIFFS,
     ] = 1000
     diff_max_lines: Annotated[
-        int, Meta(ge=1, le=50_000, description="Lines of a diff that are shown; files beyond them are listed.")
+        int,
+        Meta(ge=1, le=50_000, description="Lines of a diff that are shown; files beyond them are listed."),
+        Affected.DIFFS,
     ] = 50_000
     diff_max_patch_bytes: Annotated[
-        int, Meta(ge=1, le=204_800, description="Largest change of a file that a diff shows, in bytes.")
+        int, Meta(ge=1, le=204_800, description="Largest change of a file that a diff shows, in bytes."), Affected.DIFFS
     ] = 204_800
     dns_rebinding_protection_enabled: Annotated[
         bool,
@@ -62,9 +72,10 @@ class LimitSettings(InstanceSettings, frozen=True):
             description="Outgoing connections go to the address that was checked; otherwise the name is resolved again "
             "after the check."
         ),
+        Affected.OUTGOING_REQUESTS,
     ] = True
     generic_packages_max_file_size: Annotated[
-        _Number, Meta(description="Largest file of a generic package, in bytes.")
+        _Number, Meta(description="Largest file of a generic package, in bytes."), Affected.PACKAGES
     ] = 5_368_709_120
     gitlab_shell_operation_limit: Annotated[
         _Limit,
@@ -102,39 +113,48 @@ class LimitSettings(InstanceSettings, frozen=True):
     issues_create_limit: Annotated[
         _Limit, Meta(description="New issues per minute for each user; 0 means no limit.")
     ] = 0
-    maven_max_file_size: Annotated[_Number, Meta(description="Largest file of a Maven package, in bytes.")] = (
-        3_221_225_472
-    )
+    maven_max_file_size: Annotated[
+        _Number, Meta(description="Largest file of a Maven package, in bytes."), Affected.PACKAGES
+    ] = 3_221_225_472
     max_artifacts_content_include_size: Annotated[
         Annotated[int, Meta(ge=1, le=5_242_880)],
         Meta(description="Largest file of artifacts that a CI configuration includes, in bytes."),
+        Affected.PIPELINES,
     ] = 2_097_152
     max_decompressed_archive_size: Annotated[
         Annotated[int, Meta(ge=0, le=25600)],
         Meta(description="Largest size of an imported archive after unpacking, in megabytes; 0 means 25,600."),
+        Affected.IMPORTS,
     ] = 25_600
     max_export_size: Annotated[
-        _Limit, Meta(description="Largest archive of an export, in megabytes; 0 means no limit.")
+        _Limit, Meta(description="Largest archive of an export, in megabytes; 0 means no limit."), Affected.EXPORTS
     ] = 0
     max_import_remote_file_size: Annotated[
         Annotated[int, Meta(ge=0, le=10_240)],
         Meta(
             description="Largest archive that an import downloads, in megabytes; 0 means 10,240, the upper limit.",
         ),
+        Affected.IMPORTS,
     ] = 1024
     max_import_size: Annotated[
         _Limit,
         Meta(description="Largest uploaded archive of an import, in megabytes; 0 means 10,240, the upper limit."),
+        Affected.IMPORTS,
     ] = 0
     max_terraform_state_size_bytes: Annotated[
         Annotated[int, Meta(ge=0, le=104_857_600)],
         Meta(description="Largest version of a Terraform state, in bytes; 0 means 104,857,600, the upper limit."),
+        Affected.PIPELINES,
     ] = 0
     max_yaml_depth: Annotated[
-        Annotated[int, Meta(ge=1, le=100)], Meta(description="Deepest nesting of values in a CI configuration.")
+        Annotated[int, Meta(ge=1, le=100)],
+        Meta(description="Deepest nesting of values in a CI configuration."),
+        Affected.PIPELINES,
     ] = 100
     max_yaml_size_bytes: Annotated[
-        Annotated[int, Meta(ge=1, le=2_097_152)], Meta(description="Largest file of a CI configuration, in bytes.")
+        Annotated[int, Meta(ge=1, le=2_097_152)],
+        Meta(description="Largest file of a CI configuration, in bytes."),
+        Affected.PIPELINES,
     ] = 2_097_152
     members_delete_limit: Annotated[
         _Limit,
@@ -144,12 +164,17 @@ class LimitSettings(InstanceSettings, frozen=True):
         _Limit, Meta(description="New comments per minute for each user; 0 means no limit.")
     ] = 0
     notes_create_limit_allowlist: Annotated[
-        tuple[str, ...], Meta(description="Names of users whom `notes_create_limit` does not limit; at most 100.")
+        tuple[str, ...],
+        Meta(description="Names of users whom `notes_create_limit` does not limit; at most 100."),
+        Affected.LISTED_USERS,
     ] = ()
-    npm_max_file_size: Annotated[_Number, Meta(description="Largest npm package, in bytes.")] = 524_288_000
+    npm_max_file_size: Annotated[_Number, Meta(description="Largest npm package, in bytes."), Affected.PACKAGES] = (
+        524_288_000
+    )
     outbound_local_requests_whitelist: Annotated[
         tuple[str, ...],
         Meta(description="Addresses, networks and hosts, also with a port, that requests may reach; at most 1,000."),
+        Affected.OUTGOING_REQUESTS,
     ] = ()
     project_api_limit: Annotated[
         _Limit, Meta(description="Reads of one project per minute for a user or address; 0 means no limit.")
@@ -177,20 +202,13 @@ class LimitSettings(InstanceSettings, frozen=True):
         _Limit, Meta(description="Lists of projects in ten minutes for each user or address; 0 means no limit.")
     ] = 0
     projects_api_rate_limit_unauthenticated: Annotated[
-        _Limit, Meta(description="Lists of projects in ten minutes for each address without a user; 0 means no limit.")
+        _Limit,
+        Meta(description="Lists of projects in ten minutes for each address without a user; 0 means no limit."),
+        Affected.SIGNED_OUT,
     ] = 0
-    protected_paths: Annotated[
-        tuple[str, ...], Meta(description="Beginnings of the paths that `throttle_protected_paths_enabled` protects.")
-    ] = ("/users/password", "/users/sign_in", "/users/confirmation", "/users", "/profile/password")
-    pypi_max_file_size: Annotated[_Number, Meta(description="Largest file of a Python package, in bytes.")] = (
-        3_221_225_472
-    )
-    rate_limiting_response_text: (
-        Annotated[
-            _Line, Meta(description='Message of responses to requests beyond a rate limit; empty means "Retry later".')
-        ]
-        | None
-    ) = None
+    pypi_max_file_size: Annotated[
+        _Number, Meta(description="Largest file of a Python package, in bytes."), Affected.PACKAGES
+    ] = 3_221_225_472
     raw_blob_request_limit: Annotated[
         _Limit, Meta(description="Requests per minute for each raw file; 0 means no limit.")
     ] = 0
@@ -198,21 +216,27 @@ class LimitSettings(InstanceSettings, frozen=True):
         Annotated[
             _Positive,
             Meta(description="Largest push in megabytes; the startup setting `max_push_mb` is the upper limit."),
+            Affected.PUSHES,
         ]
         | None
     ) = None
     search_rate_limit: Annotated[_Limit, Meta(description="Searches per minute for each user; 0 means no limit.")] = 0
     search_rate_limit_allowlist: Annotated[
-        tuple[str, ...], Meta(description="Names of users whom `search_rate_limit` does not limit; at most 100.")
+        tuple[str, ...],
+        Meta(description="Names of users whom `search_rate_limit` does not limit; at most 100."),
+        Affected.LISTED_USERS,
     ] = ()
     search_rate_limit_unauthenticated: Annotated[
-        _Limit, Meta(description="Searches per minute for each address without a user; 0 means no limit.")
+        _Limit,
+        Meta(description="Searches per minute for each address without a user; 0 means no limit."),
+        Affected.SIGNED_OUT,
     ] = 0
     silent_mode_enabled: Annotated[
         bool,
         Meta(
             description="No mail, webhook, integration, mirror or upload of an export leaves the server; pages say so."
         ),
+        Affected.EVERYONE,
     ] = False
     snippet_size_limit: Annotated[
         _Positive,
@@ -220,88 +244,8 @@ class LimitSettings(InstanceSettings, frozen=True):
             description="Largest file of a snippet, in bytes, for all users; snippets are rows of the database with a "
             "search index, so that more than 1,048,576 means 1,048,576."
         ),
+        Affected.SNIPPETS,
     ] = 1_048_576
-    throttle_authenticated_files_api_enabled: Annotated[
-        bool, Meta(description="API calls for files of repositories are limited for each user.")
-    ] = False
-    throttle_authenticated_files_api_period_in_seconds: Annotated[
-        _Positive, Meta(description="Length of the period in seconds.")
-    ] = 15
-    throttle_authenticated_files_api_requests_per_period: Annotated[
-        _Positive, Meta(description="Largest number in a period.")
-    ] = 500
-    throttle_authenticated_git_lfs_enabled: Annotated[
-        bool, Meta(description="Requests of Git LFS are limited for each user.")
-    ] = False
-    throttle_authenticated_git_lfs_period_in_seconds: Annotated[
-        _Positive, Meta(description="Length of the period in seconds.")
-    ] = 60
-    throttle_authenticated_git_lfs_requests_per_period: Annotated[
-        _Positive, Meta(description="Largest number in a period.")
-    ] = 1000
-    throttle_authenticated_packages_api_enabled: Annotated[
-        bool, Meta(description="API calls for packages are limited for each user.")
-    ] = False
-    throttle_authenticated_packages_api_period_in_seconds: Annotated[
-        _Positive, Meta(description="Length of the period in seconds.")
-    ] = 15
-    throttle_authenticated_packages_api_requests_per_period: Annotated[
-        _Positive, Meta(description="Largest number in a period.")
-    ] = 1000
-    throttle_authenticated_web_enabled: Annotated[
-        bool, Meta(description="Requests for pages are limited for each user.")
-    ] = False
-    throttle_authenticated_web_period_in_seconds: Annotated[
-        _Positive, Meta(description="Length of the period in seconds.")
-    ] = 3600
-    throttle_authenticated_web_requests_per_period: Annotated[
-        _Positive, Meta(description="Largest number in a period.")
-    ] = 7200
-    throttle_protected_paths_enabled: Annotated[
-        bool, Meta(description="POST requests to `protected_paths` are limited for each user or address.")
-    ] = False
-    throttle_protected_paths_period_in_seconds: Annotated[
-        _Positive, Meta(description="Length of the period in seconds.")
-    ] = 60
-    throttle_protected_paths_requests_per_period: Annotated[
-        _Positive, Meta(description="Largest number in a period.")
-    ] = 10
-    throttle_unauthenticated_api_enabled: Annotated[
-        bool, Meta(description="API calls without a user are limited for each address.")
-    ] = False
-    throttle_unauthenticated_api_period_in_seconds: Annotated[
-        _Positive, Meta(description="Length of the period in seconds.")
-    ] = 3600
-    throttle_unauthenticated_api_requests_per_period: Annotated[
-        _Positive, Meta(description="Largest number in a period.")
-    ] = 3600
-    throttle_unauthenticated_files_api_enabled: Annotated[
-        bool, Meta(description="API calls for files of repositories without a user are limited for each address.")
-    ] = False
-    throttle_unauthenticated_files_api_period_in_seconds: Annotated[
-        _Positive, Meta(description="Length of the period in seconds.")
-    ] = 15
-    throttle_unauthenticated_files_api_requests_per_period: Annotated[
-        _Positive, Meta(description="Largest number in a period.")
-    ] = 125
-    throttle_unauthenticated_packages_api_enabled: Annotated[
-        bool, Meta(description="API calls for packages without a user are limited for each address.")
-    ] = False
-    throttle_unauthenticated_packages_api_period_in_seconds: Annotated[
-        _Positive, Meta(description="Length of the period in seconds.")
-    ] = 15
-    throttle_unauthenticated_packages_api_requests_per_period: Annotated[
-        _Positive, Meta(description="Largest number in a period.")
-    ] = 800
-    throttle_unauthenticated_web_enabled: Annotated[
-        bool, Meta(description="Requests for pages without a user are limited for each address.")
-    ] = False
-    throttle_unauthenticated_web_period_in_seconds: Annotated[
-        _Positive, Meta(description="Length of the period in seconds.")
-    ] = 3600
-    throttle_unauthenticated_web_requests_per_period: Annotated[
-        _Positive, Meta(description="Largest number in a period.")
-    ] = 3600
     user_contributed_projects_api_limit: Annotated[
         _Limit,
         Meta(description="Lists of projects to which a user contributed, per minute and caller; 0 means no limit."),
@@ -342,11 +286,14 @@ class LimitSettings(InstanceSettings, frozen=True):
         Meta(description="Reads of a user in ten minutes for each user who is no administrator; 0 means no limit."),
     ] = 0
     users_get_by_id_limit_allowlist: Annotated[
-        tuple[str, ...], Meta(description="Names of users whom `users_get_by_id_limit` does not limit; at most 100.")
+        tuple[str, ...],
+        Meta(description="Names of users whom `users_get_by_id_limit` does not limit; at most 100."),
+        Affected.LISTED_USERS,
     ] = ()
     wiki_page_max_content_bytes: Annotated[
         _Positive,
         Meta(description="Largest wiki page in bytes; a page has at most 1,000,000 characters whatever the value is."),
+        Affected.WIKIS,
     ] = 4_000_000
 
 

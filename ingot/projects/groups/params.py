@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
+from ingot.core.api.audience import Affected
 from ingot.core.api.declared_fields import effect, params_of
 from ingot.core.api.params import Params, Upload
 from ingot.projects.namespaces.group_options import (
@@ -53,6 +54,7 @@ class _Attributes(_OptionParams):
         Annotated[
             Visibility,
             effect("Who can see the group: its members, all signed-in users, or everyone.", "that of the instance"),
+            Affected.GROUP_VISITORS,
         ]
         | UnsetType
     ) = UNSET
@@ -62,22 +64,31 @@ class _Attributes(_OptionParams):
             effect(
                 "New projects of the group accept large files with Git LFS; each project can decide otherwise.", True
             ),
+            Affected.NEW_GROUP_PROJECTS,
         ]
         | UnsetType
     ) = UNSET
     request_access_enabled: (
-        Annotated[bool, effect("Signed-in users who are not members can ask for access to the group.", True)]
+        Annotated[
+            bool,
+            effect("Signed-in users who are not members can ask for access to the group.", True),
+            Affected.NON_MEMBERS,
+        ]
         | UnsetType
     ) = UNSET
     share_with_group_lock: (
         Annotated[
-            bool, effect("Nobody can share the projects of the group and its subgroups with other groups.", False)
+            bool,
+            effect("Nobody can share the projects of the group and its subgroups with other groups.", False),
+            Affected.GROUP_PROJECTS,
         ]
         | UnsetType
     ) = UNSET
     project_creation_level: (
         Annotated[
-            ProjectCreation, effect("Role that members need to create projects in the group.", "that of the instance")
+            ProjectCreation,
+            effect("Role that members need to create projects in the group.", "that of the instance"),
+            Affected.GROUP_MEMBERS,
         ]
         | UnsetType
     ) = UNSET
@@ -89,6 +100,7 @@ class _Attributes(_OptionParams):
                 "Top-level group: only from these networks can users reach the projects below; owners can change it.",
                 None,
             ),
+            Affected.GROUP_PROJECTS,
         ]
         | UnsetType
         | None

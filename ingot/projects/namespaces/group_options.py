@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from ingot.core.access.actor import Actor
+from ingot.core.api.audience import Affected
 from ingot.core.api.declared_fields import fixed
 from ingot.core.db.times import Date
 from ingot.core.errors import Denied
@@ -56,12 +57,15 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     """Options of a group."""
 
     subgroup_creation_level: Annotated[
-        Literal["owner", "maintainer"], Meta(description="Level that a member needs to create subgroups.")
+        Literal["owner", "maintainer"],
+        Meta(description="Level that a member needs to create subgroups."),
+        Affected.GROUP_MEMBERS,
     ] = "owner"
     default_branch: (
         Annotated[
             str,
             Meta(max_length=255, description="Default branch of new projects; the nearest group with one decides."),
+            Affected.NEW_GROUP_PROJECTS,
         ]
         | None
     ) = None
@@ -69,22 +73,27 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         Annotated[
             Literal[0, 1, 2, 3, 4],
             Meta(description="Protection of the default branch of new projects; without it, the instance's applies."),
+            Affected.NEW_GROUP_PROJECTS,
         ]
         | None
     ) = None
     emails_enabled: Annotated[
-        bool, Meta(description="False sends no mail about projects of the group and its subgroups.")
+        bool, Meta(description="False sends no mail about projects of the group and its subgroups."), Affected.MAILS
     ] = True
     require_two_factor_authentication: Annotated[
-        bool, Meta(description="Members of the group, its subgroups and its parent groups must set up a second factor.")
+        bool,
+        Meta(description="Members of the group, its subgroups and its parent groups must set up a second factor."),
+        Affected.GROUP_MEMBERS,
     ] = False
     two_factor_grace_period: Annotated[
-        _Count, Meta(description="Hours until members must have set up the second factor.")
+        _Count, Meta(description="Hours until members must have set up the second factor."), Affected.GROUP_MEMBERS
     ] = 48
-    mentions_disabled: Annotated[bool, Meta(description="Mentions of the group notify no one.")] = False
+    mentions_disabled: Annotated[
+        bool, Meta(description="Mentions of the group notify no one."), Affected.GROUP_VISITORS
+    ] = False
     auto_devops_enabled: Annotated[bool, fixed("Auto DevOps is not available.")] = False
     show_diff_preview_in_email: Annotated[
-        bool, Meta(description="False hides the lines of a diff in mails about all projects below.")
+        bool, Meta(description="False hides the lines of a diff in mails about all projects below."), Affected.MAILS
     ] = True
     shared_runners_setting: Annotated[
         Literal["enabled", "disabled_and_overridable", "disabled_and_unoverridable"],
@@ -92,33 +101,45 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
             description="Each change switches the runners of the instance on or off in all projects and subgroups "
             "below, which may enable them again only if that is overridable."
         ),
+        Affected.GROUP_PROJECTS,
     ] = "enabled"
     math_rendering_limits_enabled: Annotated[bool, fixed("The limits of formulas cannot be changed.")] = True
     lock_math_rendering_limits_enabled: Annotated[bool, fixed("The limits of formulas cannot be changed.")] = False
     prevent_sharing_groups_outside_hierarchy: Annotated[
         bool,
         Meta(description="Top-level group: groups and projects below are shared only with groups below it."),
+        Affected.GROUP_PROJECTS,
     ] = False
     membership_lock: Annotated[
-        bool, Meta(description="No members can be added to projects of the group and its subgroups.")
+        bool,
+        Meta(description="No members can be added to projects of the group and its subgroups."),
+        Affected.GROUP_PROJECTS,
     ] = False
     wiki_access_level: Annotated[
         Literal["disabled", "private", "enabled"],
         Meta(description="Wiki of the group: none, for members only, or for all who can see the group."),
+        Affected.GROUP_VISITORS,
     ] = "enabled"
     only_allow_merge_if_pipeline_succeeds: Annotated[
-        bool, Meta(description="Merge requests of all projects below require that the pipeline succeeds.")
+        bool,
+        Meta(description="Merge requests of all projects below require that the pipeline succeeds."),
+        Affected.GROUP_PROJECTS,
     ] = False
     allow_merge_on_skipped_pipeline: Annotated[
-        bool, Meta(description="A skipped pipeline is enough for the requirement of the group.")
+        bool,
+        Meta(description="A skipped pipeline is enough for the requirement of the group."),
+        Affected.GROUP_PROJECTS,
     ] = False
     only_allow_merge_if_all_discussions_are_resolved: Annotated[
-        bool, Meta(description="Merge requests of all projects below require that all discussions are resolved.")
+        bool,
+        Meta(description="Merge requests of all projects below require that all discussions are resolved."),
+        Affected.GROUP_PROJECTS,
     ] = False
     enabled_git_access_protocol: (
         Annotated[
             Literal["ssh", "http", "all"],
             Meta(description="Top-level group: git access to the projects below is allowed over this protocol only."),
+            Affected.GROUP_PROJECTS,
         ]
         | None
     ) = None
@@ -130,6 +151,7 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
                 le=2**31 - 1,
                 description="Largest artifact archive in megabytes, set by administrators; projects may differ.",
             ),
+            Affected.GROUP_PROJECTS,
         ]
         | None
     ) = None

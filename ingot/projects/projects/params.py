@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
+from ingot.core.api.audience import Affected
 from ingot.core.api.declared_fields import effect, params_of
 from ingot.core.api.params import Params, Upload
 from ingot.core.db.times import Date, Timestamp
@@ -106,6 +107,7 @@ class ProjectAttributes(_OptionParams):
         Annotated[
             Visibility,
             effect("Who can see the project: its members, all signed-in users, or everyone.", "that of the instance"),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET
@@ -116,56 +118,89 @@ class ProjectAttributes(_OptionParams):
                 "Branch that everybody's clones check out and that new merge requests target.",
                 "that of the group or the instance",
             ),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
         | None
     ) = UNSET
-    issues_enabled: Annotated[bool, effect("False hides the issues from all users.", True)] | UnsetType = UNSET
+    issues_enabled: (
+        Annotated[bool, effect("False hides the issues from all users.", True), Affected.PROJECT_VISITORS] | UnsetType
+    ) = UNSET
     merge_requests_enabled: (
-        Annotated[bool, effect("False hides the merge requests from all users.", True)] | UnsetType
+        Annotated[bool, effect("False hides the merge requests from all users.", True), Affected.PROJECT_VISITORS]
+        | UnsetType
     ) = UNSET
     jobs_enabled: (
-        Annotated[bool, effect("False runs no pipelines of the project and hides the jobs.", True)] | UnsetType
+        Annotated[
+            bool, effect("False runs no pipelines of the project and hides the jobs.", True), Affected.PROJECT_VISITORS
+        ]
+        | UnsetType
     ) = UNSET
-    wiki_enabled: Annotated[bool, effect("False hides the wiki from all users.", True)] | UnsetType = UNSET
+    wiki_enabled: (
+        Annotated[bool, effect("False hides the wiki from all users.", True), Affected.PROJECT_VISITORS] | UnsetType
+    ) = UNSET
     snippets_enabled: (
-        Annotated[bool, effect("False hides the snippets of the project from all users.", True)] | UnsetType
+        Annotated[
+            bool, effect("False hides the snippets of the project from all users.", True), Affected.PROJECT_VISITORS
+        ]
+        | UnsetType
     ) = UNSET
     container_registry_enabled: (
-        Annotated[bool, effect("False refuses to push and pull images of the project.", True)] | UnsetType
+        Annotated[
+            bool, effect("False refuses to push and pull images of the project.", True), Affected.PROJECT_VISITORS
+        ]
+        | UnsetType
     ) = UNSET
     shared_runners_enabled: (
-        Annotated[bool, effect("Jobs of the project may run on the runners of the instance.", "that of the instance")]
+        Annotated[
+            bool,
+            effect("Jobs of the project may run on the runners of the instance.", "that of the instance"),
+            Affected.PROJECT_PIPELINES,
+        ]
         | UnsetType
     ) = UNSET
     public_jobs: (
         Annotated[
             bool,
             effect("Everyone who can see the project sees its pipelines and jobs; otherwise only members do.", True),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET
     public_builds: bool | UnsetType = UNSET
     only_allow_merge_if_pipeline_succeeds: (
-        Annotated[bool, effect("Nobody can merge before the pipeline of the merge request has succeeded.", False)]
+        Annotated[
+            bool,
+            effect("Nobody can merge before the pipeline of the merge request has succeeded.", False),
+            Affected.MERGES,
+        ]
         | UnsetType
     ) = UNSET
     only_allow_merge_if_all_discussions_are_resolved: (
-        Annotated[bool, effect("Nobody can merge before all threads of the merge request are resolved.", False)]
+        Annotated[
+            bool,
+            effect("Nobody can merge before all threads of the merge request are resolved.", False),
+            Affected.MERGES,
+        ]
         | UnsetType
     ) = UNSET
-    lfs_enabled: Annotated[bool, effect("Users can push and pull large files with Git LFS.", True)] | UnsetType = UNSET
+    lfs_enabled: (
+        Annotated[bool, effect("Users can push and pull large files with Git LFS.", True), Affected.PUSHES] | UnsetType
+    ) = UNSET
     request_access_enabled: (
-        Annotated[bool, effect("Signed-in users who are not members can ask for access.", True)] | UnsetType
+        Annotated[bool, effect("Signed-in users who are not members can ask for access.", True), Affected.NON_MEMBERS]
+        | UnsetType
     ) = UNSET
     printing_merge_request_link_enabled: (
-        Annotated[bool, effect("Users who push a branch see a link to open a merge request.", True)] | UnsetType
+        Annotated[bool, effect("Users who push a branch see a link to open a merge request.", True), Affected.PUSHES]
+        | UnsetType
     ) = UNSET
     printing_merge_requests_link_enabled: bool | UnsetType = UNSET
     repository_access_level: (
         Annotated[
             RepositoryLevel,
             effect("Disabled hides the code from all users; private shows it to members only.", "enabled"),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET
@@ -173,6 +208,7 @@ class ProjectAttributes(_OptionParams):
         Annotated[
             FeatureLevel,
             effect("Disabled hides the issues from all users; private shows them to members only.", "enabled"),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET
@@ -183,16 +219,23 @@ class ProjectAttributes(_OptionParams):
                 "Disabled hides the merge requests from all users; private shows them to members from reporters.",
                 "enabled",
             ),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET
     builds_access_level: (
-        Annotated[FeatureLevel, effect("Disabled runs no pipelines; private shows them to members only.", "enabled")]
+        Annotated[
+            FeatureLevel,
+            effect("Disabled runs no pipelines; private shows them to members only.", "enabled"),
+            Affected.PROJECT_VISITORS,
+        ]
         | UnsetType
     ) = UNSET
     wiki_access_level: (
         Annotated[
-            FeatureLevel, effect("Disabled hides the wiki from all users; private shows it to members only.", "enabled")
+            FeatureLevel,
+            effect("Disabled hides the wiki from all users; private shows it to members only.", "enabled"),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET
@@ -203,6 +246,7 @@ class ProjectAttributes(_OptionParams):
                 "Disabled hides the snippets of the project from all users; private shows them to members only.",
                 "enabled",
             ),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET
@@ -210,6 +254,7 @@ class ProjectAttributes(_OptionParams):
         Annotated[
             FeatureLevel,
             effect("Disabled refuses all images of the project; private admits members from reporters.", "enabled"),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET
@@ -220,6 +265,7 @@ class ProjectAttributes(_OptionParams):
                 "How every merge request is merged: with a merge commit, with one after a rebase, or without one.",
                 "merge",
             ),
+            Affected.MERGES,
         ]
         | UnsetType
     ) = UNSET
@@ -227,11 +273,16 @@ class ProjectAttributes(_OptionParams):
         Annotated[
             Literal["never", "always", "default_on", "default_off"],
             effect("Whether those who merge can or must combine the commits into one.", "default_off"),
+            Affected.MERGES,
         ]
         | UnsetType
     ) = UNSET
     remove_source_branch_after_merge: (
-        Annotated[bool, effect("New merge requests propose to delete their source branch after the merge.", True)]
+        Annotated[
+            bool,
+            effect("New merge requests propose to delete their source branch after the merge.", True),
+            Affected.MERGE_REQUESTS,
+        ]
         | UnsetType
     ) = UNSET
     tag_list: list[str] | UnsetType | None = UNSET
@@ -241,18 +292,25 @@ class ProjectAttributes(_OptionParams):
         Annotated[
             str,
             effect("File with the CI configuration of all pipelines of the project; empty for `.gitlab-ci.yml`.", None),
+            Affected.PROJECT_PIPELINES,
         ]
         | UnsetType
         | None
     ) = UNSET
     build_timeout: (
         Annotated[
-            int, effect("Seconds after which every job of the project is stopped, unless the job sets its own.", 3600)
+            int,
+            effect("Seconds after which every job of the project is stopped, unless the job sets its own.", 3600),
+            Affected.PROJECT_PIPELINES,
         ]
         | UnsetType
     ) = UNSET
     build_coverage_regex: (
-        Annotated[str, effect("Expression that finds the test coverage in the logs of the project's jobs.", None)]
+        Annotated[
+            str,
+            effect("Expression that finds the test coverage in the logs of the project's jobs.", None),
+            Affected.PROJECT_PIPELINES,
+        ]
         | UnsetType
         | None
     ) = UNSET
@@ -260,27 +318,40 @@ class ProjectAttributes(_OptionParams):
         Annotated[
             Literal["fetch", "clone"],
             effect("Whether runners update the clone of the job before or start with an empty folder.", "fetch"),
+            Affected.PROJECT_PIPELINES,
         ]
         | UnsetType
     ) = UNSET
     ci_default_git_depth: (
-        Annotated[int, effect("Number of commits that jobs fetch; 0 fetches the whole history.", 20)] | UnsetType | None
+        Annotated[
+            int,
+            effect("Number of commits that jobs fetch; 0 fetches the whole history.", 20),
+            Affected.PROJECT_PIPELINES,
+        ]
+        | UnsetType
+        | None
     ) = UNSET
     auto_cancel_pending_pipelines: (
         Annotated[
             Literal["enabled", "disabled"],
             effect("A newer pipeline of a branch cancels the older ones that have not finished.", "enabled"),
+            Affected.PROJECT_PIPELINES,
         ]
         | UnsetType
     ) = UNSET
     keep_latest_artifact: (
         Annotated[
-            bool, effect("Artifacts of the latest successful pipeline of each branch and tag do not expire.", True)
+            bool,
+            effect("Artifacts of the latest successful pipeline of each branch and tag do not expire.", True),
+            Affected.PROJECT_PIPELINES,
         ]
         | UnsetType
     ) = UNSET
     group_runners_enabled: (
-        Annotated[bool, effect("Jobs of the project may run on the runners of its groups.", True)] | UnsetType
+        Annotated[
+            bool, effect("Jobs of the project may run on the runners of its groups.", True), Affected.PROJECT_PIPELINES
+        ]
+        | UnsetType
     ) = UNSET
 
 
@@ -305,6 +376,7 @@ class EditProject(ProjectAttributes, kw_only=True):
                 "Storage of the repository, set by administrators; users cannot push at times while it is moved.",
                 "that of the instance",
             ),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET

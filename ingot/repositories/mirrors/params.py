@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from ingot.core.api.audience import Affected
 from ingot.core.api.params import Params
 
 MirrorAuthMethod = Literal["password", "ssh_public_key"]
@@ -15,10 +16,14 @@ class CreateMirror(Params):
     url: str
     enabled: bool = False
     only_protected_branches: Annotated[
-        bool, Meta(description="Users of the mirror get the protected branches of the project only, and no tags.")
+        bool,
+        Meta(description="Users of the mirror get the protected branches of the project only, and no tags."),
+        Affected.MIRROR_USERS,
     ] = False
     keep_divergent_refs: Annotated[
-        bool, Meta(description="Branches to which users of the mirror have pushed there are not overwritten.")
+        bool,
+        Meta(description="Branches to which users of the mirror have pushed there are not overwritten."),
+        Affected.MIRROR_USERS,
     ] = False
     auth_method: MirrorAuthMethod | None = None
 

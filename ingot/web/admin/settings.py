@@ -10,7 +10,7 @@ from ingot.web.admin.limit_fields import LIMIT_FIELDS
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.languages import LANGUAGES
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
-from ingot.web.projects.option_fields import declared_effects
+from ingot.web.projects.option_fields import DeclaredEffect, declared_effects
 
 pages = PageRoutes()
 FIELDS: dict[str, dict[str, tuple[str, str]]] = {
@@ -175,36 +175,6 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     **LIMIT_FIELDS,
 }
 """Settings by topic, each with its label and kind of input; a test checks that every effective one is here."""
-AFFECTED = {
-    "Sign-in and sign-up": "These settings affect everyone who signs in or signs up, unless a sentence names others.",
-    "Passwords": "These settings affect all users who sign in with a password, also administrators.",
-    "Tokens and keys": "These settings affect everyone who creates access tokens or uses SSH keys.",
-    "Accounts": "These settings affect all users, unless a sentence names others.",
-    "Runners": "These settings affect everyone who adds runners, and the runners that are added.",
-    "Help": "These settings affect everyone who opens the help page.",
-    "Defaults": (
-        "These settings affect everyone; those about new users, groups and projects leave existing ones as they are."
-    ),
-    "Limits": "These settings affect everyone, also administrators, unless a sentence names others.",
-    "Projects and searches": (
-        "These settings affect all projects and groups and everyone who uses them, unless a sentence names others."
-    ),
-    "Repository storage": "These settings affect new projects, also their wikis; existing ones stay where they are.",
-    "CI and packages": (
-        "These settings affect the pipelines and packages of all projects, and everyone who starts or uploads them."
-    ),
-    "Rate limits": "These settings affect all clients; those with a user are counted by user, others by address.",
-    "Request limits": (
-        "These settings affect everyone who sends such requests, in the browser or with programs, except for the "
-        "users on the lists below."
-    ),
-    "Outgoing requests": (
-        "These settings affect the webhooks, integrations, mirrors and imports of all projects, and system hooks."
-    ),
-    "Sizes": "These settings affect everyone, also administrators.",
-    "Static sites": "These settings affect the maintainers and visitors of all sites.",
-}
-"""Who is affected by the settings of each topic."""
 _ANY_KEY = (("0", "Allowed"), ("-1", "Forbidden"))
 _CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
     "choice": tuple((level, level.capitalize()) for level in ("private", "internal", "public")),
@@ -341,8 +311,8 @@ def _weight(line: str) -> tuple[str, str]:
     return name.strip(), weight
 
 
-def setting_effects() -> dict[str, tuple[str, str]]:
-    """Return the effect and the default of each setting, from its declaration."""
+def setting_effects() -> dict[str, DeclaredEffect]:
+    """Return the explanation of each setting, from its declaration."""
     return declared_effects(AllSettings)
 
 
@@ -354,7 +324,6 @@ def _settings_form(
         "topics": TOPICS,
         "topic": topic,
         "fields": FIELDS[TOPICS[topic]],
-        "affected": AFFECTED[TOPICS[topic]],
         "effects": setting_effects(),
         "typed": typed,
         "choices": {**_CHOICES, "storage": _storages(visit)},

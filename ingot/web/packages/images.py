@@ -77,7 +77,7 @@ def _list_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
         "cadences": _CADENCES,
         "numbers": _NUMBERS,
         "ages": _AGES,
-        "effect": project_effects()["container_expiration_policy"][0],
+        "effect": project_effects()["container_expiration_policy"]._replace(default="off"),
         "may_change": parent.may(projects_api.edit_project),
     }
     return packages_page(parent, "packages/repositories.html", "container_registry", context, forms.status)

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 import msgspec
 
+from ingot.core.api.audience import affected_by
 from ingot.core.api.declared_fields import default_of, metadata_of
 from ingot.projects.groups.params import EditGroup
 from ingot.projects.namespaces.group_options import GroupOptions
@@ -72,14 +73,21 @@ _PROJECT_STRUCTS: tuple[type[msgspec.Struct], ...] = (EditProject, ProjectOption
 """Declarations of attributes; the stored ones come last, because they state the defaults."""
 
 
+class DeclaredEffect(NamedTuple):
+    """Explanation of an attribute: its effect, its default, and who is affected."""
+
+    effect: str
+    default: str
+    affected: str
+
+
 class OptionField(NamedTuple):
     """Field of a form for an option."""
 
     name: str
     label: str
     kind: Literal["switch", "select", "number", "text"]
-    effect: str
-    default: str
+    explanation: DeclaredEffect
     choices: dict[str, str]
 
 
@@ -100,27 +108,28 @@ def project_fields(*, admin: bool, storages: tuple[str, ...] = ()) -> tuple[Opti
 
 
 @lru_cache(1)
-def project_effects() -> dict[str, tuple[str, str]]:
-    """Return the effect and the default of each attribute of projects."""
+def project_effects() -> dict[str, DeclaredEffect]:
+    """Return the explanation of each attribute of projects."""
     return _effects(*_PROJECT_STRUCTS)
 
 
 @lru_cache(1)
-def group_effects() -> dict[str, tuple[str, str]]:
-    """Return the effect and the default of each attribute of groups."""
+def group_effects() -> dict[str, DeclaredEffect]:
+    """Return the explanation of each attribute of groups."""
     return _effects(*_GROUP_STRUCTS)
 
 
 @lru_cache(16)
-def declared_effects(struct: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:
-    """Return the effect and the default of each optional attribute of a struct, from its declaration."""
+def declared_effects(struct: type[msgspec.Struct]) -> dict[str, DeclaredEffect]:
+    """Return the explanation of each optional attribute of a struct, from its declaration."""
     hints = get_type_hints(struct, include_extras=True)
     effects = {}
     for field in msgspec.structs.fields(struct):
         if not field.required:
             hint = hints[field.name]
             effect = next((meta.description for meta in metadata_of(hint) if meta.description), "")
-            effects[field.name] = effect, _shown_default(default_of(field, hint), effect)
+            default = _shown_default(default_of(field, hint), effect)
+            effects[field.name] = DeclaredEffect(effect, default, affected_by(hint) or "")
     return effects
 
 
@@ -152,13 +161,13 @@ def _fields(labels: Mapping[str, str], admin: bool, *structs: type[msgspec.Struc
     hints = {name: hint for struct in structs for name, hint in get_type_hints(struct).items()}
     effects = _effects(*structs)
     return tuple(
-        OptionField(name, label, _kind(hints[name]), *effects[name], _choices(hints[name]))
+        OptionField(name, label, _kind(hints[name]), effects[name], _choices(hints[name]))
         for name, label in labels.items()
         if admin or name not in FOR_ADMINISTRATORS
     )
 
 
-def _effects(*structs: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:
+def _effects(*structs: type[msgspec.Struct]) -> dict[str, DeclaredEffect]:
     return {name: effect for struct in structs for name, effect in declared_effects(struct).items()}
 
 

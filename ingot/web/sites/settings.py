@@ -15,7 +15,7 @@ from ingot.sites.project_pages.params import EditPages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, submit_form
-from ingot.web.projects.option_fields import declared_effects, project_effects
+from ingot.web.projects.option_fields import DeclaredEffect, declared_effects, project_effects
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
@@ -119,7 +119,7 @@ def _settings(visit: Visit) -> ProjectContext:
     return parent
 
 
-def _effects() -> dict[str, tuple[str, str]]:
+def _effects() -> dict[str, DeclaredEffect]:
     return {_LEVEL: project_effects()[_LEVEL], **declared_effects(EditPages)}
 
 

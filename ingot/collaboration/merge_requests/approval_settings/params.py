@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from ingot.core.api.audience import Affected
 from ingot.core.api.declared_fields import effect
 from ingot.core.api.params import Params
 
@@ -55,13 +56,22 @@ class EditApprovalSettings(Params):
 
     fixed_values: ClassVar[Mapping[str, Any]] = {"selective_code_owner_removals": False}  # There are no code owners.
     approvals_before_merge: (
-        Annotated[_Count, effect("Approvals that each merge request requires from any users.", 0)] | UnsetType
+        Annotated[_Count, effect("Approvals that each merge request requires from any users.", 0), Affected.MERGES]
+        | UnsetType
     ) = UNSET
     reset_approvals_on_push: (
-        Annotated[bool, effect("A push to a merge request removes the approvals of all users.", False)] | UnsetType
+        Annotated[
+            bool, effect("A push to a merge request removes the approvals of all users.", False), Affected.APPROVALS
+        ]
+        | UnsetType
     ) = UNSET
     disable_overriding_approvers_per_merge_request: (
-        Annotated[bool, effect("Users cannot change the approval rules of their merge requests.", False)] | UnsetType
+        Annotated[
+            bool,
+            effect("Users cannot change the approval rules of their merge requests.", False),
+            Affected.MERGE_REQUESTS,
+        ]
+        | UnsetType
     ) = UNSET
     merge_requests_author_approval: (
         Annotated[
@@ -70,14 +80,18 @@ class EditApprovalSettings(Params):
                 "Authors can approve their own merge requests; until this is chosen, only if none are required.",
                 False,
             ),
+            Affected.APPROVALS,
         ]
         | UnsetType
     ) = UNSET
     merge_requests_disable_committers_approval: (
-        Annotated[bool, effect("Users whose commits a merge request contains cannot approve it.", False)] | UnsetType
+        Annotated[
+            bool, effect("Users whose commits a merge request contains cannot approve it.", False), Affected.APPROVALS
+        ]
+        | UnsetType
     ) = UNSET
     require_password_to_approve: (
-        Annotated[bool, effect("Users enter their password with each approval.", False)] | UnsetType
+        Annotated[bool, effect("Users enter their password with each approval.", False), Affected.APPROVALS] | UnsetType
     ) = UNSET
     selective_code_owner_removals: bool | UnsetType = UNSET
 
