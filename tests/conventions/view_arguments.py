@@ -19,7 +19,7 @@ from ingot.notifications.params import EVENT_FLAGS
 from ingot.projects.deploy_keys.views import DeployKeyView
 from ingot.projects.groups.ports import StorageSizes
 from ingot.projects.groups.views import GroupView
-from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, PROTECTION, GroupOptions
+from ingot.projects.namespaces.group_options import INTERNAL_OPTIONS, PROTECTIONS_SHOWN, GroupOptions
 from ingot.projects.projects.options import INTERNAL, ProjectOptions
 from ingot.projects.projects.views import SimpleProjectView
 from ingot.repositories.commits.views import CommitView
@@ -53,7 +53,7 @@ _STARRED: dict[tuple[str, str], tuple[str, ...]] = {
     ("GroupDetailView", "(getattr(brief, name) for name in GroupView.__struct_fields__)"): _fields(GroupView),
     ("GroupStatisticsView", "used"): _fields(StorageSizes),
     ("GroupView", "shown_group_options(group.options_document)"): _fields(
-        GroupOptions, (PROTECTION, *INTERNAL_OPTIONS)
+        GroupOptions, (*PROTECTIONS_SHOWN, *INTERNAL_OPTIONS)
     ),
     ("InstanceDeployKeyView", "msgspec.structs.astuple(shown)"): _fields(DeployKeyView),
     ("JobTotalsView", "queries.job_totals(call.db)"): _fields(JobTotals),

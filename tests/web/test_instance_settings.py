@@ -149,7 +149,7 @@ def test_administrators_change_it_on_the_page(
     assert api.get("/application/settings", make.root).json()["require_two_factor_authentication"] is True
 
 
-FOLLOWING = {"send_user_confirmation_email"}
+FOLLOWING = {"send_user_confirmation_email", "default_branch_protection_defaults"}
 """Settings that follow another one."""
 
 

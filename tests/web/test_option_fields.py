@@ -15,8 +15,14 @@ from tests.factories import make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
-OTHERS = {"default_branch", "two_factor_grace_period", "shared_runners_setting", "enabled_git_access_protocol"}
-"""Options of groups with fields of their own."""
+OTHERS = {
+    "default_branch",
+    "default_branch_protection_defaults",
+    "two_factor_grace_period",
+    "shared_runners_setting",
+    "enabled_git_access_protocol",
+}
+"""Options of groups with fields of their own, and the one that ``default_branch_protection`` sets."""
 VALUES: dict[str, Any] = {"switch": "1", "number": "7", "text": "Typed text"}
 
 
@@ -97,4 +103,5 @@ def test_options_for_administrators(api: Api, make: Make, instance: Instance, ow
 
 def test_labels_name_declared_options() -> None:
     assert [field.name for field in project_fields(admin=True)] == list(PROJECT_LABELS)
-    assert all(field.effect and field.default for field in (*project_fields(admin=True), *group_fields(admin=True)))
+    fields = *project_fields(admin=True), *group_fields(admin=True)
+    assert all(all(field.explanation) for field in fields)

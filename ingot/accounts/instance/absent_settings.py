@@ -202,15 +202,10 @@ ABSENT_SETTINGS = {
     "Maximum lifetimes of keys and tokens, and the second factor of git over SSH": (
         "disable_personal_access_tokens",
         "git_two_factor_session_expiry",
-        "max_personal_access_token_lifetime",
         "max_ssh_key_lifetime",
     ),
-    "Deletion of users who have not confirmed their address": (
-        "delete_unconfirmed_users",
-        "unconfirmed_users_delete_after_days",
-    ),
+    "Deletion of users who have not confirmed their address": (),
     "Default protection of branches beyond `default_branch_protection`": (
-        "default_branch_protection_defaults",
         "group_owners_can_manage_default_branch_protection",
     ),
     "Additional text of mails, and templates of files for all projects": (

@@ -76,6 +76,14 @@ class AccountSettings(LimitSettings, frozen=True):
         Meta(description="OAuth clients such as agents can register themselves (RFC 7591)."),
         Affected.APPLICATIONS,
     ] = True
+    delete_unconfirmed_users: Annotated[
+        bool,
+        Meta(
+            description="Users who never confirm their address are deleted after a time, if "
+            "`email_confirmation_setting` is not `off`; the only owners of groups stay."
+        ),
+        Affected.UNCONFIRMED_USERS,
+    ] = False
     disable_feed_token: Annotated[
         bool, Meta(description="Feed tokens are neither shown nor accepted."), Affected.USERS
     ] = False
@@ -147,6 +155,20 @@ class AccountSettings(LimitSettings, frozen=True):
                 "null means never. Attempts are limited by address and account in any case.",
             ),
             Affected.PASSWORDS,
+        ]
+        | None
+    ) = None
+    max_personal_access_token_lifetime: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=400,
+                description="Days in which personal, impersonation, project and group access tokens expire at the "
+                "latest; existing ones are shortened within an hour. Without an expiry date, new ones get the "
+                "latest, unless `require_personal_access_token_expiry` refuses them.",
+            ),
+            Affected.TOKENS,
         ]
         | None
     ) = None
@@ -227,6 +249,11 @@ class AccountSettings(LimitSettings, frozen=True):
         ]
         | None
     ) = None
+    unconfirmed_users_delete_after_days: Annotated[
+        int,
+        Meta(ge=1, le=36_500, description="Days after which a user who has not confirmed the address is deleted."),
+        Affected.UNCONFIRMED_USERS,
+    ] = 7
     unique_ips_limit_enabled: Annotated[
         bool,
         Meta(

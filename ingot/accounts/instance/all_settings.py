@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from ingot.accounts.instance.account_settings import AccountSettings
+from ingot.accounts.instance.branch_protection import BranchProtection, stored_protection
 from ingot.accounts.instance.settings import cached_stored_settings, stored_settings
 from ingot.accounts.instance.tables import StoredSettings
 from ingot.core.api.audience import Affected
@@ -90,6 +91,14 @@ class AllSettings(AccountSettings, frozen=True):
         Annotated[str, Meta(max_length=255, description="Default branch of new projects."), Affected.NEW_PROJECTS]
         | None
     ) = None
+    default_branch_protection_defaults: Annotated[
+        BranchProtection,
+        Meta(
+            description="Levels that pushes and merges need by default, whether pushes may be forced, and whether "
+            "developers may push the first branch; `default_branch_protection` follows."
+        ),
+        Affected.NEW_PROJECTS,
+    ] = BranchProtection()
     default_ci_config_path: (
         Annotated[
             _Line,
@@ -245,6 +254,12 @@ class AllSettings(AccountSettings, frozen=True):
         Meta(description="Who may register and create runners besides administrators."),
         Affected.RUNNERS,
     ] = ("project", "group")
+
+    def __post_init__(self) -> None:
+        """Derive the default protection where only the number was stored."""
+        super().__post_init__()
+        protection = stored_protection(self.default_branch_protection, self.default_branch_protection_defaults)
+        msgspec.structs.force_setattr(self, "default_branch_protection_defaults", protection)
 
 
 def decode_all_settings(stored: StoredSettings) -> AllSettings:

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ingot.accounts.instance.absent_settings import ABSENT_SETTINGS
 from ingot.accounts.instance.all_settings import AllSettings
+from ingot.accounts.instance.branch_protection import DEFAULTS, BranchProtectionParams
 from ingot.accounts.instance.settings import InstanceSettings, Visibility
 from ingot.core.api.declared_fields import fixed_values, params_of
 from ingot.core.api.params import Params
@@ -48,7 +49,7 @@ _LISTS = (
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _MoreSettings = Params
 else:
-    _MoreSettings = params_of(AllSettings, without=(*InstanceSettings.__struct_fields__, *_LISTS))
+    _MoreSettings = params_of(AllSettings, without=(*InstanceSettings.__struct_fields__, *_LISTS, DEFAULTS))
 
 
 class ModifySettings(_MoreSettings):
@@ -72,6 +73,7 @@ class ModifySettings(_MoreSettings):
     after_sign_up_text: Text = UNSET
     home_page_url: Text = UNSET
     default_branch_protection: Literal[0, 1, 2, 3, 4] | UnsetType = UNSET
+    default_branch_protection_defaults: BranchProtectionParams | UnsetType = UNSET
     restricted_visibility_levels: list[Visibility] | UnsetType | None = UNSET
     max_attachment_size: Positive | UnsetType = UNSET
     session_expire_delay: Amount | UnsetType = UNSET

@@ -10,12 +10,12 @@ from msgspec import UNSET
 from sqlalchemy import select
 
 from ingot.accounts.instance.all_settings import AllSettings, decode_all_settings
+from ingot.accounts.instance.branch_protection import protection_changes
 from ingot.accounts.instance.email_restrictions import is_valid_pattern
 from ingot.accounts.instance.limit_settings import SEPARATED_LISTS, limit_errors
 from ingot.accounts.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
 from ingot.accounts.instance.queries import find_broadcast_message
 from ingot.accounts.instance.settings import (
-    InstanceSettings,
     SettingTimestamps,
     admin_second_factor_required_since,
     second_factor_required_since,
@@ -107,7 +107,7 @@ def delete_broadcast_message(db: Connection, message: BroadcastMessage) -> None:
     db.delete(broadcast_messages, message.id)
 
 
-def _setting_changes(given: dict[str, Any], settings: InstanceSettings) -> dict[str, Any]:
+def _setting_changes(given: dict[str, Any], settings: AllSettings) -> dict[str, Any]:
     """Return the given settings by their primary names.
 
     A client that sends the whole object back includes both names of a setting; the value that differs from the stored
@@ -119,6 +119,7 @@ def _setting_changes(given: dict[str, Any], settings: InstanceSettings) -> dict[
             value = values.pop(alias)
             if values.get(name, getattr(settings, name)) == getattr(settings, name):
                 values[name] = value
+    values |= protection_changes(settings.default_branch_protection_defaults, values)
     mode, sends = values.get("email_confirmation_setting"), values.get("send_user_confirmation_email")
     if mode not in (None, settings.email_confirmation_setting):
         values["send_user_confirmation_email"] = mode != "off"

@@ -9,6 +9,7 @@ from sqlalchemy import bindparam
 from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.tokens import policy
 from ingot.accounts.tokens.events import TokenRevoked, TokenRotated
+from ingot.accounts.tokens.lifetimes import LIMITED_KINDS, latest_expiry
 from ingot.accounts.tokens.queries import credential_expiry, token_or_none
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
 from ingot.core.access.actor import Actor, AuthMethod
@@ -16,7 +17,7 @@ from ingot.core.access.restrictions import GRANULAR, NO_RESTRICTIONS, TokenRestr
 from ingot.core.access.rules import require
 from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES, may_grant_scopes
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Timestamp, add_duration
+from ingot.core.db.times import Timestamp
 from ingot.core.errors import Denied, Invalid, NotFound, too_long_message
 from ingot.core.events.bus import emit
 
@@ -32,6 +33,7 @@ _ALLOWED_SCOPES: dict[AuthMethod, set[str]] = {
 MAX_LENGTH = 255
 MAX_TOOLS = 100
 _TOOL_NAME = re.compile("[a-z0-9_]{1,64}")
+_WEEK = 7
 ROTATION = "token rotation"
 """Lock under which tokens are rotated: a token has one successor, and a family that is revoked gets no further one."""
 _NO_DELEGATION = "OAuth, impersonation, project and group access tokens cannot create or rotate tokens"
@@ -67,8 +69,13 @@ def create_token(
     elif len(restrictions.mcp_tools or ()) > MAX_TOOLS:
         errors["mcp_tools"] = [too_long_message(MAX_TOOLS, "tools")]
     settings = cached_all_settings(db)
+    days = settings.max_personal_access_token_lifetime if kind in LIMITED_KINDS else None
+    latest = None if days is None else latest_expiry(db.now, days)
     if expires_at is None and kind != "oauth" and settings.require_personal_access_token_expiry:
         errors["expires_at"] = ["can't be blank"]
+    elif latest is not None and (expires_at or latest) > latest:
+        errors["expires_at"] = [f"must not be after {latest[:10]}"]
+    expires_at = expires_at or latest
     if errors:
         raise Invalid(**errors)
     prefixes = {"personal": settings.personal_access_token_prefix or "", "impersonation": _IMPERSONATION_PREFIX}
@@ -149,8 +156,9 @@ def rotate_token(
         raise Invalid("400 (Bad request) the token is already revoked or expired")
     family_id = token.family_id or token.id
     db.update(access_tokens, token.id, revoked=True, family_id=family_id)
-    in_a_week = Timestamp(add_duration(db.now, days=7)[:10] + "T00:00:00.000Z")
-    new_expiry = expires_at or min(in_a_week, latest or in_a_week)
+    days = min(_WEEK, cached_all_settings(db).max_personal_access_token_lifetime or _WEEK)
+    by_default = latest_expiry(db.now, days)
+    new_expiry = expires_at or min(by_default, latest or by_default)
     successor, secret = create_token(
         db,
         token.user_id,

@@ -11,6 +11,7 @@ from ingot.core.errors import Conflict, Denied, NotFound, Unchanged
 from ingot.core.names import NAMESPACES
 from ingot.git.maintenance.store import new_key, storage_of
 from ingot.projects.forks import service
+from ingot.projects.namespaces.group_rules import require_fork_allowed
 from ingot.projects.namespaces.locks import part_of, part_of_user
 from ingot.projects.namespaces.queries import namespace_of_user, namespace_or_none
 from ingot.projects.namespaces.tables import Namespace
@@ -34,7 +35,7 @@ def _fork_repository(context: PrepareContext, params: ForkProject) -> tuple[str,
     def find_source(db: Connection) -> Project:
         access, project = find_project(db, context.actor, context.path["id"])
         require(policy.may_fork_project(context.actor, access, project))
-        _target_namespace(db, context.actor, params)
+        _target_namespace(db, context.actor, params, project)
         return project
 
     store = repository_store(context.settings)
@@ -66,7 +67,7 @@ def _namespace_of_fork(call: Call, params: ForkProject) -> list[str]:
 )
 def fork_project(call: Call, project: Project, params: ForkProject, repository: tuple[str, str]) -> ProjectView:
     """Fork a project; the repository is copied before the response, unless a job was requested."""
-    namespace = _target_namespace(call.db, call.actor, params)
+    namespace = _target_namespace(call.db, call.actor, params, project)
     return project_response(call, service.fork_project(call.db, call.actor, project, params, namespace, repository))
 
 
@@ -100,15 +101,17 @@ def delete_fork_relation(call: Call, project: Project) -> None:
     service.delete_fork_relation(call.db, project)
 
 
-def _target_namespace(db: Connection, actor: Actor, params: ForkProject) -> Namespace:
+def _target_namespace(db: Connection, actor: Actor, params: ForkProject, source: Project) -> Namespace:
     target = _target_name(params)
-    if not target:
-        if actor.external:
-            raise Denied
-        return namespace_of_user(db, actor.user_id)
-    namespace = namespace_or_none(db, target)
-    if namespace is None or not may_create_in(db, actor, namespace):
-        raise NotFound("Target Namespace")
+    if target:
+        namespace = namespace_or_none(db, target)
+        if namespace is None or not may_create_in(db, actor, namespace):
+            raise NotFound("Target Namespace")
+    elif actor.external:
+        raise Denied
+    else:
+        namespace = namespace_of_user(db, actor.user_id)
+    require_fork_allowed(db, source.namespace_id, namespace.id)
     return namespace
 
 

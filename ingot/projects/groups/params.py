@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from ingot.accounts.instance.branch_protection import DEFAULTS, BranchProtectionParams
 from ingot.accounts.instance.settings import Visibility
 from ingot.core.access.levels import LevelNumber
 from ingot.core.api.audience import Affected
@@ -42,7 +43,7 @@ ProjectCreation = Literal["noone", "administrator", "owner", "maintainer", "deve
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _OptionParams = Params
 else:
-    _OptionParams = params_of(GroupOptions, without=(*INTERNAL_OPTIONS, *SHOWN_ONLY_OPTIONS))
+    _OptionParams = params_of(GroupOptions, without=(*INTERNAL_OPTIONS, *SHOWN_ONLY_OPTIONS, DEFAULTS))
 
 
 class _Attributes(_OptionParams):
@@ -105,6 +106,7 @@ class _Attributes(_OptionParams):
         | UnsetType
         | None
     ) = UNSET
+    default_branch_protection_defaults: BranchProtectionParams | UnsetType | None = UNSET
     avatar: Upload | UnsetType | None = UNSET
 
 

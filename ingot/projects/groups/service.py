@@ -56,7 +56,11 @@ MAX_DEPTH = 20
 _PROJECT_CREATION = ("noone", "maintainer", "developer", "administrator", "owner")
 """Levels by the number in the instance setting ``default_project_creation``."""
 VISIBILITY_ORDER = {"private": 0, "internal": 10, "public": 20}
-_TOP_LEVEL_OPTIONS = ("prevent_sharing_groups_outside_hierarchy", "enabled_git_access_protocol")
+_TOP_LEVEL_OPTIONS = (
+    "prevent_sharing_groups_outside_hierarchy",
+    "prevent_forking_outside_group",
+    "enabled_git_access_protocol",
+)
 _COLUMNS = (
     "description",
     "visibility",

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.instance.branch_protection import FULL, PROTECTIONS, BranchProtection, level_of
 from ingot.accounts.users.tables import User
 from ingot.accounts.users.views import CustomAttributeView
 from ingot.core.access.actor import Actor
@@ -17,14 +18,12 @@ from ingot.projects.groups.params import ListGroups
 from ingot.projects.groups.queries import find_group, list_groups
 from ingot.projects.namespaces.group_options import (
     INTERNAL_OPTIONS,
-    PROTECTION,
+    PROTECTIONS_SHOWN,
     GroupOptions,
     shown_group_options,
 )
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.namespaces.views import group_avatar_url
-
-FULL_PROTECTION = 2
 
 
 class GroupStatisticsView(View):
@@ -64,7 +63,7 @@ class _GroupId(View):
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _OptionsView = _GroupId
 else:
-    _OptionsView = view_of(_GroupId, GroupOptions, (PROTECTION, *INTERNAL_OPTIONS))
+    _OptionsView = view_of(_GroupId, GroupOptions, (*PROTECTIONS_SHOWN, *INTERNAL_OPTIONS))
 
 
 class GroupView(_OptionsView):
@@ -81,6 +80,7 @@ class GroupView(_OptionsView):
     share_with_group_lock: bool
     project_creation_level: str
     default_branch_protection: int
+    default_branch_protection_defaults: BranchProtection
     emails_disabled: bool
     full_name: str
     full_path: str
@@ -99,7 +99,7 @@ def group_brief(group: Namespace, base: str) -> GroupBrief:
 
 def group_view(group: Namespace, base: str) -> GroupView:
     """Return the view of a group."""
-    protection = group.options.default_branch_protection
+    protection_defaults = group.options.default_branch_protection_defaults or PROTECTIONS[FULL]
     fields = (
         group.id,
         *shown_group_options(group.options_document),
@@ -113,7 +113,8 @@ def group_view(group: Namespace, base: str) -> GroupView:
         group.request_access_enabled,
         group.share_with_group_lock,
         group.project_creation_level,
-        FULL_PROTECTION if protection is None else protection,
+        level_of(protection_defaults),
+        protection_defaults,
         not group.options.emails_enabled,
         group.full_name,
         group.full_path,

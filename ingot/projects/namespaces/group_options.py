@@ -10,6 +10,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from ingot.accounts.instance.branch_protection import (
+    DEFAULTS,
+    LEVEL,
+    BranchProtection,
+    protection_changes,
+    stored_protection,
+)
 from ingot.core.access.actor import Actor
 from ingot.core.api.audience import Affected
 from ingot.core.api.declared_fields import fixed
@@ -17,8 +24,8 @@ from ingot.core.db.times import Date
 from ingot.core.errors import Denied
 from ingot.projects.namespaces.push_rule import PushRule
 
-PROTECTION = "default_branch_protection"
-"""Option that the view shows with the default of the instance."""
+PROTECTIONS_SHOWN = (LEVEL, DEFAULTS)
+"""Options that the view shows as full protection where the group has none of its own."""
 INTERNAL_OPTIONS = ("push_rule", "name_before_deletion", "path_before_deletion")
 """Options that are neither parameters nor shown under their names."""
 SHOWN_ONLY_OPTIONS = ("marked_for_deletion_on",)
@@ -42,8 +49,6 @@ ABSENT_GROUP_OPTIONS = {
         "unique_project_download_limit_interval_in_seconds",
     ),
     "Members by the domain of their mail address": ("allowed_email_domains_list",),
-    "Forks outside of the group": ("prevent_forking_outside_group",),
-    "Default protection of branches beyond `default_branch_protection`": ("default_branch_protection_defaults",),
     "Organizations, and templates of files": (
         "file_template_project_id",
         "organization_id",
@@ -73,6 +78,17 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         Annotated[
             Literal[0, 1, 2, 3, 4],
             Meta(description="Protection of the default branch of new projects; without it, the instance's applies."),
+            Affected.NEW_GROUP_PROJECTS,
+        ]
+        | None
+    ) = None
+    default_branch_protection_defaults: (
+        Annotated[
+            BranchProtection,
+            Meta(
+                description="Levels that pushes and merges need by default, whether pushes may be forced, and whether "
+                "developers may push the first branch; `default_branch_protection` follows."
+            ),
             Affected.NEW_GROUP_PROJECTS,
         ]
         | None
@@ -108,6 +124,11 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     prevent_sharing_groups_outside_hierarchy: Annotated[
         bool,
         Meta(description="Top-level group: groups and projects below are shared only with groups below it."),
+        Affected.GROUP_PROJECTS,
+    ] = False
+    prevent_forking_outside_group: Annotated[
+        bool,
+        Meta(description="Top-level group: projects below can be forked only into groups below it."),
         Affected.GROUP_PROJECTS,
     ] = False
     membership_lock: Annotated[
@@ -160,6 +181,11 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     name_before_deletion: str | None = None
     path_before_deletion: str | None = None
 
+    def __post_init__(self) -> None:
+        """Derive the default protection where only the number was stored."""
+        protection = stored_protection(self.default_branch_protection, self.default_branch_protection_defaults)
+        msgspec.structs.force_setattr(self, DEFAULTS, protection)
+
 
 _decode = msgspec.json.Decoder(GroupOptions).decode
 
@@ -175,7 +201,9 @@ def shown_group_options(document: str) -> tuple[Any, ...]:
     """Return the values of the options in the order of the view's fields."""
     options = group_options(document)
     return tuple(
-        getattr(options, name) for name in GroupOptions.__struct_fields__ if name not in (PROTECTION, *INTERNAL_OPTIONS)
+        getattr(options, name)
+        for name in GroupOptions.__struct_fields__
+        if name not in (*PROTECTIONS_SHOWN, *INTERNAL_OPTIONS)
     )
 
 
@@ -188,5 +216,6 @@ def require_artifacts_size(actor: Actor, sent: dict[str, Any], current: int | No
 def edited_group_options(document: str, given: dict[str, Any]) -> str:
     """Return the document with the given options changed; an empty text removes the option."""
     options = group_options(document)
+    given = {**given, **protection_changes(options.default_branch_protection_defaults, given)}
     changes = {name: None if given[name] == "" else given[name] for name in options.__struct_fields__ if name in given}
     return msgspec.json.encode(msgspec.structs.replace(options, **changes)).decode()

@@ -2,6 +2,8 @@
 
 from sqlalchemy import bindparam, func, select
 
+from ingot.accounts.instance.all_settings import cached_all_settings
+from ingot.accounts.instance.branch_protection import BranchProtection
 from ingot.core.db.connection import Connection
 from ingot.core.errors import Denied, Invalid, NotFound
 from ingot.projects.namespaces.group_options import GroupOptions, group_options
@@ -83,6 +85,22 @@ def default_branch_of_group(db: Connection, namespace_id: int) -> str | None:
     return next(
         (each.default_branch for each in reversed(options_around(db, namespace_id)) if each.default_branch), None
     )
+
+
+def default_protection(db: Connection, namespace_id: int) -> BranchProtection:
+    """Return the protection of the default branch of new projects, which a group chooses, or else the instance."""
+    options = options_around(db, namespace_id)
+    chosen = options[-1].default_branch_protection_defaults if options else None
+    return chosen or cached_all_settings(db).default_branch_protection_defaults
+
+
+def require_fork_allowed(db: Connection, namespace_id: int, target_id: int) -> None:
+    """Raise Denied if the topmost group keeps the forks of its projects within itself, and the target is elsewhere."""
+    options = options_around(db, namespace_id)
+    if not options or not options[0].prevent_forking_outside_group:
+        return
+    if ancestor_ids(db, namespace_id)[0] != ancestor_ids(db, target_id)[0]:
+        raise Denied("The group does not allow forking its projects outside of it")
 
 
 def allows_group_protocol(db: Connection, namespace_id: int, protocol: str) -> bool:

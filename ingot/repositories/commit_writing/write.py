@@ -34,7 +34,7 @@ from ingot.git.writing.commits import (
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.repositories.commits.queries import find_commit
 from ingot.repositories.context import RepositoryContext
-from ingot.repositories.protection.queries import branch_rules
+from ingot.repositories.protection.queries import branch_rules, developers_start_project
 from ingot.repositories.ref_changes.apply import access_lookup, change_refs
 from ingot.repositories.ref_changes.branch_queue import BUSY_BRANCH, PATIENCE_SECONDS, branch_queue
 from ingot.repositories.ref_changes.policy import branch_push_refusal
@@ -237,7 +237,10 @@ def _require_may_push(database: Database, actor: Actor, context: RepositoryConte
 
     def find_refusal(db: Connection) -> str | None:
         access, project = access_lookup(actor, context.project.id)(db)
-        return branch_push_refusal(actor, access, project, branch_rules(db, project.id), branch)
+        starts = developers_start_project(db, project)
+        return branch_push_refusal(
+            actor, access, project, branch_rules(db, project.id), branch, developers_start=starts
+        )
 
     refusal = database.read(find_refusal)
     if refusal is not None:

@@ -10,8 +10,9 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.errors import NotFound
 from ingot.projects.deploy_keys.tables import deploy_key_projects
+from ingot.projects.namespaces.group_rules import default_protection
 from ingot.projects.namespaces.tables import namespace_tree
-from ingot.projects.projects.tables import projects
+from ingot.projects.projects.tables import Project, projects
 from ingot.repositories.protection.tables import (
     ProtectedBranch,
     ProtectedTag,
@@ -59,6 +60,11 @@ _RULES_OF_KEY = (
     .join(_links, _links.c.id == _entries.c.key_project_id)
     .where(_links.c.project_id == bindparam("project"), _links.c.key_id == bindparam("key"))
 )
+
+
+def developers_start_project(db: Connection, project: Project) -> bool:
+    """Return whether a project is empty and developers may push its first branch."""
+    return project.empty and default_protection(db, project.namespace_id).admits_first_push
 
 
 def branch_rules(db: Connection, project_id: int) -> list[ProtectedBranch]:

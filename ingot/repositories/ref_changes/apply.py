@@ -38,7 +38,12 @@ from ingot.git.writing.ref_updates import (
 )
 from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
-from ingot.repositories.protection.queries import branch_rules, rule_ids_of_deploy_key, tag_rules
+from ingot.repositories.protection.queries import (
+    branch_rules,
+    developers_start_project,
+    rule_ids_of_deploy_key,
+    tag_rules,
+)
 from ingot.repositories.push_rules.checks import check_push_rule
 from ingot.repositories.ref_changes.moves import require_current_place
 from ingot.repositories.ref_changes.policy import DEFAULT_BRANCH_REFUSAL, MAX_REFS, RefUpdateContext, ref_update_refusal
@@ -210,6 +215,7 @@ def prepare_ref_updates(
             from_git_client=via in ("http", "ssh"),
             merges=merges,
             deploy_key_rules=(None if deploy_key_id is None else rule_ids_of_deploy_key(db, project.id, deploy_key_id)),
+            developers_start=developers_start_project(db, project),
         )
 
     context = database.read(load_context)

@@ -34,6 +34,8 @@ class RefUpdateContext(msgspec.Struct, frozen=True):
     """Merge of a merge request, which requires only the permission to merge."""
     deploy_key_rules: frozenset[int] | None = None
     """Ids of the branch rules that name the deploy key that pushes; None if a user makes the change."""
+    developers_start: bool = False
+    """Whether developers may push the first branch of the project, which is empty."""
 
 
 def push_refusal(actor: Actor, access: Access, project: Project) -> str | None:
@@ -56,12 +58,15 @@ def branch_push_refusal(
     *,
     forced: bool = False,
     merges: bool = False,
+    developers_start: bool = False,
 ) -> str | None:
     """Return the reason why the caller may not add commits to a branch, or None; what is shown as permitted is pushed.
 
     ``forced`` asks for other commits in place of those of the branch, ``merges`` for the merge of a merge request.
     """
-    context = RefUpdateContext(actor, access, project, rules, (), from_git_client=False, merges=merges)
+    context = RefUpdateContext(
+        actor, access, project, rules, (), from_git_client=False, merges=merges, developers_start=developers_start
+    )
     update = RefUpdate(f"refs/heads/{branch}", _SOME_OID, _OTHER_OID)
     return ref_update_refusal(context, update, lambda _: forced)
 
@@ -87,11 +92,14 @@ def _branch_refusal(context: RefUpdateContext, update: RefUpdate, branch: str, i
     if update.deletes and branch == context.project.default_branch and not context.project.empty:
         return DEFAULT_BRANCH_REFUSAL
     rules = protection.matching_branch_rules(context.branch_rules, branch)
-    # The branches of an empty project count as protected: only users who administer it may push the first one.
+    # The branches of an empty project count as protected: users who administer it may push the first one, and
+    # developers if the default protection admits that.
     if not rules and not context.project.empty:
         return None
     if update.deletes:
         return _deletion_refusal(context)
+    if context.project.empty and context.developers_start and context.deploy_key_rules is None:
+        return None
     if not update.creates and not all(rule.allow_force_push for rule in rules) and is_forced(update):
         return "You are not allowed to force push code to a protected branch on this project."
     if context.deploy_key_rules is not None:

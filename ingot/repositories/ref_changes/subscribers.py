@@ -2,14 +2,13 @@
 
 from sqlalchemy import bindparam, update
 
-from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.instance.branch_protection import PROTECTIONS, UNPROTECTED
 from ingot.accounts.users.events import UserDeleting
-from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.git.writing.change_summary import CommitMessage, PushSummary
 from ingot.projects.imports.events import ProjectImported
-from ingot.projects.namespaces.queries import namespace_by_id
+from ingot.projects.namespaces.group_rules import default_protection
 from ingot.projects.projects.events import ProjectCreated, ProjectInitialized
 from ingot.projects.projects.initial_commit import FIRST_COMMIT_MESSAGE
 from ingot.projects.projects.queries import project_or_none
@@ -19,9 +18,6 @@ from ingot.repositories.ref_changes.service import RepositoryState, open_intent,
 from ingot.repositories.ref_changes.tables import ref_changes, ref_intents
 
 subscriptions = Subscriptions()
-_MASTERS, _DEVELOPERS = Level.MASTER, Level.DEVELOPER
-# Levels for pushes and merges by the value of ``default_branch_protection``; 0 protects nothing.
-_DEFAULT_PROTECTION = {0: None, 1: (_DEVELOPERS, _DEVELOPERS), 3: (_MASTERS, _DEVELOPERS)}
 _REASSIGN = [
     update(table).where(table.c.actor_id == bindparam("user")).values(actor_id=bindparam("placeholder"))
     for table in (ref_changes, ref_intents)
@@ -60,12 +56,11 @@ def _protect_default_branch(db: Connection, project_id: int) -> None:
     project = project_or_none(db, project_id)
     if project is None:
         return
-    protection: int | None = namespace_by_id(db, project.namespace_id).options.default_branch_protection
-    if protection is None:
-        protection = current_settings(db).default_branch_protection
-    levels = _DEFAULT_PROTECTION.get(protection, (_MASTERS, _MASTERS))
-    if levels is not None:
-        protect_branch(db, project.id, project.default_branch, *levels)
+    protection = default_protection(db, project.namespace_id)
+    if protection != PROTECTIONS[UNPROTECTED]:
+        levels = protection.push_level, protection.merge_level
+        forced = protection.allow_force_push
+        protect_branch(db, project.id, project.default_branch, *levels, allow_force_push=forced)
 
 
 @subscriptions.on(UserDeleting)

@@ -62,6 +62,13 @@ def delete_unused_clients(_: Settings) -> RecurringWork:
 
 
 @table.every(HOURLY)
+def shorten_tokens(_: Settings) -> RecurringWork:
+    from ingot.accounts.tokens.lifetimes import shorten_tokens
+
+    return shorten_tokens
+
+
+@table.every(HOURLY)
 def deactivate_dormant_users(_: Settings) -> RecurringWork:
     from ingot.accounts.sessions.dormant_users import deactivate_dormant_users
 

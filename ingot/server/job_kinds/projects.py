@@ -113,6 +113,13 @@ def enqueue_environment_deletion(_: Settings) -> RecurringWork:
 
 
 @table.every(HOURLY)
+def delete_unconfirmed_users(_: Settings) -> RecurringWork:
+    from ingot.projects.groups.unconfirmed_users import delete_unconfirmed_users
+
+    return delete_unconfirmed_users
+
+
+@table.every(HOURLY)
 def delete_expired_memberships(_: Settings) -> RecurringWork:
     from ingot.projects.members.service import delete_expired_memberships
 

@@ -55,6 +55,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Tokens and keys": {
         "require_personal_access_token_expiry": ("New access tokens need an expiry date", "switch"),
+        "max_personal_access_token_lifetime": ("Longest lifetime of access tokens in days (empty for none)", "number"),
         "personal_access_token_prefix": ("Prefix of new access tokens", "text"),
         "rsa_key_restriction": ("RSA SSH keys", "rsa"),
         "ecdsa_key_restriction": ("ECDSA SSH keys", "ecdsa"),
@@ -68,6 +69,8 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "deactivate_dormant_users": ("Deactivate users without activity", "switch"),
         "deactivate_dormant_users_period": ("Days without activity before a user is deactivated", "number"),
         "user_deactivation_emails_enabled": ("Send a mail to users who are deactivated", "switch"),
+        "delete_unconfirmed_users": ("Delete users who have not confirmed their address", "switch"),
+        "unconfirmed_users_delete_after_days": ("Days until they are deleted", "number"),
         "notify_on_unknown_sign_in": ("Send a mail about sign-ins from unknown networks", "switch"),
         "disable_feed_token": ("Disable feed tokens", "switch"),
         "ropc_without_client_credentials": ("OAuth password grant without an application", "switch"),

@@ -26,6 +26,7 @@ FLAGS = {
 RULES = {
     "show_diff_preview_in_email": "Emails about comments show the lines of the diff",
     "membership_lock": "No members can be added to projects",
+    "prevent_forking_outside_group": "Fork projects only within this group",
     "prevent_sharing_groups_outside_hierarchy": "Share groups and projects only within this group",
 }
 RUNNERS = {

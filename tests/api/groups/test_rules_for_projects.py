@@ -139,3 +139,24 @@ def test_git_protocol_of_groups(api: Api, owner: User, group: Group, below: Proj
     assert listed() != 0
     api.put(group.url, owner, enabled_git_access_protocol="all")
     assert listed() == 0
+
+
+def test_forks_within_the_group(api: Api, make: Make, owner: User, group: Group, below: Project) -> None:
+    elsewhere, within = make_group(make, owner), make_group(make, owner, parent=group)
+    assert api.put(group.url, owner, prevent_forking_outside_group=True).json()["prevent_forking_outside_group"] is True
+    for caller in (owner, make.root):
+        for target in ({}, {"namespace_id": elsewhere.id}):
+            refused = api.post(f"{below.url}/fork", caller, **target, path=make.name())
+            assert (refused.status_code, refused.json()["message"]) == (
+                403,
+                "403 Forbidden - The group does not allow forking its projects outside of it",
+            ), target
+    for namespace in (group, within):
+        named = {"namespace_id": namespace.id, "path": make.name(), "name": make.name()}
+        assert api.post(f"{below.url}/fork", owner, **named).status_code == 201
+    other = make_project(make, owner, group=elsewhere)
+    assert api.post(f"{other.url}/fork", owner).status_code == 201
+    refused = api.put(within.url, owner, prevent_forking_outside_group=True)
+    assert list(refused.json()["message"]) == ["prevent_forking_outside_group"]
+    api.put(group.url, owner, prevent_forking_outside_group=False)
+    assert api.post(f"{below.url}/fork", owner).status_code == 201
