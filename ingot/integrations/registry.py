@@ -154,7 +154,7 @@ REGISTRY: dict[str, Integration] = {
             (_TOKEN, _required("project_url", "address"), _SSL_VERIFICATION),
             ("push", "merge_request", "tag_push"),
             "request",
-            _MERGE_BUILD_EFFECT,
+            f"{_MERGE_BUILD_EFFECT} Pages of commits link to the builds.",
         ),
         Integration(
             "campfire",

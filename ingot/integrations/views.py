@@ -80,10 +80,19 @@ def _fields(parent: ServiceParent, integration: Integration, service: Service | 
 
 def external_wiki_or_none(db: Connection, project_id: int) -> str | None:
     """Return the URL of a project's external wiki."""
+    return _address_or_none(db, project_id, "external-wiki", "external_wiki_url")
 
+
+def external_builds_or_none(db: Connection, project_id: int, oid: str) -> str | None:
+    """Return the URL of the page of Buildkite with the builds of a commit of a project."""
+    pipeline = _address_or_none(db, project_id, "buildkite", "project_url")
+    return f"{pipeline.rstrip('/')}/builds?commit={oid}" if pipeline else None
+
+
+def _address_or_none(db: Connection, project_id: int, slug: str, name: str) -> str | None:
     def read() -> tuple[str, ...]:
-        service = active_service_or_none(db, project_id, "external-wiki")
-        return () if service is None else (msgspec.json.decode(service.properties)["external_wiki_url"],)
+        service = active_service_or_none(db, project_id, slug)
+        return () if service is None else (msgspec.json.decode(service.properties)[name],)
 
-    found = db.cached(("external wiki", project_id), read, lambda _: _URL_BYTES)
+    found = db.cached((slug, project_id), read, lambda _: _URL_BYTES)
     return found[0] if found else None

@@ -315,6 +315,19 @@ def test_an_external_wiki_is_linked_for_those_who_may_see_the_wiki(
     assert "External wiki" not in owner.get(path).text
 
 
+def test_commits_link_to_their_builds(owner: Browser, api: Api, make: Make, person: User) -> None:
+    project = make_project(make, person, initialize_with_readme=True)
+    (commit,) = api.get(f"{project.url}/repository/commits", person).json()
+    address, builds = f"/{project.path}/-/commit/{commit['id']}", f"/builds?commit={commit['id']}"
+    service = f"{project.url}/integrations/buildkite"
+    assert builds not in owner.get(address).text
+    for root in ("https://builds.example.org/harbour/tides", "https://builds.example.org/quay/"):
+        assert api.put(service, person, token="a:b", project_url=root).status_code == 200
+        assert f'href="{root.rstrip("/")}{builds}"' in owner.get(address).text
+    api.put(service, person, token="a:b", project_url=root, active=False)
+    assert builds not in owner.get(address).text
+
+
 def test_pages_of_integrations_say_what_they_do(owner: Browser, project: Project) -> None:
     there = f"/{project.path}/-/settings/integrations"
     for slug, integration in REGISTRY.items():

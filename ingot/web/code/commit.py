@@ -8,6 +8,7 @@ from ingot.accounts.users.commit_addresses import is_bot_address
 from ingot.collaboration.notes import api as notes_api
 from ingot.core.db.connection import Connection
 from ingot.core.errors import NotFound
+from ingot.integrations.views import external_builds_or_none
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commit_writing import api as commit_writing_api
@@ -116,6 +117,7 @@ def _commit_page(
         "message": view.message.strip().partition("\n")[2].strip(),
         "signature": _signature_badge(parent, commit.oid),
         "merge_requests": parent.ask(commits_api.list_commit_merge_requests, sha=commit.oid).items,
+        "builds": external_builds_or_none(db, parent.project.id, commit.oid),
         "may_write": parent.may(commit_writing_api.create_commit),
         "redo": {"verb": "", "branch": parent.project.default_branch, "new_branch": ""},
         "errors": [],
