@@ -20,7 +20,6 @@ from ingot.core.storage.drivers import StorageDriver
 from ingot.core.storage.files import FileStorage
 from ingot.core.storage.s3 import URL_SECONDS
 from ingot.core.storage.transfers import DamagedCopy, move_files
-from ingot.git.bucket.copy_cache import CopyCache
 from ingot.git.maintenance.store import key_in
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import existing_project, project_id_by_path_or_none
@@ -29,6 +28,7 @@ from ingot.repositories.storage_moves.mover import RepositoryMover
 from ingot.repositories.storage_moves.queries import find_move, paths_by_repository_key, projects_on_storage
 from ingot.repositories.storage_moves.service import schedule_move
 from ingot.server.app import open_database
+from ingot.server.bucket_repositories import copy_cache
 
 _COLUMN_TITLES = ("KIND", "DISK", "BUCKET", "NEW FILES")
 
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _show_cache(settings: Settings, *, clear: bool) -> None:
     if not settings.storage_in_bucket:
         sys.exit("ingot: no repository storage is in a bucket: set INGOT_REPOSITORY_STORAGES to cloud=bucket")
-    cache = CopyCache(settings.storage_directories[settings.storage_in_bucket], settings.repository_cache_mb * 2**20)
+    cache = copy_cache(settings)
     if clear:
         print(f"Deleted {cache.clear()} copies.")
         return

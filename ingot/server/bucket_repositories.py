@@ -34,5 +34,11 @@ def bucket_repositories(settings: Settings, database: Database) -> BucketReposit
     client = store_client(settings)
     if client is None:
         raise Unavailable("There is no bucket")
-    cache = CopyCache(settings.storage_directories[settings.storage_in_bucket], settings.repository_cache_mb * 2**20)
-    return BucketRepositories(database, PackObjects(BucketDriver(client, _PREFIX)), cache)
+    return BucketRepositories(database, PackObjects(BucketDriver(client, _PREFIX)), copy_cache(settings))
+
+
+def copy_cache(settings: Settings) -> CopyCache:
+    """Return the copies of repositories in the bucket that this machine has."""
+    storage = settings.storage_in_bucket
+    local = repository_store(settings).roots[storage]
+    return CopyCache(settings.storage_directories[storage], local, settings.repository_cache_mb * 2**20)

@@ -1,12 +1,17 @@
 """Repositories of the shared instance in a real S3 server, with ``INGOT_TEST_REPOSITORIES=bucket``."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from ingot.core.settings import Settings
+from ingot.git.core.layout import GENERATION
+from ingot.projects.projects.api import repository_store
+from ingot.server.bucket_repositories import copy_cache
 from tests.client import Api, User
 from tests.storage.s3_server import S3Server, running_s3_server
 
@@ -60,3 +65,17 @@ def use_bucket(api: Api, root: User) -> None:
     """Let the instance create new repositories in the bucket."""
     sent = api.put("/application/settings", root, repository_storages_weighted={STORAGE: 100, "default": 0})
     assert sent.status_code == 200, sent.text
+
+
+def leave_unused(settings: Settings) -> None:
+    """Let the copies of a node seem to have been unused for long."""
+    for copy in copy_cache(settings).copies():
+        local = repository_store(settings).roots[STORAGE] / copy.path.relative_to(copy.path.parents[2])
+        os.utime(local / GENERATION, (1, 1))
+
+
+def delete_copies(settings: Settings) -> None:
+    """Delete everything that a node has of repositories, as a new machine has nothing."""
+    cache = copy_cache(settings)
+    for folder in (cache.root, cache.local):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -18,7 +18,7 @@ from ingot.projects.projects.api import repository_store
 from tests.factories import Project, make_project
 from tests.second_instance import SecondInstance, serving
 from tests.server.process import ingot
-from tests.storage.repositories_in_bucket import bucket_settings, use_bucket
+from tests.storage.repositories_in_bucket import bucket_settings, delete_copies, leave_unused, use_bucket
 from tests.storage.s3_server import S3Server
 from tests.web.browser import Browser
 
@@ -56,6 +56,8 @@ def _run(served: SecondInstance, bucket: dict[str, Any], *arguments: object) -> 
 def test_the_cache_is_listed_and_cleared(served: SecondInstance, bucket: dict[str, Any], project: Project) -> None:
     status, listed = _run(served, bucket, "storage", "cache")
     assert (status, "1 copies" in listed, project.path in listed) == (0, True, True), listed
+    assert _run(served, bucket, "storage", "cache", "--clear") == (0, "Deleted 0 copies.\n")  # It was used just now.
+    leave_unused(served.settings)
     assert _run(served, bucket, "storage", "cache", "--clear") == (0, "Deleted 1 copies.\n")
     assert "0 copies" in _run(served, bucket, "storage", "cache")[1]
     branch = served.api.get(f"{project.url}/repository/branches/master", served.make.root)
@@ -65,7 +67,7 @@ def test_the_cache_is_listed_and_cleared(served: SecondInstance, bucket: dict[st
 
 def test_uses_of_the_cache_are_shown(served: SecondInstance, bucket: dict[str, Any], project: Project) -> None:
     root = served.make.root
-    assert _run(served, bucket, "storage", "cache", "--clear")[0] == 0
+    delete_copies(served.settings)
     for _ in range(2):
         assert served.api.get(f"{project.url}/repository/branches/master", root).status_code == 200
     metrics = httpx.get(f"{served.url}/-/metrics").text
@@ -87,7 +89,7 @@ def test_doctor_names_missing_objects(served: SecondInstance, bucket: dict[str, 
     BucketDriver(client, "repositories").delete(f"{key}.idx")
     status, found = _run(served, bucket, "doctor", "--quick")
     assert (status, f"repositories/{key}.idx is missing" in found) == (1, True), found
-    assert _run(served, bucket, "storage", "cache", "--clear")[0] == 0
+    delete_copies(served.settings)
     assert f"{project.path} cannot be read from the bucket" in _run(served, bucket, "doctor")[1]
 
 

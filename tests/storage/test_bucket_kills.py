@@ -43,7 +43,8 @@ def test_killed_during_pushes(stopped: Server, s3: S3Server, tmp_path: Path) -> 
         said = [each.communicate(timeout=60)[0] for each in pushing]
         until("the end of git", lambda: not git_processes(server), 120)
         if dice.random() < 0.5:
-            shutil.rmtree(server.data / "cache" / "repositories")
+            for copies in ("cache/repositories", "run/copies"):
+                shutil.rmtree(server.data / copies)
         server.start(**chosen)
         for pusher, process, words in zip(pushers, pushing, said, strict=True):
             pusher.check(process.returncode, words)

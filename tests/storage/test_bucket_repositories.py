@@ -4,11 +4,14 @@ import io
 import os
 import shutil
 import subprocess
+import tarfile
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,7 +20,7 @@ from sqlalchemy import func, select
 from ingot.core.db.connection import Connection
 from ingot.core.log import Log
 from ingot.git.bucket import storage
-from ingot.git.bucket.copy_cache import CopyCache
+from ingot.git.bucket.copy_cache import copies_folder
 from ingot.git.bucket.tables import repository_packs, stored_packs
 from ingot.git.core.layout import GENERATION
 from ingot.git.core.repository import Repository
@@ -25,17 +28,17 @@ from ingot.git.maintenance.integrity import find_problems
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.tables import projects
-from ingot.server.bucket_repositories import bucket_repositories
+from ingot.server.bucket_repositories import bucket_repositories, copy_cache
 from ingot.server.jobs import job_worker
 from tests.factories import Project, make_project
 from tests.second_instance import SecondInstance, serving
 from tests.server.process import fresh_database
-from tests.storage.repositories_in_bucket import bucket_settings, use_bucket
+from tests.storage.repositories_in_bucket import bucket_settings, delete_copies, leave_unused, use_bucket
 from tests.storage.s3_server import S3Server
 from tests.storage.switched_proxy import SwitchedProxy, switched_proxy
 
 ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
-ZERO = "0" * 40
+_CALLS_PER_DELETION = 4
 
 
 class Nodes(NamedTuple):
@@ -233,11 +236,15 @@ def test_a_change_that_fails_after_the_upload_leaves_nothing(
 
 def test_a_deleted_cache_is_filled_again(nodes: Nodes, tmp_path: Path) -> None:
     project, tree = _pushed(nodes, tmp_path)
-    cache = Path(nodes.one.settings.repository_cache)
+    cache = copy_cache(nodes.one.settings)
     for number in range(ROUNDS):
-        shutil.rmtree(cache)
+        shutil.rmtree(cache.root)
         assert _tip(nodes.one, project) == _git(tree, "rev-parse", "HEAD")
-        CopyCache(cache, 0).clear()
+        delete_copies(nodes.one.settings)
+        assert _tip(nodes.one, project) == _git(tree, "rev-parse", "HEAD")
+        assert cache.clear() == 0  # It is in use.
+        leave_unused(nodes.one.settings)
+        assert cache.clear() == 1
         _commit(tree, f"file{number}")
         _git(tree, "push", "-q", _url(nodes.one, project), "master")
     root = nodes.one.make.root
@@ -245,8 +252,87 @@ def test_a_deleted_cache_is_filled_again(nodes: Nodes, tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         for _ in range(ROUNDS):
             answers = [pool.submit(nodes.one.api.get, f"{project.url}/repository/{path}", root) for path in paths * 4]
-            CopyCache(cache, 0).clear()
+            cache.clear()
             assert {answer.result().status_code for answer in answers} == {200}
+
+
+def test_a_cache_deleted_while_it_serves(nodes: Nodes, tmp_path: Path) -> None:
+    """Files of the cache that are deleted without the server disturb neither calls of the API nor git."""
+    project, _ = _pushed(nodes, tmp_path)
+    root, cache = nodes.one.make.root, Path(nodes.one.settings.repository_cache)
+    done = threading.Semaphore(0)
+
+    def call(method: str, path: str, /, **sent: Any) -> Any:
+        answer = getattr(nodes.one.api, method)(f"{project.url}{path}", root, **sent)
+        done.release()
+        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
+        return answer
+
+    def read() -> None:
+        for _ in range(ROUNDS):
+            for path in ("branches", "commits", "tree", "files/README.md?ref=master"):
+                call("get", f"/repository/{path}")
+            tip = call("get", "/repository/branches/master").json()["commit"]["id"]
+            for path in ("", "/diff", "/refs"):
+                call("get", f"/repository/commits/{tip}{path}")
+            archive = call("get", f"/repository/archive.tar.gz?sha={tip}").content
+            with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+                assert any(name.endswith("/README.md") for name in files.getnames())
+
+    def write(number: int) -> None:
+        for count in range(ROUNDS):
+            name = f"change-{number}-{count}"
+            message = {"commit_message": "Change it"}
+            made = call("post", f"/repository/files/{name}", branch="master", content="text", **message).json()
+            assert made["branch"] == "master"
+            call("post", "/repository/branches", branch=name, ref="master")
+            actions = [{"action": "create", "file_path": f"more-{name}", "content": "more"}]
+            sha = call("post", "/repository/commits", branch=name, actions=actions, **message).json()["id"]
+            call("post", "/repository/tags", tag_name=name, ref=name)
+            call("put", f"/repository/files/more-{name}", branch=name, content="other", **message)
+            call("post", f"/repository/commits/{sha}/comments", note="Seen")
+            sent = {"source_branch": name, "target_branch": "master", "title": name}
+            iid = call("post", "/merge_requests", **sent).json()["iid"]
+            call("get", f"/merge_requests/{iid}/changes")
+            call("put", f"/merge_requests/{iid}/merge")
+            merged = call("get", f"/merge_requests/{iid}").json()["merge_commit_sha"]
+            call("get", f"/repository/compare?from={sha}&to={merged}")
+            call("delete", f"/repository/branches/{name}")
+
+    def push() -> None:
+        tree = tmp_path / "pushed"
+        _git(tmp_path, "clone", "-q", _url(nodes.one, project), "pushed")
+        for count in range(ROUNDS * 2):
+            _commit(tree, f"pushed-{count}")
+            _git(tree, "push", "-q", _url(nodes.one, project), "HEAD:refs/heads/pushed", f"HEAD:refs/tags/p{count}")
+            done.release()
+
+    def fetch() -> None:
+        for count in range(ROUNDS):
+            _clone(nodes.one, project, tmp_path / f"clone{count}")
+            # A fork has no copy yet.
+            made = call("post", "/fork", name=f"fork-{count}", path=f"fork-{count}-of-{project.id}").json()
+            fork = replace(project, id=made["id"], path=made["path_with_namespace"])
+            _clone(nodes.one, fork, tmp_path / f"fork{count}")
+            done.release()
+
+    with ThreadPoolExecutor(6) as pool:
+        steps = (read, read, partial(write, 0), partial(write, 1), push, fetch)
+        working = [pool.submit(step) for step in steps]
+        while not all(work.done() for work in working):
+            shutil.rmtree(cache, ignore_errors=True)
+            for _ in range(_CALLS_PER_DELETION):
+                done.acquire(timeout=1)
+        for work in working:
+            work.result()
+    whole = tmp_path / "whole"
+    assert _clone(nodes.two, project, whole) == _tip(nodes.one, project)
+    for number in (0, 1):
+        for count in range(ROUNDS):
+            assert (whole / f"change-{number}-{count}").exists()
+            assert (whole / f"more-change-{number}-{count}").read_text() == "other"
+    pushed = _git(tmp_path / "pushed", "rev-parse", "HEAD")
+    assert _git(whole, "rev-parse", "origin/pushed", f"p{2 * ROUNDS - 1}") == f"{pushed}\n{pushed}"
 
 
 def test_a_stopped_bucket_refuses_only_what_needs_it(nodes: Nodes, tmp_path: Path) -> None:
@@ -319,7 +405,7 @@ def test_a_fork_shares_packs_and_survives_its_parent(nodes: Nodes, tmp_path: Pat
     assert nodes.one.api.delete(project.url, root).status_code == 200
     _work(nodes.one)
     bucket_repositories(nodes.one.settings, database).delete_unused_packs()
-    shutil.rmtree(nodes.two.settings.repository_cache)
+    delete_copies(nodes.two.settings)
     assert _clone(nodes.two, fork, tmp_path / "clone") == _git(tree, "rev-parse", "HEAD")
 
 
@@ -343,7 +429,7 @@ def test_housekeeping_combines_packs(nodes: Nodes, tmp_path: Path) -> None:
     assert 1 <= min(number for _, number in rows) < before
     _commit(tree, "last")
     _git(tree, "push", "-q", _url(nodes.two, project), "master")
-    shutil.rmtree(nodes.one.settings.repository_cache)
+    delete_copies(nodes.one.settings)
     assert _clone(nodes.one, project, tmp_path / "clone") == _git(tree, "rev-parse", "HEAD")
     assert find_problems(_repository(nodes.one, project).path, deep=True) == []
 
@@ -367,13 +453,27 @@ def test_repositories_move_to_directories_and_back(nodes: Nodes, tmp_path: Path)
 def test_the_cache_has_a_limit(nodes: Nodes, tmp_path: Path) -> None:
     project, _ = _pushed(nodes, tmp_path)
     repository = _repository(nodes.one, project)
-    cache = Path(nodes.one.settings.repository_cache)
+    limited = copy_cache(nodes.one.settings)
     generation = repository.path / "ingot-generation"
     os.utime(generation, (1, 1))
-    copies = CopyCache(cache, 1).copies()
-    assert copies[0].path == repository.path
-    limited = CopyCache(cache, sum(copy.bytes for copy in copies) - 1)
+    copies = limited.copies()
+    assert copies[0].path.name == repository.path.name
+    limited.max_bytes = sum(copy.bytes for copy in copies) - 1
     assert limited.trim() == 1
-    assert not repository.path.exists()
+    assert not repository.path.exists() and not copies[0].path.exists()
     assert _tip(nodes.one, project)
     assert limited.trim() == 0  # Everything was used a moment ago.
+    leave_unused(nodes.one.settings)
+    shutil.rmtree(limited.root)
+    assert repository.path.exists()
+    limited.trim_sometimes()
+    assert not repository.path.exists()
+    assert _tip(nodes.one, project)
+
+
+def test_copies_are_in_a_hidden_folder_if_links_to_the_cache_are_impossible(tmp_path: Path) -> None:
+    run, other = tmp_path / "run", tmp_path / "other"
+    other.touch()
+    chosen, hidden = (copies_folder(folder, tmp_path / "cache") for folder in (run, other))
+    assert (chosen.parent, hidden) == (run / "copies", tmp_path / "cache/.copies")
+    assert not any(file.is_file() for file in (tmp_path / "cache").rglob("*"))

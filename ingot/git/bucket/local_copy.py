@@ -1,4 +1,8 @@
-"""Copy of a repository on the disk of a node: packs from the bucket, refs from rows, and the generation of both."""
+"""Copy of a repository on the disk of a node: packs from the bucket, refs from rows, and the generation of both.
+
+The server and git work with the directories that ``CopyCache.local`` holds. The files of the cache, which anybody may
+delete at any time, are further links to the packs and refs of such a directory, and nobody but this package reads them.
+"""
 
 import os
 import secrets
@@ -9,6 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from ingot.git.bucket.service import UploadedPack
 from ingot.git.bucket.tables import StoredPack, StoredRef
 from ingot.git.bucket.use_lock import USE_SUFFIX
 from ingot.git.core.errors import DamagedRepository
@@ -18,7 +23,7 @@ from ingot.git.core.shared_disks import file_lock
 
 _STAGED_REFS = "keep/import"
 """Refs of an import that is running, below ``refs``."""
-_USED_SECONDS = 60.0
+_USED_SECONDS = 10.0
 """Interval in which the time of the last use is recorded."""
 _LEFTOVER_SECONDS = 6 * 3600
 """Longer than any push takes from its first object to the commit."""
@@ -60,17 +65,16 @@ class LocalCopy:
         with file_lock(self.path.with_suffix(".lock")):
             yield
 
-    def create(self, head: str) -> None:
-        """Create the directory, unless it is complete.
+    def create(self) -> None:
+        """Create the directory, unless it is complete; its HEAD is written with the refs.
 
-        Without the file of the generation, somebody may be deleting it and would delete new files too. It is replaced;
-        the packs that it still has, such as those of an interrupted download, are kept.
+        The packs that an incomplete one has, such as those of an interrupted download, are kept.
         """
         if all((self.path / name).exists() for name in (GENERATION, "HEAD", "packed-refs", "objects/pack")):
             return
         remains, folder = (self.path.parent / f"{self.path.stem}.{secrets.token_hex(8)}.tmp" for _ in range(2))
         folder.mkdir(mode=0o700)
-        make_bare_repository(folder, b"refs/heads/" + head.encode())
+        make_bare_repository(folder, b"refs/heads/master")
         with suppress(FileNotFoundError):
             self.path.rename(remains)  # At once: git may create files in it while it is being removed.
         for file in _files_in(remains / "objects/pack"):
@@ -83,11 +87,11 @@ class LocalCopy:
         """Return the names of the complete packs."""
         return {file.stem for file in _files_in(self.packs) if file.suffix == ".idx"}
 
-    def has_pack(self, pack: StoredPack) -> bool:
+    def has_pack(self, pack: StoredPack | UploadedPack) -> bool:
         """Return whether a pack and its index are complete; a power failure may have cut them off."""
         return all(self._size(name) == size for name, size in _files_of(pack))
 
-    def link_pack(self, pack: StoredPack, other: "LocalCopy") -> bool:
+    def link_pack(self, pack: StoredPack | UploadedPack, other: "LocalCopy") -> bool:
         """Link a pack of another copy, its index last; return False if that has none, or not on the same disk."""
         if not other.has_pack(pack):
             return False
@@ -99,6 +103,29 @@ class LocalCopy:
             return False
         return True
 
+    def take_refs(self, other: "LocalCopy") -> int:
+        """Begin with the refs that another copy of the repository has; return their generation, 0 if it has none."""
+        generation = other.generation()
+        try:
+            if generation:
+                self._link("packed-refs", other)
+        except OSError:  # They were deleted meanwhile; all refs are read from rows.
+            return 0
+        return generation
+
+    def keep(self, other: "LocalCopy", packs: Sequence[StoredPack] | Sequence[UploadedPack]) -> None:
+        """Have exactly the refs and packs of another copy; files that are deleted meanwhile are missing."""
+        self.packs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        listed = {name for pack in packs for name, _ in _files_of(pack)}
+        for file in _files_in(self.packs):
+            if file.name not in listed:
+                file.unlink(missing_ok=True)
+        for pack in packs:
+            if not self.has_pack(pack):
+                self.link_pack(pack, other)
+        for name in ("packed-refs", GENERATION):
+            self._link(name, other)
+
     def has_loose_objects(self) -> bool:
         """Return whether git or the server has written objects that are in no pack."""
         return any(True for _ in self._loose_objects())
@@ -106,14 +133,15 @@ class LocalCopy:
     def write_refs(self, refs: Sequence[StoredRef], head: str, *, is_complete: bool) -> None:
         """Replace packed-refs, with all refs or with the changed ones, and HEAD."""
         self._remove_loose_refs()
-        current = {} if is_complete else {ref.name: ref for ref in read_packed_refs(self.path).refs}
-        for ref in refs:
-            name = ref.name.encode()
-            if ref.oid:
-                current[name] = PackedRef(name, ref.oid, ref.peeled)
-            else:
-                current.pop(name, None)
-        self._replace("packed-refs", format_packed_refs(list(current.values())))
+        if refs or is_complete:
+            current = {} if is_complete else {ref.name: ref for ref in read_packed_refs(self.path).refs}
+            for ref in refs:
+                name = ref.name.encode()
+                if ref.oid:
+                    current[name] = PackedRef(name, ref.oid, ref.peeled)
+                else:
+                    current.pop(name, None)
+            self._replace("packed-refs", format_packed_refs(list(current.values())))
         content = b"refs/heads/" + head.encode()
         try:
             unchanged = read_head(self.path) == content
@@ -175,13 +203,19 @@ class LocalCopy:
             for name in files:
                 Path(folder, name).unlink(missing_ok=True)
 
+    def _link(self, name: str, other: "LocalCopy") -> None:
+        temporary = self.path / f"tmp_{name}_{secrets.token_hex(8)}"
+        os.link(other.path / name, temporary)
+        temporary.rename(self.path / name)
+        temporary.unlink(missing_ok=True)  # The rename does nothing if both are the same file.
+
     def _replace(self, name: str, content: bytes) -> None:
         temporary = self.path / f"tmp_{name}_{secrets.token_hex(8)}"
         temporary.write_bytes(content)
         temporary.rename(self.path / name)
 
 
-def _files_of(pack: StoredPack) -> tuple[tuple[str, int], tuple[str, int]]:
+def _files_of(pack: StoredPack | UploadedPack) -> tuple[tuple[str, int], tuple[str, int]]:
     """Return the names and sizes of a pack and its index, in this order."""
     return (f"{pack.name}.pack", pack.pack_bytes), (f"{pack.name}.idx", pack.index_bytes)
 

@@ -1,11 +1,9 @@
 """Storage of repositories in a bucket: creation, local copies, changes, forks and removal."""
 
-import errno
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from ingot.core.cache import CopiesSize, CopyStats
 from ingot.core.db.connection import Connection
@@ -48,27 +46,17 @@ from ingot.git.bucket.service import (
 )
 from ingot.git.bucket.stored_refs import local_refs, peeled_targets
 from ingot.git.bucket.tables import StoredPack
-from ingot.git.core.errors import (
-    DamagedRepository,
-    MissingRepository,
-    RepositoryBucketUnavailable,
-    is_unreadable_error,
-)
-from ingot.git.core.layout import INTERNAL_REFS
+from ingot.git.core.errors import DamagedRepository, MissingRepository, RepositoryBucketUnavailable
 from ingot.git.core.ref_store import ProposedUpdate, TransactionStep
 from ingot.git.core.refs import read_head
 from ingot.git.history.commits import NO_OID
 from ingot.git.maintenance.fork import has_other_commits
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate
 
-T = TypeVar("T")
 UNUSED_SECONDS = 86_400.0
 """Longer than any upload, and than any reader uses packs that were replaced."""
 _ATTEMPTS = 3
 """Attempts to copy a repository whose packs are replaced meanwhile."""
-_ATTEMPTS_AT_LOST_COPY = 20
-"""Attempts while somebody deletes the cache."""
-_LOST_COPY = (errno.ENOTDIR, errno.ENOTEMPTY, errno.EEXIST)
 _LINK_CANDIDATES = 200
 """Repositories whose copies are asked for packs; those that list a pack for the longest time come first."""
 _PUBLIC_REFS = ("refs/heads/", "refs/tags/")
@@ -142,6 +130,7 @@ class BucketRepositories:
         copy = LocalCopy(folder)
         copy.write_refs(refs, head, is_complete=True)
         copy.finish(row.generation)
+        self._keep(key, copy, listed)
 
     def store_packs(self, folder: Path) -> None:
         """Upload the packs of a folder that is to be adopted, unless they were uploaded before."""
@@ -171,8 +160,9 @@ class BucketRepositories:
         return False
 
     def remove(self, key: str) -> None:
-        """Delete the rows of a repository."""
+        """Delete the rows of a repository and what the cache has of it."""
         self._database.write(partial(remove_repository, key=key))
+        self.cache.drop(key)
 
     def problems(self) -> Iterator[str]:
         """Yield what is missing or cut off in the bucket: all names and sizes are compared with the rows."""
@@ -223,39 +213,21 @@ class BucketRepositories:
         """
         copy = LocalCopy(path)
         tips = {update.new for update in updates if update.new != NO_OID}
-
-        def upload() -> RefChangeSet:
-            packs = until_changed.enter_context(new_packs(copy, tips, self._listed_names(key), pushed, known))
-            # After the search for new packs: if there are none, the objects are in those that the bucket has.
-            peeled = peeled_targets(path, updates)
-            return RefChangeSet(updates, peeled, self.objects.upload(packs), first_head)
-
         try:
-            with ExitStack() as until_changed:
-                change = self._with_current_copy(key, copy, upload)
-                self._database.write(
-                    lambda db: change_refs_in_bucket(db, key, change, check, record),
-                    repeatable=all(update.ref.startswith(INTERNAL_REFS) for update in updates),
-                )
+            with new_packs(copy, tips, self._listed_names(key), pushed, known) as packs:
+                # After the search for new packs: if there are none, the objects are in those that the bucket has.
+                peeled = peeled_targets(path, updates)
+                change = RefChangeSet(updates, peeled, self.objects.upload(packs), first_head)
+                self._database.write(lambda db: change_refs_in_bucket(db, key, change, check, record))
         except RefMoved:
             # Another node was first; the caller looks at the refs again. If the copy was current, it is not what the
             # rows say, as after an import that was interrupted, and is written anew.
             if copy.generation() >= (self._database.read(partial(generation_or_none, key=key)) or 0):
+                self.cache.drop(key)
                 copy.forget()
             self._refresh_after(key, copy)
             raise
         self._refresh_after(key, copy)
-
-    def _with_current_copy(self, key: str, copy: LocalCopy, upload: Callable[[], T]) -> T:
-        """Run ``upload``, again if the copy was removed meanwhile; its objects may all be in the bucket already."""
-        for _ in range(_ATTEMPTS - 1):
-            try:
-                return upload()
-            except Exception as error:
-                if not is_unreadable_error(error) and not isinstance(error, FileNotFoundError | NotADirectoryError):
-                    raise
-            self._update_copy(key, copy)
-        return upload()
 
     def set_head(self, key: str, path: Path, branch: str) -> None:
         """Point HEAD at a branch."""
@@ -313,33 +285,42 @@ class BucketRepositories:
 
     def _update_copy(self, key: str, copy: LocalCopy) -> None:
         with copy.lock():
-            for attempt in range(1, _ATTEMPTS_AT_LOST_COPY + 1):
+            for attempt in range(1, _ATTEMPTS + 1):
                 try:
                     self._update_locked(key, copy)
-                except OSError as error:
-                    if not isinstance(error, FileNotFoundError) and error.errno not in _LOST_COPY:
-                        raise
-                    # A copy that was deleted meanwhile, or a pack that was replaced since its row was read.
-                    if attempt >= _ATTEMPTS and (copy.packs.is_dir() or attempt == _ATTEMPTS_AT_LOST_COPY):
+                except FileNotFoundError as error:  # A pack that was replaced since its row was read.
+                    if attempt == _ATTEMPTS:
                         raise DamagedRepository(f"A pack of {key} is missing in the bucket") from error
                 else:
-                    return
+                    break
+        self.cache.trim_sometimes()
 
     def _update_locked(self, key: str, copy: LocalCopy) -> None:
-        known = copy.generation()
-        snapshot = self._database.read(partial(read_snapshot, key=key, since=known or None))
+        known, cached = copy.generation(), LocalCopy(self.cache.path_of(key))
+        copy.create()
+        since = known or copy.take_refs(cached)
+        snapshot = self._database.read(partial(read_snapshot, key=key, since=since or None))
         if snapshot is None:
             raise MissingRepository(f"There is no repository {key}")
         if known >= snapshot.row.generation:
             return
-        copy.create(snapshot.row.head)
-        self._download_missing(copy, snapshot)
+        self._add_missing_packs(copy, snapshot, cached)
         copy.write_refs(snapshot.refs, snapshot.row.head, is_complete=snapshot.is_complete)
         copy.finish(snapshot.row.generation)
         copy.remove_leftovers({pack.name for pack in snapshot.packs})
+        self._keep(key, copy, snapshot.packs)
 
-    def _download_missing(self, copy: LocalCopy, snapshot: RepositorySnapshot) -> None:
-        missing = {pack.name: pack for pack in snapshot.packs if not copy.has_pack(pack)}
+    def _keep(self, key: str, copy: LocalCopy, packs: Sequence[StoredPack] | Sequence[UploadedPack]) -> None:
+        """Let the cache have the files of a copy, which is complete even if somebody deletes them meanwhile."""
+        try:
+            LocalCopy(self.cache.path_of(key)).keep(copy, packs)
+        except OSError as error:
+            log_failure("copy of a repository not kept in the cache", error)
+
+    def _add_missing_packs(self, copy: LocalCopy, snapshot: RepositorySnapshot, cached: LocalCopy) -> None:
+        missing = {
+            pack.name: pack for pack in snapshot.packs if not copy.has_pack(pack) and not copy.link_pack(pack, cached)
+        }
         if missing:
             self._link_from_other_copies(copy, missing)
         if not missing:
@@ -350,7 +331,6 @@ class BucketRepositories:
             raise RepositoryBucketUnavailable from error
         self._downloaded_packs += len(missing)
         self._downloaded_bytes += sum(pack.pack_bytes + pack.index_bytes for pack in missing.values())
-        self.cache.trim_sometimes()
 
     def _link_from_other_copies(self, copy: LocalCopy, missing: dict[str, StoredPack]) -> None:
         """Link packs that copies of forks, or of their parent, have; remove them from ``missing``."""
@@ -393,10 +373,6 @@ class BucketRefs:
     def publish(self) -> None:
         """Store the refs and objects that git has fetched into the local copy."""
         self._repositories.publish(self._key, self._path)
-
-    def refresh(self) -> None:
-        """Bring the local copy up to date."""
-        self._repositories.refresh(self._key, self._path)
 
     def tidy(self) -> None:
         """Combine small packs."""

@@ -106,7 +106,12 @@ class RepositoryStore:
     """
 
     def __init__(
-        self, root: Path, others: Mapping[str, Path] | None = None, max_refs: int = 0, in_bucket: str = ""
+        self,
+        root: Path,
+        others: Mapping[str, Path] | None = None,
+        max_refs: int = 0,
+        in_bucket: str = "",
+        cache: Path | None = None,
     ) -> None:
         self.root = root
         self._prefix_in_bucket = f"{in_bucket}:" if in_bucket else ""
@@ -115,6 +120,7 @@ class RepositoryStore:
         self.max_refs = max_refs
         self.roots = {DEFAULT_STORAGE: root, **(others or {})}
         """Directories of all storages, by name."""
+        self._swept = [*self.roots.items(), *([] if cache is None else [(in_bucket, cache)])]
         # Building a path takes longer than most of the reads that follow.
         self.path_of = lru_cache(_MAX_CACHED_PATHS)(self._path_of)
 
@@ -286,7 +292,7 @@ class RepositoryStore:
                 if not exists(key):
                     self.remove(key)
                     swept.append(key)
-        for storage, root in self.roots.items():
+        for storage, root in self._swept:
             for folder in _shards(root):
                 for entry in _entries(folder):
                     match = _REPOSITORY.fullmatch(entry.name)

@@ -27,6 +27,7 @@ from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.core.settings import Settings
+from ingot.git.bucket.copy_cache import copies_folder
 from ingot.git.core.names import ref_name_error
 from ingot.git.history.commits import Signature
 from ingot.git.maintenance.store import RepositoryStore, new_key, storage_of
@@ -89,14 +90,19 @@ def project_lookup_in_path(call: Call) -> tuple[Access, policy.ProjectLookup]:
 
 def repository_store(settings: Settings) -> RepositoryStore:
     """Return the store of all repositories of the instance."""
-    return _store_at(settings.data, settings.repository_storages, settings.repository_cache, settings.max_refs)
+    return _store_at(
+        settings.data, settings.repository_storages, settings.repository_cache, settings.run, settings.max_refs
+    )
 
 
 @lru_cache(64)
-def _store_at(data: Path, storages: str, cache: str, max_refs: int) -> RepositoryStore:
+def _store_at(data: Path, storages: str, cache: str, run: Path, max_refs: int) -> RepositoryStore:
     settings = Settings(data=data, repository_storages=storages, repository_cache=cache)
     others, in_bucket = settings.storage_directories, settings.storage_in_bucket
-    return RepositoryStore(data / "repositories", others, max_refs, in_bucket)
+    cached = others.get(in_bucket)
+    if cached is not None:
+        others[in_bucket] = copies_folder(run, cached)
+    return RepositoryStore(data / "repositories", others, max_refs, in_bucket, cached)
 
 
 def project_page(call: Call, listing: Listing[Project], params: ListProjects) -> Listing[SimpleProjectView]:
