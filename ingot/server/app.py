@@ -158,9 +158,7 @@ class App:
         self._bodies = bodies = BodyBudget()
         self._transfers = TransferSlots(settings.max_transfers * _FILES_PER_GIT_TRANSFER)
         self._limits = InstanceRateLimits(database)
-        self._recover_read = recover = partial(
-            recover_read, settings.data / "repositories", has_copies=bool(settings.storage_in_bucket)
-        )
+        recover = partial(recover_read, settings.data / "repositories", has_copies=bool(settings.storage_in_bucket))
         self.kernel = Kernel(self._table, database, self._authenticate, self._limits, settings, bodies, recover)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
         self.audit_log = TokenAuditLog(database, self.kernel.writer)
@@ -270,14 +268,7 @@ class App:
         from ingot.web.component import PagesComponent
 
         return PagesComponent(
-            self.settings,
-            self.database,
-            self.kernel.pool,
-            self._client,
-            self._bodies,
-            self._transfers,
-            self._limits,
-            self._recover_read,
+            self.settings, self.database, self.kernel.pool, self._client, self._bodies, self._transfers, self._limits
         )
 
     @cached_property

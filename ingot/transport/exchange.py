@@ -9,7 +9,6 @@ from typing import NamedTuple, Protocol
 
 from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.git.bucket.use_lock import copy_in_use
-from ingot.git.core.layout import GENERATION
 from ingot.transport.archive_requests import ArchiveTooLarge, RefNotServed, check_archive_request
 from ingot.transport.backend import GitBackend, ServiceRequest
 from ingot.transport.fetch_requests import HiddenObject, check_wants
@@ -112,8 +111,6 @@ class GitExchange:
         refs, path = self._request.repository.ref_store, self._request.repository.path
         try:
             with nullcontext() if refs is None else copy_in_use(path):
-                if refs is not None and not (path / GENERATION).exists():  # The copy was removed after it was opened.
-                    await asyncio.get_running_loop().run_in_executor(self._backend.pool, refs.refresh)
                 if self._request.service == "git-receive-pack":
                     require_free_space(path)
                 return await self._run()

@@ -30,8 +30,6 @@ MAX_COMPRESSED_REQUEST_BYTES = 64 * 2**20
 EXPECTED_SECONDS = 5.0
 """Time in which a client usually sends the request that follows the refs."""
 _MAX_EXPECTED = 256
-_ATTEMPTS_AT_LOST_COPY = 3
-"""Attempts to list the refs of a copy of a repository in a bucket, which may be removed meanwhile."""
 _CLIENT_CLOSED_REQUEST = 499
 _CALL = re.compile(rb"/(?P<path>.+?)(?:\.git)?/(?P<call>info/refs|git-upload-pack|git-receive-pack)/?")
 _REPOSITORY_FILE = re.compile(rb"/.+\.git/.+")
@@ -167,19 +165,10 @@ class GitHttp:
         service = service_request.service
         prefix = b"" if service_request.git_protocol[:9] == "version=2" else _service_line(service)
         client = _HttpClient(request, send, trace, f"application/x-{service}-advertisement", prefix=prefix)
-        options = ["--stateless-rpc", "--advertise-refs"]
-        attempts = 1 if service_request.repository.ref_store is None else _ATTEMPTS_AT_LOST_COPY
-        for attempt in range(1, attempts + 1):
-            try:
-                end = await GitExchange(self._backend, service_request, client, options).run()
-            except GitRequestRefused:
-                if attempt == attempts:
-                    raise
-                continue
-            if end.responded or end.reason is EndReason.DISCONNECTED:
-                await client.finish(end)
-                return
-        raise GitRequestRefused(503, UNREADABLE_ERRORS)
+        end = await GitExchange(self._backend, service_request, client, ["--stateless-rpc", "--advertise-refs"]).run()
+        if not end.responded and end.reason is not EndReason.DISCONNECTED:
+            raise GitRequestRefused(503, UNREADABLE_ERRORS)
+        await client.finish(end)
 
     async def _exchange(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
         service = service_request.service

@@ -13,7 +13,7 @@ from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.api.internal_client import InternalClient
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.rate_limits import LimitedRequest, RateLimits
-from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body, rewinding_uploads
+from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body
 from ingot.core.api.route_table import IndexedRoute, RouteTable
 from ingot.core.api.router import NoRoute, WrongMethod
 from ingot.core.db.connection import Connection
@@ -89,9 +89,7 @@ class PagesComponent:
         bodies: BodyBudget,
         transfers: TransferSlots,
         limits: RateLimits,
-        recover_read: Callable[[Exception], bool],
     ) -> None:
-        self._recover_read = recover_read
         self._limits = limits
         self._settings = settings
         self._database = database
@@ -226,8 +224,7 @@ class PagesComponent:
         if route.method == "GET":
             status, headers, body = await self._read_with_fallback(route, dispatch, page_call, trace)
         else:
-            recover = rewinding_uploads(self._recover_read, page_call.form)
-            status, headers, body = await self._run_in_pool(partial(self._database.begin_again, dispatch, recover))
+            status, headers, body = await self._run_in_pool(dispatch)
         if (
             page_call.visit
             and not page_call.visit.viewer.user

@@ -25,7 +25,7 @@ from ingot.core.api.request_credentials import (
     read_credentials,
     runner_token,
 )
-from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body, parse_query, rewinding_uploads
+from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body, parse_query
 from ingot.core.api.responses import (
     ApiResponse,
     Header,
@@ -283,22 +283,17 @@ class Kernel:
     async def _perform(self, call: _RequestCall) -> ApiResponse:
         endpoint = call.endpoint
         if endpoint.staged:
-            staged = partial(self._begin_again, call, partial(self._run_staged, call))
-            return conditional(with_etag(await self._run_in(self.pool, staged)), call.request.headers)
+            return conditional(
+                with_etag(await self._run_in(self.pool, partial(self._run_staged, call))), call.request.headers
+            )
         if endpoint.prepare is not None:
-            await self._run_in(self.pool, partial(self._begin_again, call, partial(self._runner.prepare, call)))
+            await self._run_in(self.pool, partial(self._runner.prepare, call))
         work = partial(self._run, call)
         if endpoint.writes:
-            return await self._write(call, partial(self._begin_again, call, partial(self._database.write, work)))
+            return await self._write(call, partial(self._database.write, work))
         reading = partial(self._database.read, work)
         response = await (self._run_in(self.pool, reading) if endpoint.heavy else self._inline_if_short(reading))
         return conditional(with_etag(response), call.request.headers)
-
-    def _begin_again(self, call: _RequestCall, work: Callable[[], T]) -> T:
-        """Run a step of a call; of a write, again if a file of the repository was replaced before it has committed."""
-        if not call.endpoint.writes or call.endpoint.read_body is not None:
-            return work()
-        return self._database.begin_again(work, rewinding_uploads(self._recover_read, call.sent))
 
     async def _write(self, call: _RequestCall, writing: Callable[[], ApiResponse]) -> ApiResponse:
         try:

@@ -205,16 +205,3 @@ def close_uploads(sent: dict[str, Any]) -> None:
     for value in sent.values():
         if isinstance(value, Upload):
             value.file.close()
-
-
-def rewinding_uploads(recover: Callable[[Exception], bool], sent: dict[str, Any]) -> Callable[[Exception], bool]:
-    """Return ``recover`` for a call with these fields, whose next attempt reads the uploaded files from their start."""
-
-    def recover_and_rewind(error: Exception) -> bool:
-        recovered = recover(error)
-        for value in sent.values() if recovered else ():
-            if isinstance(value, Upload):
-                value.file.seek(0)
-        return recovered
-
-    return recover_and_rewind

@@ -1,7 +1,6 @@
 """Reads and transactions with retries, on connections that threads share."""
 
 import threading
-import time
 from asyncio import get_running_loop
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -19,7 +18,6 @@ from ingot.core.db.ports import Ports
 from ingot.core.db.replicas import ReadReplicas
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
-from ingot.core.disk_errors import RETRY_PAUSES
 from ingot.core.errors import CommitUncertain, Conflict, StorageFull, Unavailable
 from ingot.core.log import log_failure
 from ingot.core.offload import TransactionInterrupted, WouldBlock, forbid_blocking, forbid_long_work, forget_results
@@ -30,11 +28,10 @@ _MAX_INTERRUPTIONS = 100
 
 
 class _ThreadState(threading.local):
-    """Read that runs in a thread, and what the thread has committed."""
+    """Read that runs in a thread."""
 
     reading: Connection | None = None
     """Connection of the current read; a nested read uses the same one."""
-    commits = 0
 
 
 class Database:
@@ -135,40 +132,22 @@ class Database:
             except (Unavailable, Conflict) as error:  # The result of the read is valid without being stored.
                 log_failure("write after a read failed", error)
 
-    def write(self, work: Callable[[Connection], T], *, repeatable: bool = False) -> T:
+    def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in a transaction, and again if a concurrent transaction conflicts.
 
         A check that passed in two concurrent transactions breaks a constraint in the slower one; in the next attempt
         the same check finds the row and responds accordingly. Work whose commit may have succeeded is never repeated.
         Work that interrupts the transaction, such as an import, is done while none runs; then it begins again.
-        After ``repeatable`` work, a call may still begin again (see ``begin_again``).
         """
-        commits = self._local.commits
         try:
             for _ in range(_MAX_INTERRUPTIONS):
                 try:
-                    result = self._write(work)
-                    if repeatable:
-                        self._local.commits = commits
-                    return result
+                    return self._write(work)
                 except TransactionInterrupted as interruption:
                     interruption.work()
             raise RuntimeError("A transaction was interrupted for the same work again and again")
         finally:
             forget_results()
-
-    def begin_again(self, work: Callable[[], T], recover: Callable[[Exception], bool]) -> T:
-        """Run ``work`` in this thread, and again after an error that ``recover`` repairs, unless it has committed."""
-        for pause in RETRY_PAUSES:
-            commits = self._local.commits
-            try:
-                return work()
-            except Exception as error:
-                if self._local.commits != commits or not recover(error):
-                    raise
-                log_failure("begun again", error)
-            time.sleep(pause)
-        return work()
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         for attempt in range(1, _MAX_ATTEMPTS + 1):
@@ -240,8 +219,7 @@ class Database:
             if not committed:
                 raise
             log_failure("connection lost after a commit", error)
-            db = self._replaced(writer, db)
-        self._local.commits += 1
+            return self._replaced(writer, db)
         return db
 
     def _replaced(self, writer: PooledConnection, db: Connection) -> Connection:

@@ -51,8 +51,5 @@ class RefStore(Protocol):
     def has_branches(self, db: Connection) -> bool:
         """Return whether there is a branch, as the transaction sees it."""
 
-    def refresh(self) -> None:
-        """Bring the directory up to date."""
-
     def tidy(self) -> None:
         """Combine small packs."""
