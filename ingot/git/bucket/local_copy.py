@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from ingot.git.bucket.service import UploadedPack
 from ingot.git.bucket.tables import StoredPack, StoredRef
@@ -21,6 +22,7 @@ from ingot.git.core.layout import GENERATION, make_bare_repository
 from ingot.git.core.refs import PackedRef, format_packed_refs, read_head, read_packed_refs
 from ingot.git.core.shared_disks import file_lock
 
+P = TypeVar("P", bound=StoredPack | UploadedPack)
 _STAGED_REFS = "keep/import"
 """Refs of an import that is running, below ``refs``."""
 _USED_SECONDS = 10.0
@@ -87,16 +89,19 @@ class LocalCopy:
         """Return the names of the complete packs."""
         return {file.stem for file in _files_in(self.packs) if file.suffix == ".idx"}
 
-    def has_pack(self, pack: StoredPack | UploadedPack) -> bool:
-        """Return whether a pack and its index are complete; a power failure may have cut them off."""
-        return all(self._size(name) == size for name, size in _files_of(pack))
+    def missing_packs(self, packs: Iterable[P]) -> list[P]:
+        """Return those of the packs that it lacks; after a start of the machine, also those that are cut off."""
+        names, may_be_cut = self._pack_files(), not self.generation()
+        return [
+            pack for pack in packs if not names.issuperset(_files_of(pack)) or (may_be_cut and not self._is_whole(pack))
+        ]
 
     def link_pack(self, pack: StoredPack | UploadedPack, other: "LocalCopy") -> bool:
         """Link a pack of another copy, its index last; return False if that has none, or not on the same disk."""
-        if not other.has_pack(pack):
+        if not other._is_whole(pack):
             return False
         try:
-            for name, _ in _files_of(pack):
+            for name in _files_of(pack):
                 (self.packs / name).unlink(missing_ok=True)
                 os.link(other.packs / name, self.packs / name)
         except OSError:  # It was removed meanwhile; the pack is downloaded.
@@ -113,16 +118,13 @@ class LocalCopy:
             return 0
         return generation
 
-    def keep(self, other: "LocalCopy", packs: Sequence[StoredPack] | Sequence[UploadedPack]) -> None:
+    def keep(self, other: "LocalCopy", packs: Sequence[StoredPack | UploadedPack]) -> None:
         """Have exactly the refs and packs of another copy; files that are deleted meanwhile are missing."""
         self.packs.mkdir(mode=0o700, parents=True, exist_ok=True)
-        listed = {name for pack in packs for name, _ in _files_of(pack)}
-        for file in _files_in(self.packs):
-            if file.name not in listed:
-                file.unlink(missing_ok=True)
-        for pack in packs:
-            if not self.has_pack(pack):
-                self.link_pack(pack, other)
+        for name in self._pack_files() - {name for pack in packs for name in _files_of(pack)}:
+            (self.packs / name).unlink(missing_ok=True)
+        for pack in self.missing_packs(packs):
+            self.link_pack(pack, other)
         for name in ("packed-refs", GENERATION):
             self._link(name, other)
 
@@ -173,6 +175,16 @@ class LocalCopy:
             if is_unused:
                 self._remove_leftovers(listed, time.time() - _LEFTOVER_SECONDS)
 
+    def _pack_files(self) -> set[str]:
+        try:
+            return set(os.listdir(self.packs))  # noqa: PTH208 - Paths of many packs cost more than the call.
+        except (FileNotFoundError, NotADirectoryError):
+            return set()
+
+    def _is_whole(self, pack: StoredPack | UploadedPack) -> bool:
+        sizes = (pack.pack_bytes, pack.index_bytes)
+        return all(self._size(name) == size for name, size in zip(_files_of(pack), sizes, strict=True))
+
     def _size(self, name: str) -> int:
         try:
             return (self.packs / name).stat().st_size
@@ -215,9 +227,9 @@ class LocalCopy:
         temporary.rename(self.path / name)
 
 
-def _files_of(pack: StoredPack | UploadedPack) -> tuple[tuple[str, int], tuple[str, int]]:
-    """Return the names and sizes of a pack and its index, in this order."""
-    return (f"{pack.name}.pack", pack.pack_bytes), (f"{pack.name}.idx", pack.index_bytes)
+def _files_of(pack: StoredPack | UploadedPack) -> tuple[str, str]:
+    """Return the names of a pack and its index, in this order."""
+    return f"{pack.name}.pack", f"{pack.name}.idx"
 
 
 @cache

@@ -310,7 +310,7 @@ class BucketRepositories:
         copy.remove_leftovers({pack.name for pack in snapshot.packs})
         self._keep(key, copy, snapshot.packs)
 
-    def _keep(self, key: str, copy: LocalCopy, packs: Sequence[StoredPack] | Sequence[UploadedPack]) -> None:
+    def _keep(self, key: str, copy: LocalCopy, packs: Sequence[StoredPack | UploadedPack]) -> None:
         """Let the cache have the files of a copy, which is complete even if somebody deletes them meanwhile."""
         try:
             LocalCopy(self.cache.path_of(key)).keep(copy, packs)
@@ -318,9 +318,8 @@ class BucketRepositories:
             log_failure("copy of a repository not kept in the cache", error)
 
     def _add_missing_packs(self, copy: LocalCopy, snapshot: RepositorySnapshot, cached: LocalCopy) -> None:
-        missing = {
-            pack.name: pack for pack in snapshot.packs if not copy.has_pack(pack) and not copy.link_pack(pack, cached)
-        }
+        lacking = copy.missing_packs(snapshot.packs)
+        missing = {pack.name: pack for pack in lacking if not copy.link_pack(pack, cached)}
         if missing:
             self._link_from_other_copies(copy, missing)
         if not missing:
