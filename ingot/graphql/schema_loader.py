@@ -32,6 +32,7 @@ from ingot.graphql.resolvers import Resolvers
 FAMILIES = (
     "boards",
     "branch_rules",
+    "catalog",
     "ci",
     "ci_config",
     "environments",
@@ -60,6 +61,7 @@ FAMILIES = (
 )
 MUTATIONS = (
     "boards",
+    "catalog",
     "ci",
     "incidents",
     "issues",

@@ -14,6 +14,7 @@ from ingot.runner.http import NoResponse, exchange_with_retries, json_body
 
 COMMAND = "release-cli"
 _MAX_DESCRIPTION_BYTES = 1024 * 1024
+_FLAGS = ("--help", "--catalog-publish")
 _TEXTS = ("name", "tag_name", "tag_message", "ref", "released_at")
 
 
@@ -41,23 +42,34 @@ def main(arguments: list[str] | None = None) -> int:
     if links:
         fields["assets"] = {"links": links}
     project = quote(os.environ.get("CI_PROJECT_ID", ""), safe="")
+    problem = _post(given.server_url, f"/api/v4/projects/{project}/releases", fields)
+    if problem:
+        return _fail(problem)
+    sys.stdout.write(f"Created the release {given.tag_name}\n")
+    if given.catalog_publish:
+        version = {"version": given.tag_name, "metadata": {}}
+        problem = _post(given.server_url, f"/api/v4/projects/{project}/catalog/publish", version)
+        if problem:
+            return _fail(problem, "publish the release in the catalog")
+        sys.stdout.write(f"Published the version {given.tag_name} in the CI/CD catalog\n")
+    return 0
+
+
+def _post(url: str, path: str, fields: dict[str, Any]) -> str | None:
+    """Send a request with the token of the job; return what went wrong."""
     headers = {"Content-Type": "application/json", "JOB-TOKEN": os.environ.get("CI_JOB_TOKEN", "")}
     try:
-        path = f"/api/v4/projects/{project}/releases"
-        reply = exchange_with_retries(given.server_url, "POST", path, headers, json_body(fields))
+        reply = exchange_with_retries(url, "POST", path, headers, json_body(fields))
     except NoResponse as error:
-        return _fail(f"the server gave no response: {error}")
-    if reply.status != 201:
-        return _fail(f"{reply.status} {reply.body.decode(errors='replace')[:2000]}")
-    sys.stdout.write(f"Created the release {given.tag_name}\n")
-    return 0
+        return f"the server gave no response: {error}"
+    return None if reply.status == 201 else f"{reply.status} {reply.body.decode(errors='replace')[:2000]}"
 
 
 def _joined(arguments: list[str]) -> Iterator[str]:
     """Yield the arguments with each option and its value as one, because a value may begin with a hyphen."""
     words = iter(arguments)
     for word in words:
-        value = next(words, None) if word.startswith("--") and "=" not in word and word != "--help" else None
+        value = next(words, None) if word.startswith("--") and "=" not in word and word not in _FLAGS else None
         yield word if value is None else f"{word}={value}"
 
 
@@ -68,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     for name in _TEXTS:
         create.add_argument(f"--{name.replace('_', '-')}", required=name == "tag_name")
     create.add_argument("--description", default="", help="text, or path of a file with the text")
+    create.add_argument("--catalog-publish", action="store_true", help="publish the release in the CI/CD catalog")
     create.add_argument("--milestone", action="append", default=[])
     create.add_argument("--assets-link", action="append", default=[], help="JSON with name and url")
     return parser
@@ -82,8 +95,8 @@ def _description(text: str) -> str:
         return text
 
 
-def _fail(message: str) -> int:
-    sys.stderr.write(f"{COMMAND}: cannot create the release: {message}\n")
+def _fail(message: str, action: str = "create the release") -> int:
+    sys.stderr.write(f"{COMMAND}: cannot {action}: {message}\n")
     return 1
 
 

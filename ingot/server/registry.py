@@ -62,6 +62,7 @@ ROUTE_MODULES = (
     "ingot.ci.freeze_periods.api",
     "ingot.ci.secure_files.api",
     "ingot.ci.terraform.api",
+    "ingot.ci.catalog.api",
     "ingot.ci.triggers.api",
     "ingot.sites.project_pages.api",
     "ingot.sites.deployments.api",

@@ -57,6 +57,7 @@ PAGE_MODULES = (
     "ingot.web.ci.protected_environments",
     "ingot.web.ci.secure_files",
     "ingot.web.ci.terraform",
+    "ingot.web.ci.catalog",
     "ingot.web.sites.settings",
     "ingot.web.sites.authorize",
     "ingot.web.ci.badges",

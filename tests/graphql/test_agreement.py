@@ -206,6 +206,8 @@ def test_every_type_is_covered() -> None:
     )
     parts = {
         "AccessLevel", "Blob", "BoardList", "Branch", "BranchProtection", "CiJob", "CiJobArtifact", "CiJobTrace",
+        "CiCatalogResource", "CiCatalogResourceComponent",  # Compared in test_catalog.py.
+        "CiCatalogResourceVersion", "CiCatalogResourceVersionSemver", "CiInputsSpec",
         "CiStage", "CustomField", "CustomFieldSelectOption", "FeatureFlag", "Iteration", "IterationCadence",  # Paid.
         "DetailedStatus", "Diff", "DiffPosition", "DiffRefs", "DiffStats", "DiffStatsSummary",
         "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "Ide", "IssueStatusCountsType", "Kas",

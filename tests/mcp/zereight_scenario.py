@@ -44,12 +44,6 @@ EXCEPTIONS = {
     "orbit_list_tools": "Orbit is a paid service",
 }
 """Tools that are not called, and why."""
-_CATALOG = "there is no catalog of CI components"
-UNSUPPORTED = {
-    "list_ci_catalog_resources": _CATALOG,
-    "get_ci_catalog_resource": _CATALOG,
-}
-"""Tools of free features that do not work yet, and why."""
 
 
 async def repositories(call: Tool, project: str, group: str, base: str, push_signed_tag: Callable[[], str]) -> None:
@@ -325,6 +319,7 @@ async def pipelines(call: Tool, project: str, runner: RunnerClient, folder: Path
     await call("wait_for_pipeline", **one)
     await call("delete_pipeline", **one)
     await _schedules(call, project)
+    await _catalog(call)
     await _deployments(call, project)
 
 
@@ -334,6 +329,15 @@ def _run(runner: RunnerClient) -> None:
         if job.name == "unit":
             job.upload({"out.txt": b"result"})
         job.finish()
+
+
+async def _catalog(call: Tool) -> None:
+    """Look for the component that the test has published."""
+    found = (await call("list_ci_catalog_resources", search="Published", sort="NAME_ASC", scope="ALL"))["data"]
+    (resource,) = found["ciCatalogResources"]["nodes"]
+    shown = await call("get_ci_catalog_resource", id=resource["id"], include_readme=True, component_name="deploy")
+    (version,) = shown["data"]["ciCatalogResource"]["versions"]["nodes"]
+    assert [each["name"] for each in version["components"]["nodes"]] == ["deploy"]
 
 
 async def _schedules(call: Tool, project: str) -> None:

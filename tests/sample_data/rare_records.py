@@ -14,6 +14,7 @@ from tests.api.hooks.receiver import Receiver
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merge_requests.stacks import make_stack, open_layer
 from tests.api.merging.merge_calls import merged, tip
+from tests.ci.pipelines.files import commit_files
 from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.factories import make_group, make_project
@@ -50,6 +51,7 @@ def fill_rare_tables(samples: SampleData, lfs: LfsClient, receiver: Receiver) ->
     _fill_deployments(samples)
     _fill_statistics(samples)
     _fill_pipelines(samples)
+    _fill_catalog(samples)
     _fill_deliveries(samples, receiver)
     _fill_transfers(samples)
 
@@ -211,6 +213,20 @@ def _fill_statistics(samples: SampleData) -> None:
     samples.post(f"{here}/housekeeping")
     samples.instance.work()
     until("the count", lambda: api.get(f"{here}/statistics", owner).json()["fetches"]["total"])
+
+
+def _fill_catalog(samples: SampleData) -> None:
+    """Publish a component, and use it."""
+    make, owner = samples.make, samples.owner
+    tools, user = make_project(make, owner, description="Tools"), make_project(make, owner)
+    commit_files(
+        make, tools, {"README.md": "# Tools", "templates/deploy.yml": "deploy: {script: [make]}\n"}, user=owner
+    )
+    samples.post(f"{tools.url}/catalog")
+    samples.post(f"{tools.url}/releases", tag_name="1.0.0", ref="main")
+    samples.post(f"{tools.url}/catalog/publish", version="1.0.0")
+    text = f"include: [{{component: '$CI_SERVER_FQDN/{tools.path}/deploy@1'}}]\n"
+    commit_files(make, user, {".gitlab-ci.yml": text}, user=owner)
 
 
 def _fill_pipelines(samples: SampleData) -> None:

@@ -35,17 +35,22 @@ def parse_component_address(text: str) -> ComponentAddress:
     return ComponentAddress(host, project, name, version)
 
 
+def version_range(version: str) -> tuple[int, ...] | None:
+    """Return the numbers that a release must begin with for ``~latest``, ``1`` or ``1.2``; None for other versions."""
+    if version == LATEST:
+        return ()
+    partial = _PARTIAL_VERSION.fullmatch(version)
+    return None if partial is None else tuple(int(part) for part in partial.groups() if part is not None)
+
+
 def matching_release(version: str, tags: Iterable[str]) -> str | None:
     """Return the newest tag for ``~latest``, ``1`` or ``1.2``; None for other versions and without such a tag.
 
     Only tags that are semantic versions without a suffix count.
     """
-    wanted: tuple[int, ...] = ()
-    if version != LATEST:
-        partial = _PARTIAL_VERSION.fullmatch(version)
-        if partial is None:
-            return None
-        wanted = tuple(int(part) for part in partial.groups() if part is not None)
+    wanted = version_range(version)
+    if wanted is None:
+        return None
     releases = (
         (tuple(map(int, match.groups())), tag) for tag in tags if (match := _RELEASE.fullmatch(tag)) is not None
     )

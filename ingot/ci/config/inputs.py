@@ -35,6 +35,7 @@ class InputSpec(NamedTuple):
     required: bool
     description: str
     options: tuple[str, ...]
+    regex: str
 
     def text(self, value: Any) -> str:
         """Return a value as the text of a form field."""
@@ -66,6 +67,7 @@ def _input_spec(name: str, rule: Any) -> InputSpec:
         "default" not in rule,
         _string(rule.get("description") or ""),
         tuple(map(_string, options)) if isinstance(options, list) else (),
+        _string(rule.get("regex") or ""),
     )
 
 

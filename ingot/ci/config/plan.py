@@ -188,6 +188,8 @@ class PipelineConfig(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     merged: dict[str, Any] = {}
     """The file with its includes, without ``include``."""
+    catalog_components: tuple[int, ...] = ()
+    """Ids of the published components that it includes."""
 
 
 class PlannedJob(msgspec.Struct, frozen=True):

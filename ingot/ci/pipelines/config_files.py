@@ -5,7 +5,14 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ingot.accounts.instance.outgoing_rules import reading_rules
-from ingot.ci.config.components import matching_release, parse_component_address
+from ingot.ci.catalog.queries import (
+    component_at_or_none,
+    latest_version_or_none,
+    resource_or_none,
+    version_or_none,
+)
+from ingot.ci.catalog.tables import CatalogResource
+from ingot.ci.config.components import LATEST, matching_release, parse_component_address, version_range
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.globs import path_matcher
 from ingot.ci.config.includes import FileSource
@@ -57,7 +64,7 @@ class FileReader:
 
     def __init__(self, repository: Repository, commit: str) -> None:
         self._repository = repository
-        self._commit = commit
+        self.commit = commit
         self.read_ids: dict[str, str | None] = {}
         """Ids of files by path; None for missing ones."""
 
@@ -65,8 +72,8 @@ class FileReader:
         """Return the id of a file, or None if there is none."""
         path = path.lstrip("/")
         entry = None
-        if self._commit != NO_OID:
-            entry = entry_or_none(self._repository, self._commit, path.encode(errors="surrogateescape"))
+        if self.commit != NO_OID:
+            entry = entry_or_none(self._repository, self.commit, path.encode(errors="surrogateescape"))
         oid = None if entry is None or entry.mode in (FOLDER, SUBMODULE) else entry.oid
         self.read_ids[path] = oid
         return oid
@@ -93,7 +100,7 @@ class FileReader:
 
     def paths(self) -> Collection[str]:
         """Return the paths of all files."""
-        return () if self._commit == NO_OID else list_file_names(self._repository, self._commit).paths
+        return () if self.commit == NO_OID else list_file_names(self._repository, self.commit).paths
 
 
 class CommitFiles:
@@ -119,6 +126,8 @@ class CommitFiles:
         self._environment = database.ports[CiEnvironment]
         self._remote_files = remote_files or RemoteFiles(self._current_guard(), actor.user_id)
         self.included: list[IncludedFile] = []
+        self.catalog_components: set[int] = set()
+        """Ids of the published components that were read."""
         self.read_elsewhere = False
         """Whether a file came from another project or server, or was found by a pattern."""
 
@@ -154,10 +163,18 @@ class CommitFiles:
         component = parse_component_address(address)
         if component.host.lower() != urlsplit(self._environment.base_url).netloc.lower():
             raise ConfigError(f"Component `{address}` belongs to another server!")
-        _, repository = self._project_repository(component.project)
-        tags = {tag.removeprefix(_TAGS).decode(errors="replace") for tag in read_refs(repository.path, (_TAGS,))}
-        release = None if component.version in tags else matching_release(component.version, tags)
-        reader = _reader_at(repository, component.project, release or component.version)
+        project, repository = self._project_repository(component.project)
+        resource = self._database.read(lambda db: resource_or_none(db, project.id))
+        if resource is None:
+            tags = {tag.removeprefix(_TAGS).decode(errors="replace") for tag in read_refs(repository.path, (_TAGS,))}
+            version = None if component.version in tags else matching_release(component.version, tags)
+        else:
+            version = self._database.read(lambda db: _published_commit_or_none(db, resource, component.version))
+            if version is None and component.version == LATEST:
+                raise ConfigError(f"Component `{address}` has no published version!")
+        reader = _reader_at(repository, component.project, version or component.version)
+        if resource is not None:
+            self._note_component(resource, reader.commit, component.name)
         for file in component.files:
             text = reader.text_or_none(file)
             if text is not None:
@@ -165,12 +182,19 @@ class CommitFiles:
                 return text, self._source_of(reader)
         raise ConfigError(f"Component `{address}` has no file `{component.files[0]}`!")
 
+    def _note_component(self, resource: CatalogResource, sha: str, name: str) -> None:
+        component_id = self._database.read(lambda db: component_at_or_none(db, resource, sha, name))
+        if component_id is not None:
+            self.catalog_components.add(component_id)
+
     def _project_repository(self, path: str) -> tuple[Project, Repository]:
         self.read_elsewhere = True
         return _project_repository(self._database, self._store, self._actor, path)
 
     def _source_of(self, reader: FileReader) -> "CommitFiles":
-        return CommitFiles(self._database, self._store, self._actor, reader, self._remote_files)
+        source = CommitFiles(self._database, self._store, self._actor, reader, self._remote_files)
+        source.catalog_components = self.catalog_components
+        return source
 
     def remote(self, url: str) -> str:
         """Return the text behind a URL; the guard refuses local and private addresses."""
@@ -228,6 +252,14 @@ def _reader_at(repository: Repository, path: str, ref: str) -> FileReader:
     if commit is None:
         raise ConfigError(f"Project `{path}` reference `{ref}` does not exist!")
     return FileReader(repository, commit)
+
+
+def _published_commit_or_none(db: Connection, resource: CatalogResource, text: str) -> str | None:
+    """Return the commit of the latest version in a range, or of the version with this name."""
+    within = version_range(text)
+    found = None if within is None else latest_version_or_none(db, resource, *within)
+    found = found or version_or_none(db, resource, text)
+    return None if found is None else found.sha
 
 
 def _readable_project(db: Connection, actor: Actor, path: str) -> Project | None:

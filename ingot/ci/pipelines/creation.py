@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.accounts.instance.all_settings import all_settings
 from ingot.accounts.users.queries import user_or_none
+from ingot.ci.catalog.service import record_usages
 from ingot.ci.config.compiler import plan_pipeline
 from ingot.ci.config.errors import ConfigError
 from ingot.ci.config.plan import PipelinePlan
@@ -149,6 +150,7 @@ class PipelineDraft(NamedTuple):
     rows: list[JobRow]
     name: str | None
     warnings: tuple[str, ...] = ()
+    catalog_components: tuple[int, ...] = ()
 
 
 def create_pipeline(
@@ -196,7 +198,8 @@ def prepare_pipeline(database: Database, store: RepositoryStore, request: Pipeli
         raise PipelineRefused(FILTERED)
     if not plan.has_main_jobs:
         raise PipelineRefused(NO_JOBS)
-    return PipelineDraft("created", None, stored, inputs.protected, plan, rows, _name(plan, rules), warnings)
+    name, components = _name(plan, rules), config.catalog_components
+    return PipelineDraft("created", None, stored, inputs.protected, plan, rows, name, warnings, components)
 
 
 def _skips(request: PipelineRequest, facts: _PipelineFacts) -> bool:
@@ -386,6 +389,7 @@ def _write(db: Connection, store: RepositoryStore, request: PipelineRequest, dra
         # A runner that finds no ref after a crash creates it (``ensure_pipeline_ref``).
         db.after_transaction(lambda _: ensure_pipeline_ref(store.open(key), pipeline.id, sha))
         insert_jobs(db, request.project, pipeline, draft.rows)
+        record_usages(db, request.project.id, draft.catalog_components)
         advance_pipeline(db, pipeline)
     else:
         emit_status(db, pipeline, pipeline.status)

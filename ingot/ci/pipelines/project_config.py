@@ -4,6 +4,8 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any, NamedTuple
 
+import msgspec
+
 from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.ci.config.compiler import read_config
 from ingot.ci.config.includes import FileSource
@@ -53,12 +55,20 @@ def read_project_config(
     limits = config_limits(database)
     with closing(CommitFiles(database, store, actor, reader, artifact_text=given.artifact_text)) as source:
         if given.text is not None:
-            return read_config(given.text, source, context, limits=limits)
+            return _with_components(read_config(given.text, source, context, limits=limits), source)
         oid = None if given.inputs or is_elsewhere(path) else reader.blob_id_or_none(path)
         if oid is not None:
-            return read_cached_config(reader, source, path, oid, context, limits)
+            return _with_components(read_cached_config(reader, source, path, oid, context, limits), source)
         text, inner = config_text(path, reader, source)
-        return read_config(text, inner, context, given.inputs, limits=limits)
+        config = read_config(text, inner, context, given.inputs, limits=limits)
+        return _with_components(config, source)
+
+
+def _with_components(config: PipelineConfig, source: CommitFiles) -> PipelineConfig:
+    """Return a configuration with the published components that it includes, of which a cached one has none."""
+    if not source.catalog_components:
+        return config
+    return msgspec.structs.replace(config, catalog_components=tuple(sorted(source.catalog_components)))
 
 
 def config_limits(database: Database) -> ConfigLimits:

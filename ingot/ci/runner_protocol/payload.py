@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.ci.artifacts.needed_jobs import jobs_of_other_pipelines
 from ingot.ci.artifacts.tables import ArtifactFormat, ArtifactType, JobArtifact
+from ingot.ci.catalog.queries import resource_or_none
 from ingot.ci.job_records.dependencies import dependencies_of, dotenv_variables
 from ingot.ci.job_records.queries import options_of
 from ingot.ci.job_records.tables import TOKEN_USERNAME, CiJob, FailureReason, JobOptions, ci_running
@@ -195,6 +196,7 @@ def job_payload(
     depth = _depth(variables, settings.default_git_depth)
     timeout = effective_timeout(db, job, runner)
     archives = archives_of(db, dependencies)
+    publish = options.release is not None and resource_or_none(db, project.id) is not None
     return JobPayload(
         id=job.id,
         token=token,
@@ -203,7 +205,7 @@ def job_payload(
         git_info=_git_info(pipeline, clone_url(db, project, base, token), depth, has_ref=has_ref),
         runner_info=JobLimits(timeout),
         variables=variables,
-        steps=_steps(options, timeout, runner.platform),
+        steps=_steps(options, timeout, runner.platform, publish=publish),
         image=None if options.image is None else JobImage(*_image(options.image)),
         services=[_service(service) for service in options.services],
         artifacts=_artifact_requests(options.artifacts),
@@ -279,10 +281,11 @@ def _depth(variables: list[RunnerVariable], default: int) -> int:
     return default if depth is None else min(depth, MAX_DEPTH)
 
 
-def _steps(options: JobOptions, timeout: int, platform: str | None) -> list[JobStep]:
+def _steps(options: JobOptions, timeout: int, platform: str | None, *, publish: bool) -> list[JobStep]:
     steps = [JobStep("script", list(options.script), timeout, "on_success", False)]
     if options.release is not None:
-        steps.append(JobStep("release", [release_command(options.release, platform)], timeout, "on_success", False))
+        command = release_command(options.release, platform, publish=publish)
+        steps.append(JobStep("release", [command], timeout, "on_success", False))
     if options.after_script:
         steps.append(JobStep("after_script", list(options.after_script), timeout, "always", True))
     return steps

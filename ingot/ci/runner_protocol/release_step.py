@@ -14,15 +14,18 @@ _LOGIN = (
 )
 
 
-def release_command(release: Mapping[str, Any], platform: str | None) -> str:
+def release_command(release: Mapping[str, Any], platform: str | None, *, publish: bool = False) -> str:
     """Return the command that creates a release: with glab if the job's image has it, else with release-cli.
 
-    The shell of the job inserts variables and the output of ``$(…)``; everything else reaches the release as it is.
+    With ``publish``, it also publishes the release in the catalog. The shell of the job inserts variables and the
+    output of ``$(…)``; everything else reaches the release as it is.
     """
     if platform == "windows":
         # The condition below and the quoting are not PowerShell.
-        return _release_cli(release, lambda text: f'"{text}"')
-    lines = ("if command -v glab >/dev/null 2>&1; then", *_LOGIN, _glab(release), "else", _release_cli(release), "fi")
+        return _release_cli(release, lambda text: f'"{text}"') + " --catalog-publish" * publish
+    with_glab = _glab(release) + " --publish-to-catalog" * publish
+    with_release_cli = _release_cli(release) + " --catalog-publish" * publish
+    lines = ("if command -v glab >/dev/null 2>&1; then", *_LOGIN, with_glab, "else", with_release_cli, "fi")
     return "\n".join(lines)
 
 

@@ -99,14 +99,20 @@ def merge_request_targets(
     return frozenset(targets)
 
 
+def topics_by_project(db: Connection, project_ids: list[int]) -> dict[int, list[str]]:
+    """Return the topics of projects by id; one statement."""
+    topics: defaultdict[int, list[str]] = defaultdict(list)
+    for project_id, name in db.rows(_TOPICS, projects=project_ids):
+        topics[project_id].append(name)
+    return topics
+
+
 def project_relations(
     db: Connection, actor: Actor, page: list[Project], lookup: ProjectLookup | None = None
 ) -> ProjectRelations:
     """Read the related rows; ``lookup`` of a single project saves statements for relations that it rules out."""
     ids = [project.id for project in page]
-    topics: defaultdict[int, list[str]] = defaultdict(list)
-    for project_id, name in db.rows(_TOPICS, projects=ids) if lookup is None or lookup.has_topics else ():
-        topics[project_id].append(name)
+    topics = topics_by_project(db, ids) if lookup is None or lookup.has_topics else {}
     shared: defaultdict[int, list[Share]] = defaultdict(list)
     for share in _shares(db, actor, ids) if lookup is None or lookup.shared else ():
         shared[share.project_id].append(share)

@@ -21,6 +21,13 @@ def create_pipelines(context: JobContext) -> JobHandler:
     return PipelineCreation(context.store).run
 
 
+@table.seldom_kind
+def expire_component_usages(_: JobContext) -> JobHandler:
+    from ingot.ci.catalog.jobs import expire_component_usages
+
+    return expire_component_usages
+
+
 @table.kind
 def create_scheduled_pipeline(context: JobContext) -> JobHandler:
     from ingot.ci.schedules.jobs import ScheduleJobs
@@ -136,3 +143,10 @@ def enqueue_old_ref_removal(_: Settings) -> RecurringWork:
     from ingot.ci.pipelines.maintenance import enqueue_old_ref_removal
 
     return enqueue_old_ref_removal
+
+
+@table.every(DAILY)
+def enqueue_usage_expiry(_: Settings) -> RecurringWork:
+    from ingot.ci.catalog.jobs import enqueue_usage_expiry
+
+    return enqueue_usage_expiry

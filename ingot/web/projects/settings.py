@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ingot.ci.catalog import api as catalog_api
+from ingot.ci.catalog.views import is_in_catalog
 from ingot.core.errors import NotFound
 from ingot.projects.forks import api as forks_api
 from ingot.projects.projects import api as projects_api
@@ -131,6 +133,18 @@ def unarchive(visit: Visit) -> PageResponse:
     return _submit_action(find_project_settings(visit), projects_api.unarchive_project, "archive")
 
 
+@pages.post("/:path/-/settings/catalog", notice="Project added to the CI/CD catalog.")
+def add_to_catalog(visit: Visit) -> PageResponse:
+    """Let a project publish components in the CI/CD catalog."""
+    return _submit_action(find_project_settings(visit), catalog_api.create_catalog_resource, "catalog")
+
+
+@pages.delete("/:path/-/settings/catalog", notice="Project removed from the CI/CD catalog.")
+def remove_from_catalog(visit: Visit) -> PageResponse:
+    """Remove a project with its published versions from the CI/CD catalog."""
+    return _submit_action(find_project_settings(visit), catalog_api.delete_catalog_resource, "catalog")
+
+
 @pages.delete("/:path/-/settings/fork", notice="Fork relationship removed.")
 def remove_fork_relation(visit: Visit) -> PageResponse:
     """Remove the fork relationship of a project."""
@@ -192,6 +206,8 @@ def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateRespons
         "schedules_deletion": general_settings.schedules_deletion(parent),
         "may_change": parent.may(projects_api.edit_project),
         "may_own": parent.may(projects_api.archive_project),
+        "may_publish": parent.may(catalog_api.create_catalog_resource),
+        "in_catalog": parent.visit.database.read(lambda db: is_in_catalog(db, parent.project.id)),
         "may_unlink": parent.may(forks_api.delete_fork_relation) and bool(parent.project.forked_from_project),
         "namespaces": [
             (each.full_path, each.full_path) for each in options.items if each.id != parent.project.namespace.id

@@ -196,7 +196,7 @@ COUNTED_ELSEWHERE |= {"access_tokens", "repository_storage_moves", "feature_flag
 COUNTED_ELSEWHERE |= {"container_registry", "approvals", "group protected branches", "protected environments"}
 COUNTED_ELSEWHERE |= {"hooks", "system hooks", "services"}
 COUNTED_ELSEWHERE |= {"wikis", "runner_protocol", "jobs", "job_token_scope", "pipeline_schedules", "pipelines"}
-COUNTED_ELSEWHERE |= {"pages", "pages_domains", "freeze_periods", "secure_files", "terraform_state"}
+COUNTED_ELSEWHERE |= {"pages", "pages_domains", "freeze_periods", "secure_files", "terraform_state", "ci_catalog"}
 
 
 def _paged() -> Iterator[str]:

@@ -278,6 +278,8 @@ PROJECT_WRITERS: dict[str, str] = {
     "owner": """
         DELETE /projects/{id}
         POST /projects/{id}/archive
+        DELETE /projects/{id}/catalog
+        POST /projects/{id}/catalog
         DELETE /projects/{id}/issues/{issue_iid}
         DELETE /projects/{id}/issues/{issue_iid}/award_emoji/{award_id}
         DELETE /projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji/{award_id}

@@ -148,6 +148,7 @@ EXTRA_FIELDS: dict[str, Fields] = {
     "PUT /projects/{id}/push_rule": _prepared(_same_path, {"max_file_size": 1}, max_file_size=2),
     "DELETE /groups/{id}/push_rule": _prepared(_same_path, {}, max_file_size=2),
     "DELETE /projects/{id}/push_rule": _prepared(_same_path, {}, max_file_size=2),
+    "DELETE /projects/{id}/catalog": _prepared(_same_path, {}),
     "POST /projects/{id}/mirror/pull": _mirrored,
     "PUT /groups/{id}/integrations/{slug}": {"api_key": "x"},
     "PUT /projects/{id}/integrations/{slug}": {"api_key": "x"},

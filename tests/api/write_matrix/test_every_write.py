@@ -41,6 +41,7 @@ OTHER_RESPONSES: dict[str, tuple[str, int]] = {
     "DELETE /projects/{id}/environments/review_apps": ("master", 400),
     "PUT /projects/{id}/pages/domains/{domain}/verify": ("master", 503),
     "POST /projects/{id}/remote_mirrors/{mirror_id}/sync": ("master", 400),
+    "POST /projects/{id}/catalog/publish": ("developer", 404),
     "PUT /projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds": ("master", 406),
     "POST /projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds": ("master", 406),
 }

@@ -37,6 +37,7 @@ JOB_TOKEN_OPERATIONS = frozenset(
         POST /projects/{id}/releases/{tag_name}/assets/links
         DELETE /projects/{id}/releases/{tag_name}/assets/links/{link_id}
         PUT /projects/{id}/releases/{tag_name}/assets/links/{link_id}
+        POST /projects/{id}/catalog/publish
         POST /projects/{id}/secure_files
         DELETE /projects/{id}/secure_files/{secure_file_id}
         POST /projects/{id}/terraform/state/{name}

@@ -25,6 +25,7 @@ JOB_TOKEN_ROUTES = {
     ("GET", "/projects/:id/jobs/:job_id/artifacts/tree"),
     ("GET", "/projects/:id/jobs/artifacts/:ref_name/download"),
     ("GET", "/projects/:id/jobs/artifacts/:ref_name/raw/:artifact_path"),
+    ("POST", "/projects/:id/catalog/publish"),
     ("POST", "/projects/:id/trigger/pipeline"),
     ("POST", "/projects/:id/ref/:ref/trigger/pipeline"),
     ("PUT", "/projects/:id/pipelines/:pipeline_id/metadata"),
