@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from ingot.core.db.connection import Connection
 from ingot.integrations.commands.service import link_chat_name
+from ingot.repositories.certificates.service import SeenCertificate, record_certificates
 from ingot.webhooks.tables import hook_attempts
 from tests.api.hooks.receiver import Receiver
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
@@ -52,6 +53,7 @@ def fill_rare_tables(samples: SampleData, lfs: LfsClient, receiver: Receiver) ->
     _fill_statistics(samples)
     _fill_pipelines(samples)
     _fill_catalog(samples)
+    _fill_certificates(samples)
     _fill_deliveries(samples, receiver)
     _fill_transfers(samples)
 
@@ -213,6 +215,12 @@ def _fill_statistics(samples: SampleData) -> None:
     samples.post(f"{here}/housekeeping")
     samples.instance.work()
     until("the count", lambda: api.get(f"{here}/statistics", owner).json()["fetches"]["total"])
+
+
+def _fill_certificates(samples: SampleData) -> None:
+    """Record the certificate of a signature, as the page of a commit with a trusted one does."""
+    seen = SeenCertificate(2**80, "CN=PKI", "01:02", b"certificate", "http://pki.example.com/pki.crl")
+    samples.make.database.write(lambda db: record_certificates(db, [seen]))
 
 
 def _fill_catalog(samples: SampleData) -> None:

@@ -3,17 +3,20 @@
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from ingot.accounts.users.tables import users
+from ingot.repositories.certificates.service import enqueue_revocation_checks
 from tests.client import Make, User
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, changed_settings, make_project
 from tests.web.browser import Browser
-from tests.x509_signer import x509_program
+from tests.x509_signer import other_authority, revocation_list, x509_program
 
 
 def _run(*command: str, cwd: Path, **env: str) -> str:
@@ -247,3 +250,138 @@ def test_changed_x509_signature(
         _run("git", "push", "-q", signer._push_to, f"{oid}:refs/heads/forged-{oid[:8]}", cwd=tmp_path)
         answer = make.api.get(f"{project.url}/repository/commits/{oid}/signature", person).json()
         assert (answer["verification_status"], "x509_certificate" in answer) == ("unverified", False), forged
+
+
+class _ListServer:
+    """A server of revocation lists, which may be any bytes."""
+
+    def __init__(self) -> None:
+        self.body, self.status, self.requests = b"", 200, 0
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.requests += 1
+                self.send_response(outer.status)
+                self.end_headers()
+                self.wfile.write(outer.body)
+
+            def log_message(self, *_: object) -> None:
+                """Write nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}/pki.crl"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@pytest.fixture
+def lists() -> Iterator[_ListServer]:
+    """Yield a server of revocation lists."""
+    server = _ListServer()
+    yield server
+    server.close()
+
+
+def test_revoked_certificate(
+    tmp_path: Path,
+    instance: Instance,
+    browser: Browser,
+    make: Make,
+    person: User,
+    project: Project,
+    lists: _ListServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The list of the issuer is read when a certificate is new, and daily; only a list that the issuer has signed."""
+    signer = _Signer(tmp_path, instance, person, project)
+    program = x509_program(tmp_path, person.email, lists.url)
+    oid = signer.commit("gpg.format=x509", f"gpg.x509.program={program}", "user.signingkey=x")
+
+    def status() -> tuple[str, str]:
+        answer = make.api.get(f"{project.url}/repository/commits/{oid}/signature", person).json()
+        return answer["verification_status"], answer["x509_certificate"]["certificate_status"]
+
+    def check() -> tuple[str, str]:
+        make.database.write(enqueue_revocation_checks)
+        instance.work()
+        return status()
+
+    lists.body = revocation_list(tmp_path, revoked=False)
+    # Anybody can push a certificate that names an address, so lists of untrusted ones are not read.
+    assert status() == ("unverified", "good")
+    assert check() == ("unverified", "good")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    oid = signer.commit("gpg.format=x509", f"gpg.x509.program={program}", "user.signingkey=x")
+    assert status() == ("verified", "good")
+    assert lists.requests == 0
+    with changed_settings(make, allow_local_requests_from_web_hooks_and_services=False):
+        assert check() == ("verified", "good")
+        assert lists.requests == 0, "Local addresses are not allowed."
+    with changed_settings(make, allow_local_requests_from_web_hooks_and_services=True):
+        assert check() == ("verified", "good")
+        assert lists.requests == 1
+        good = lists.body
+        other_authority(tmp_path)
+        (tmp_path / "index.txt").unlink()
+        forged = revocation_list(tmp_path, revoked=True, signer="other")
+        (tmp_path / "index.txt").unlink()
+        true = revocation_list(tmp_path, revoked=True)
+        for body in (forged, b"", b"<html>", b"-----BEGIN X509 CRL-----\nAA==", true[:-9] + bytes(9), good[:40]):
+            lists.body = body
+            assert check() == ("verified", "good")
+        lists.body, lists.status = true, 404
+        assert check() == ("verified", "good")
+        lists.status = 200
+        assert check() == ("unverified", "revoked")
+        lists.body = good
+        assert check() == ("unverified", "revoked"), "An old list makes nothing good again."
+    browser.signed_in_as(person)
+    page = browser.get(f"/{project.path}/-/commit/{oid}").text
+    assert "X509 signature with a certificate that its issuer has revoked: CN=Ada,O=World" in page
+
+
+def test_new_certificate_is_checked_at_once(
+    tmp_path: Path,
+    instance: Instance,
+    make: Make,
+    person: User,
+    project: Project,
+    lists: _ListServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    signer = _Signer(tmp_path, instance, person, project)
+    program = x509_program(tmp_path, person.email, lists.url)
+    pem = tmp_path / "list.pem"
+    revocation_list(tmp_path, revoked=True)
+    lists.body = pem.read_bytes()
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    oid = signer.commit("gpg.format=x509", f"gpg.x509.program={program}", "user.signingkey=x")
+    with changed_settings(make, allow_local_requests_from_web_hooks_and_services=True):
+        assert _status(make, person, project, oid) == "verified"
+        instance.work()
+    assert _status(make, person, project, oid) == "unverified"
+
+
+@pytest.mark.parametrize("url", [None, "ldap://pki.example.com/cn=PKI"])
+def test_certificate_without_a_list_over_http_is_good(
+    tmp_path: Path,
+    instance: Instance,
+    make: Make,
+    person: User,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    url: str | None,
+) -> None:
+    signer = _Signer(tmp_path, instance, person, project)
+    program = x509_program(tmp_path, person.email, url)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    oid = signer.commit("gpg.format=x509", f"gpg.x509.program={program}", "user.signingkey=x")
+    answer = make.api.get(f"{project.url}/repository/commits/{oid}/signature", person).json()
+    assert (answer["verification_status"], answer["x509_certificate"]["certificate_status"]) == ("verified", "good")
+    assert answer["x509_certificate"]["x509_issuer"]["crl_url"] == url

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from ingot.accounts.keys.gpg_format import key_packets
 from ingot.accounts.keys.tables import GpgKey
@@ -26,6 +27,8 @@ from ingot.core.errors import Invalid
 from ingot.core.log import log_failure
 from ingot.core.offload import require_blocking_allowed
 from ingot.git.history.signatures import ObjectSignature
+from ingot.repositories.certificates.queries import revocations
+from ingot.repositories.certificates.service import SeenCertificate, record_certificates
 from ingot.repositories.commits.signature_keys import SignatureKeys, normal_address, read_signature_keys
 from ingot.repositories.commits.x509_signatures import SigningCertificate, check_x509
 
@@ -46,12 +49,15 @@ class SignatureCheck(msgspec.Struct, frozen=True):
     gpg_key: GpgKey | None = None
     certificate: SigningCertificate | None = None
     """The certificate of a valid X.509 signature, trusted or not."""
+    is_trusted: bool = False
+    """Whether the certificate comes from a trusted authority."""
+    is_revoked: bool = False
 
 
 def check_signature(db: Connection, signature: ObjectSignature) -> SignatureCheck:
     """Verify the signature of a commit or tag."""
     keys = read_signature_keys(db, [signature.signer_email], _ssh_fingerprints([signature]))
-    return _check(db.now, keys, signature)
+    return _with_revocations(db, {"": _check(db.now, keys, signature)})[""]
 
 
 def check_signatures(db: Connection, signatures: Mapping[str, ObjectSignature]) -> dict[str, SignatureCheck]:
@@ -68,7 +74,31 @@ def check_signatures(db: Connection, signatures: Mapping[str, ObjectSignature]) 
         if time.monotonic() > end:
             break
         checks[oid] = _check(db.now, keys, signature)
-    return checks
+    return _with_revocations(db, checks)
+
+
+def _with_revocations(db: Connection, checks: dict[str, SignatureCheck]) -> dict[str, SignatureCheck]:
+    """Return checks that tell which certificates are revoked; new certificates are recorded after the read.
+
+    Only trusted ones count: otherwise anybody who pushes a signature could make the server read any address.
+    """
+    seen = {oid: each for oid, check in checks.items() if (each := _with_list_or_none(check)) is not None}
+    if not seen:
+        return checks
+    known = revocations(db, {each.key for each in seen.values()})
+    new = {each.key: each for each in seen.values() if each.key not in known}
+    if new:
+        db.after_read(lambda db: record_certificates(db, list(new.values())))
+    revoked = {oid for oid, each in seen.items() if known.get(each.key)}
+    return checks | {oid: replace(checks[oid], status="unverified", user=None, is_revoked=True) for oid in revoked}
+
+
+def _with_list_or_none(check: SignatureCheck) -> SeenCertificate | None:
+    """Return the trusted certificate of a signature if its issuer publishes a revocation list that HTTP reaches."""
+    of = check.certificate if check.is_trusted else None
+    if of is None or of.crl_url is None or not of.crl_url.startswith(("http://", "https://")):
+        return None
+    return SeenCertificate(of.serial_number, of.issuer, of.issuer_key_identifier, of.issuer_certificate, of.crl_url)
 
 
 def _check(now: Timestamp, keys: SignatureKeys, signature: ObjectSignature) -> SignatureCheck:
@@ -79,8 +109,8 @@ def _check(now: Timestamp, keys: SignatureKeys, signature: ObjectSignature) -> S
     if signature.kind == "X509":
         checked = check_x509(now, signature)
         if signer is not None and checked.is_trusted and checked.certificate and address in checked.certificate.emails:
-            return SignatureCheck("verified", signer, certificate=checked.certificate)
-        return SignatureCheck("unverified", certificate=checked.certificate)
+            return SignatureCheck("verified", signer, certificate=checked.certificate, is_trusted=True)
+        return SignatureCheck("unverified", certificate=checked.certificate, is_trusted=checked.is_trusted)
     if signature.kind == "SSH":
         return _check_ssh(now, keys, signature, signer)
     key = _valid_gpg_key(now, signature, keys.gpg_keys.get(signer.id, [])) if signer is not None else None

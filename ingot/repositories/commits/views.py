@@ -134,14 +134,16 @@ class SignatureView(View):
 def signature_view(kind: Kind, check: SignatureCheck) -> SignatureView:
     """Return the view of a verification."""
     if check.certificate is not None:
-        return SignatureView(kind, check.status, x509_certificate=_certificate_view(check.certificate))
+        return SignatureView(
+            kind, check.status, x509_certificate=_certificate_view(check.certificate, is_revoked=check.is_revoked)
+        )
     if check.gpg_key is None or check.user is None:
         return SignatureView(kind, check.status)
     key_id = check.gpg_key.fingerprint[-16:]
     return SignatureView(kind, check.status, check.gpg_key.id, key_id, check.user.name, check.user.public_email or None)
 
 
-def _certificate_view(certificate: SigningCertificate) -> X509CertificateView:
+def _certificate_view(certificate: SigningCertificate, *, is_revoked: bool) -> X509CertificateView:
     issuer = (certificate.issuer, certificate.issuer_key_identifier)
     return X509CertificateView(
         _id_of(certificate.fingerprint),
@@ -149,7 +151,7 @@ def _certificate_view(certificate: SigningCertificate) -> X509CertificateView:
         certificate.key_identifier,
         certificate.emails[0] if certificate.emails else None,
         certificate.serial_number,
-        "good",  # Revocation lists are not read.
+        "revoked" if is_revoked else "good",
         X509IssuerView(_id_of(*issuer), *issuer, certificate.crl_url),
     )
 

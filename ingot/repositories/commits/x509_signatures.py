@@ -8,6 +8,7 @@ import hashlib
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +19,12 @@ from ingot.core.db.times import Timestamp, day_of
 from ingot.core.log import log_failure
 from ingot.core.offload import require_blocking_allowed
 from ingot.git.history.signatures import ObjectSignature
+from ingot.repositories.certificates.openssl import run_openssl
 
 if TYPE_CHECKING:  # The library takes megabytes, and most processes verify nothing.
     from cryptography import x509
 
 _SECONDS = 5
-_TRUST_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class SigningCertificate(msgspec.Struct, frozen=True):
@@ -36,6 +37,8 @@ class SigningCertificate(msgspec.Struct, frozen=True):
     serial_number: int
     issuer: str
     issuer_key_identifier: str
+    issuer_certificate: bytes | None
+    """The certificate of the issuer in DER, if the signature contains it."""
     crl_url: str | None
 
 
@@ -62,7 +65,8 @@ def check_x509(now: Timestamp, signature: ObjectSignature) -> X509Check:
         except ValueError as error:  # The certificate or the armor is malformed.
             log_failure("X.509 signature rejected", error)
             check = X509Check()
-        _x509_cache.put(key, check, 1000)
+        issuer = check.certificate.issuer_certificate if check.certificate else None
+        _x509_cache.put(key, check, 1000 + len(issuer or b""))
     return check
 
 
@@ -77,7 +81,8 @@ def _check(signature: ObjectSignature) -> X509Check:
         if not trusted and not _verify(folder, "-noverify"):
             return X509Check()
         signers = x509.load_pem_x509_certificates(Path(folder, "signer").read_bytes())
-    return X509Check(trusted, _facts(signers[0])) if len(signers) == 1 else X509Check()
+        others = x509.load_pem_x509_certificates(Path(folder, "certificates").read_bytes())
+    return X509Check(trusted, _facts(signers[0], others)) if len(signers) == 1 else X509Check()
 
 
 def _without_armor(text: bytes) -> bytes:
@@ -87,22 +92,14 @@ def _without_armor(text: bytes) -> bytes:
 
 def _verify(folder: str, *options: str) -> bool:
     """Return whether the signature is valid; the certificate of its signer is in the file ``signer`` then."""
-    command = ["openssl", "cms", "-verify", "-binary", "-inform", "DER", "-in", "signature", "-content", "payload"]
-    environment = {name: os.environ[name] for name in _TRUST_VARIABLES if name in os.environ}
-    result = subprocess.run(
-        [*command, "-signer", "signer", "-out", os.devnull, *options],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=_SECONDS,
-        check=False,
-        env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", **environment},
-    )
-    return result.returncode == 0
+    command = ["cms", "-verify", "-binary", "-inform", "DER", "-in", "signature", "-content", "payload"]
+    files = ("-signer", "signer", "-certsout", "certificates", "-out", os.devnull)
+    return run_openssl(folder, *command, *files, *options, seconds=_SECONDS).returncode == 0
 
 
-def _facts(certificate: "x509.Certificate") -> SigningCertificate:
+def _facts(certificate: "x509.Certificate", others: Iterable["x509.Certificate"]) -> SigningCertificate:
     from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import Encoding
 
     found: dict[type, Any] = {type(extension.value): extension.value for extension in certificate.extensions}
     identifier, authority = found.get(x509.SubjectKeyIdentifier), found.get(x509.AuthorityKeyIdentifier)
@@ -117,8 +114,19 @@ def _facts(certificate: "x509.Certificate") -> SigningCertificate:
         certificate.serial_number,
         certificate.issuer.rfc4514_string(),
         _written(authority and authority.key_identifier),
+        next((each.public_bytes(Encoding.DER) for each in others if _has_issued(each, certificate)), None),
         next((str(name.value) for point in lists or () for name in point.full_name or ()), None),
     )
+
+
+def _has_issued(issuer: "x509.Certificate", certificate: "x509.Certificate") -> bool:
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        certificate.verify_directly_issued_by(issuer)
+    except (InvalidSignature, TypeError, ValueError):
+        return False
+    return True
 
 
 def _written(identifier: bytes | None) -> str:

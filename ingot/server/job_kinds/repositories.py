@@ -23,6 +23,13 @@ def sweep_lfs(context: JobContext) -> JobHandler:
     return LfsSweepJob(context.lfs_files).sweep
 
 
+@table.seldom_kind
+def check_revocation_list(context: JobContext) -> JobHandler:
+    from ingot.repositories.certificates.jobs import RevocationJobs
+
+    return RevocationJobs(context.import_guard).check
+
+
 @table.kind
 def update_remote_mirror(context: JobContext) -> JobHandler:
     from ingot.repositories.mirrors.jobs import MirrorJobs
@@ -70,3 +77,10 @@ def enqueue_lfs_sweep(_: Settings) -> RecurringWork:
     from ingot.repositories.lfs.jobs import enqueue_lfs_sweep
 
     return enqueue_lfs_sweep
+
+
+@table.every(DAILY)
+def enqueue_revocation_checks(_: Settings) -> RecurringWork:
+    from ingot.repositories.certificates.service import enqueue_revocation_checks
+
+    return enqueue_revocation_checks
