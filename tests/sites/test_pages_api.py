@@ -60,6 +60,22 @@ def test_a_unique_domain_replaces_the_address(make: Make, instance: Instance) ->
     assert site.request("GET", "/docs/", host, sec_fetch_mode="cors").status_code == 404
 
 
+def test_a_unique_domain_ends_the_address_that_other_sites_share(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance, pages_access_level="private")
+    site.deploy({"public/index.html": b"for members"})
+    path = f"{site.project.url}/pages"
+    url = make.api.request("PATCH", path, make.root, json={"pages_unique_domain_enabled": True}).json()["url"]
+    for below, target in (("", "/"), ("/", "/"), ("/a%20b/c?x=1&y=%2F", "/a%20b/c?x=1&y=%2F"), ("/docs", "/docs")):
+        moved = site.get(below)
+        assert (moved.status_code, moved.headers["location"], moved.content) == (308, f"{url}{target}", b"")
+        assert moved.headers["cache-control"] == "no-store"
+        assert "set-cookie" not in moved.headers
+    # Paths are found in any case, and the first segment may be quoted.
+    quoted = site.request("GET", f"/{site.name.upper().replace('P', '%50')}/docs/")
+    assert (quoted.status_code, quoted.headers["location"]) == (308, f"{url}/docs/")
+    assert "set-cookie" in site.request("GET", "/", url.removeprefix("http://")).headers
+
+
 def test_deleting_the_site_takes_it_off(make: Make, instance: Instance) -> None:
     site = site_project(make, instance)
     site.deploy()

@@ -142,6 +142,8 @@ class SitesComponent:
         moved = _moved(request, site, self._settings.pages_url)
         if moved is not None:
             return _redirect(request, 307, moved)
+        if site.isolated_url:
+            return _redirect(request, 308, _at_other_base(request, site, site.isolated_url))
         refusal = await self._sign_in.refusal(request, site)
         if refusal is not None:
             return refusal
@@ -253,12 +255,19 @@ def _moved(request: Request, site: Site, pages_url: str) -> str | None:
     parts = urlsplit(request.origin.url)
     path = _location(request.path.decode("latin-1"))
     if site.primary_url and urlsplit(site.primary_url).hostname != parts.hostname:
-        return f"{site.primary_url}{path.removeprefix(_quoted(site.base)) or '/'}"
+        return _at_other_base(request, site, site.primary_url)
     if site.pages is None or not site.pages.https_only or parts.scheme == "https":
         return None
     if site.domain is not None:
         return f"https://{site.domain.domain}{path}" if site.domain.certificate is not None else None
     return f"https://{parts.netloc}{path}" if pages_url.startswith("https:") else None
+
+
+def _at_other_base(request: Request, site: Site, url: str) -> str:
+    """Return the URL of a request at another URL of the same site."""
+    # The base is as long as its decoded segments say; the client may have quoted and written it otherwise.
+    below = request.path.split(b"/")[1 + site.base.count("/") :]
+    return f"{url}/{_location(b'/'.join(below).decode('latin-1'))}"
 
 
 def _segments(path: bytes) -> tuple[str, ...] | None:

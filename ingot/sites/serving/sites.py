@@ -15,7 +15,7 @@ from ingot.sites.deployments.queries import active_deployments
 from ingot.sites.deployments.tables import PagesDeployment
 from ingot.sites.domains.queries import domain_by_name
 from ingot.sites.domains.tables import PagesDomain
-from ingot.sites.project_pages.addresses import home_project_path, site_of_domain, sites_url
+from ingot.sites.project_pages.addresses import home_project_path, site_of_domain, site_url, sites_url
 from ingot.sites.project_pages.queries import pages_by_unique_domain, pages_of_project
 from ingot.sites.project_pages.tables import ProjectPages
 
@@ -46,6 +46,8 @@ class Site(NamedTuple):
     """Custom domain of the request."""
     primary_url: str = ""
     """URL of the primary domain, if the site has one."""
+    isolated_url: str = ""
+    """URL with the unique domain, if the request has the host of the namespace, which other sites share."""
 
 
 def find_site(db: Connection, settings: Settings, address: SiteAddress) -> Site | None:
@@ -105,11 +107,17 @@ def _below_namespace(
             base = "/".join(("", *before, *segments[: path.count("/")]))
             site = _with_deployments(db, settings, project, base)
             if site is not None:
-                return site
+                return _isolated(settings, site)
     project = by_path.get(home)
-    return (
-        None if project is None else _with_deployments(db, settings, project, "/".join(("", *before)) if before else "")
-    )
+    site = None if project is None else _with_deployments(db, settings, project, "/".join(("", *before)))
+    return None if site is None else _isolated(settings, site)
+
+
+def _isolated(settings: Settings, site: Site) -> Site:
+    """Return a site below its namespace with the URL to which a unique domain redirects its visitors."""
+    if site.pages is None or site.pages.host_label is None or settings.sites_in_path:
+        return site
+    return site._replace(isolated_url=site_url(settings, site.project, site.pages))
 
 
 def _site(db: Connection, settings: Settings, project_id: int, base: str) -> Site | None:
