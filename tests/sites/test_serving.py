@@ -1,6 +1,8 @@
 """Responses with the files of sites."""
 
 import gzip
+import io
+import zipfile
 
 import pytest
 
@@ -151,3 +153,26 @@ def test_hosts_that_are_no_sites_reach_the_forge(make: Make, instance: Instance)
     unknown = site_request(instance.url, "GET", f"no.such.{HOST}", "/api/v4/version", {"sec-fetch-mode": "cors"})
     assert unknown.status_code == 404
     assert unknown.headers["content-type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("path", ["/%ff", "/%E9.html", "/docs/%ff/x", "/news/%ff/1/x", "/%ED%A0%80", "/_redirects/%ff"])
+def test_paths_that_are_not_text_are_missing_pages(site: SiteProject, path: str) -> None:
+    missing = site.get(path)
+    assert (missing.status_code, missing.content) == (404, site.get("/missing").content)
+
+
+@pytest.mark.parametrize("path", ["/%ff", "/%ff/", "/%ff/site/%E9", "/a%00b/x", "/.well-known/acme-challenge/%ff"])
+def test_paths_that_are_not_text_name_no_site(site: SiteProject, path: str) -> None:
+    for host in (site.host, "other.example", "no-such-group.pages.test"):
+        assert site.request("GET", path, host, sec_fetch_mode="cors").status_code == 404
+    assert site.request("GET", path).status_code in (302, 404)
+
+
+def test_files_may_have_names_that_are_not_text(make: Make, instance: Instance) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("public/index.html", b"home")
+        archive.writestr("public/XX.html", b"latin")
+    site = site_project(make, instance)
+    site.deploy(packed.getvalue().replace(b"XX.html", b"\xe9X.html"))
+    assert site.get("/%E9X.html").content == b"latin"

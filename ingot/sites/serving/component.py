@@ -40,7 +40,7 @@ from ingot.sites.serving.content import (
 )
 from ingot.sites.serving.error_pages import not_found
 from ingot.sites.serving.redirects import MAX_BYTES, RedirectRule, describe_rules, find_target, parse_redirects
-from ingot.sites.serving.sites import Site, SiteAddress, deployment_at, find_site, preload_lookup
+from ingot.sites.serving.sites import Site, SiteAddress, deployment_at, find_site, is_text, preload_lookup
 
 T = TypeVar("T")
 _TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
@@ -197,7 +197,7 @@ class SitesComponent:
     async def _redirected(self, opened: _Opened, base: str) -> ApiResponse | None:
         """Return the response by the rules of the site, which name paths from the root of the host."""
         rules = await self._rules(opened)
-        if not rules:
+        if not rules or not is_text(opened.path):
             return None
         origin = urlsplit(opened.request.origin.url)
         path = f"{base}/{opened.path}"

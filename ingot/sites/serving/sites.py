@@ -1,5 +1,6 @@
 """Lookup of the deployment that a host and path name."""
 
+from itertools import takewhile
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -52,9 +53,15 @@ class Site(NamedTuple):
 
 def find_site(db: Connection, settings: Settings, address: SiteAddress) -> Site | None:
     """Return the site of a host and path, if there is one; the result is cached until something is committed."""
-    segments = address.segments[:_MAX_SEGMENTS]
+    # Paths of projects are text; other bytes can only be in the names of files.
+    segments = tuple(takewhile(is_text, address.segments[:_MAX_SEGMENTS]))
     key = ("site", settings.pages_url, address.host, segments if _needs_path(settings, address.host) else ())
     return db.cached(key, lambda: _find_site(db, settings, address.host, segments), lambda _: _CACHED_BYTES)
+
+
+def is_text(path: str) -> bool:
+    """Return whether a decoded path was UTF-8."""
+    return path.isascii() or not any("\udc80" <= character <= "\udcff" for character in path)
 
 
 def preload_lookup(db: Connection, settings: Settings, host: str) -> None:
