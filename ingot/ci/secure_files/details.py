@@ -25,6 +25,7 @@ _PROFILE_FIELDS = {
     "devices": "ProvisionedDevices",
 }
 _MAX_DEPTH = 32
+_MAX_BITS = 63
 
 
 class FileDetails(NamedTuple):
@@ -116,4 +117,6 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return timestamp(value.replace(tzinfo=UTC))
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        return str(value)
     return value if isinstance(value, str | bool | int | float) or value is None else str(value)

@@ -135,7 +135,8 @@ def test_jobs_download_files_with_their_tokens(make: Make) -> None:
     assert make.api.request("GET", foreign, headers=headers).status_code == 404
 
 
-def _certificate(serial: int) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
+def make_certificate(serial: int) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
+    """Return a certificate with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     names = ((x509.NameOID.COUNTRY_NAME, "DE"), (x509.NameOID.COMMON_NAME, "Signing"), (x509.NameOID.USER_ID, "ABC"))
     name = x509.Name([x509.NameAttribute(oid, value) for oid, value in names])
@@ -144,9 +145,16 @@ def _certificate(serial: int) -> tuple[ec.EllipticCurvePrivateKey, x509.Certific
     return key, builder.not_valid_after(EXPIRY).sign(key, hashes.SHA256())
 
 
+def make_profile(key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate, properties: dict[str, Any]) -> bytes:
+    """Return a signed provisioning profile with a certificate."""
+    certificates = {"DeveloperCertificates": [certificate.public_bytes(serialization.Encoding.DER)]}
+    builder = pkcs7.PKCS7SignatureBuilder().set_data(plistlib.dumps(properties | certificates))
+    return builder.add_signer(certificate, key, hashes.SHA256()).sign(serialization.Encoding.DER, [])
+
+
 def test_facts_about_certificates(make: Make) -> None:
     project = make_project(make)
-    key, certificate = _certificate(75949910542696343243264405377658443914)
+    key, certificate = make_certificate(75949910542696343243264405377658443914)
     plain, locked = serialization.NoEncryption(), serialization.BestAvailableEncryption(b"x")
     der = certificate.public_bytes(serialization.Encoding.DER)
     contents = {
@@ -175,19 +183,20 @@ def test_facts_about_certificates(make: Make) -> None:
 
 def test_facts_about_provisioning_profiles(make: Make) -> None:
     project = make_project(make)
-    key, certificate = _certificate(17)
-    properties = {
-        "UUID": "6b9fcce1",
-        "Name": "Profile",
-        "AppIDName": "App",
-        "Platform": ["iOS"],
-        "TeamIdentifier": ["ABC"],
-        "Entitlements": {"get-task-allow": False},
-        "ExpirationDate": EXPIRY.replace(tzinfo=None),
-        "DeveloperCertificates": [certificate.public_bytes(serialization.Encoding.DER)],
-    }
-    builder = pkcs7.PKCS7SignatureBuilder().set_data(plistlib.dumps(properties))
-    signed = builder.add_signer(certificate, key, hashes.SHA256()).sign(serialization.Encoding.DER, [])
+    key, certificate = make_certificate(17)
+    signed = make_profile(
+        key,
+        certificate,
+        {
+            "UUID": "6b9fcce1",
+            "Name": "Profile",
+            "AppIDName": "App",
+            "Platform": ["iOS"],
+            "TeamIdentifier": ["ABC"],
+            "Entitlements": {"get-task-allow": False},
+            "ExpirationDate": EXPIRY.replace(tzinfo=None),
+        },
+    )
     file = _create(make, project, "app.mobileprovision", signed)
     facts = file["metadata"]
     assert file["expires_at"] == facts["expires_at"] == "2031-05-04T03:02:01.000Z"
