@@ -155,6 +155,24 @@ def test_domains_need_no_record_where_administrators_trust_all_users(server: Ser
         assert _get(ports[0], "/", "www.trusted.example").status_code == status
 
 
+def test_options_without_effect_on_this_server_are_refused(server: Server) -> None:
+    path = f"/projects/{_deployed(server)}/pages"
+    refused = server.call("PATCH", path, json={"pages_unique_domain_enabled": True})
+    assert refused.status_code == 400
+    assert refused.json()["message"] == {
+        "pages_unique_domain_enabled": ["is not available: the sites of this server have no subdomains"]
+    }
+    assert server.call("GET", path).json()["is_unique_domain_enabled"] is False
+    assert server.call("PATCH", path, json={"pages_unique_domain_enabled": False}).status_code == 200
+    domain, automatic = {"domain": "manual.example"}, {"auto_ssl_enabled": True}
+    no_acme = {"auto_ssl_enabled": ["is not available on this server; upload a certificate instead"]}
+    refused = server.call("POST", f"{path}/domains", json=domain | automatic)
+    assert (refused.status_code, refused.json()["message"]) == (400, no_acme)
+    assert server.call("POST", f"{path}/domains", json=domain | {"auto_ssl_enabled": False}).status_code == 201
+    refused = server.call("PUT", f"{path}/domains/manual.example", json=automatic)
+    assert (refused.status_code, refused.json()["message"]) == (400, no_acme)
+
+
 @pytest.mark.parametrize("domain", ["localhost", "a..example", "127.0.0.1", "-a.example", "x" * 64 + ".example", ""])
 def test_other_texts_are_no_domains(server: Server, domain: str) -> None:
     refused = server.call("POST", f"/projects/{_deployed(server)}/pages/domains", json={"domain": domain})

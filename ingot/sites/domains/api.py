@@ -41,6 +41,12 @@ def _checked_certificate(
     return CertificateChange(certificate, key, validate_certificate(certificate, key))
 
 
+def _require_acme(call: Call, enabled: object) -> None:
+    """Raise Invalid if nobody would obtain the certificates."""
+    if enabled is True and not call.settings.pages_acme_email:
+        raise Invalid(auto_ssl_enabled=["is not available on this server; upload a certificate instead"])
+
+
 def _look_up(context: PrepareContext, _params: object) -> bool:
     """Look for the TXT record before the transaction, after the permission was checked."""
 
@@ -89,6 +95,7 @@ def create_pages_domain(
     call: Call, project: Project, params: CreatePagesDomain, change: CertificateChange | None
 ) -> PagesDomainView:
     """Add a custom domain, whose TXT record is then looked for."""
+    _require_acme(call, params.auto_ssl_enabled)
     name = service.clean_domain(params.domain, call.settings.pages_host)
     return domain_view(service.add_domain(call.db, project, name, change, auto_ssl=params.auto_ssl_enabled))
 
@@ -105,6 +112,7 @@ def edit_pages_domain(
     call: Call, project: Project, params: EditPagesDomain, change: CertificateChange | None
 ) -> PagesDomainView:
     """Change the certificate of a custom domain; an empty one removes it."""
+    _require_acme(call, params.auto_ssl_enabled)
     auto_ssl = None if params.auto_ssl_enabled is UNSET else params.auto_ssl_enabled
     return domain_view(service.edit_domain(call.db, _domain_in_path(call, project), change, auto_ssl))
 

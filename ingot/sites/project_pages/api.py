@@ -1,7 +1,7 @@
 """Endpoints of the sites of projects."""
 
 from ingot.core.api.routes import Call, Routes
-from ingot.core.errors import NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.projects.projects.setting_records import record_project_values
 from ingot.projects.projects.tables import Project
 from ingot.sites.deployments import policy
@@ -27,6 +27,8 @@ def edit_pages(call: Call, project: Project, params: EditPages) -> ProjectPagesV
     """Change the settings of the site of a project."""
     if project.options.pages_access_level == "disabled":
         raise NotFound(message="404 Not Found")
+    if params.pages_unique_domain_enabled is True and call.settings.sites_in_path:
+        raise Invalid(pages_unique_domain_enabled=["is not available: the sites of this server have no subdomains"])
     before = service.setting_values(call.db, project)
     service.edit_pages(call.db, project, params)
     record_project_values(call, project, before, service.setting_values(call.db, project))

@@ -45,5 +45,5 @@ def pages_view(db: Connection, settings: Settings, project: Project) -> ProjectP
     shown = None
     if domain is not None:
         shown = site_of_domain(settings, domain.domain, has_certificate=domain.certificate is not None)
-    enabled = pages is not None and pages.unique_domain_enabled
+    enabled = pages is not None and pages.unique_domain_enabled and not settings.sites_in_path
     return ProjectPagesView(url, enabled, pages is not None and pages.https_only, deployments, shown)

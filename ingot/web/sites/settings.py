@@ -157,6 +157,7 @@ def _page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
         "domains": parent.ask(domains_api.list_pages_domains, {"per_page": 100}).items,
         "record_name": VERIFICATION_KEY,
         "obtains_certificates": bool(parent.visit.settings.pages_acme_email),
+        "has_unique_domains": not parent.visit.settings.sites_in_path,
         "may_change": parent.may(pages_api.delete_pages),
     }
     return parent.page("sites/settings.html", "settings", context, forms.status)

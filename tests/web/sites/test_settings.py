@@ -57,7 +57,9 @@ def test_domains_are_added_and_deleted(make: Make, instance: Instance, browser: 
     domain = f"{site.name}.example.org"
     fields = {"domain[domain]": domain}
     assert browser.submit(address, f"{address}/domains", fields=fields).status_code == 302
-    assert f"_gitlab-pages-verification-code.{domain} TXT" in browser.get(address).text
+    shown = browser.get(address).text
+    assert f"_gitlab-pages-verification-code.{domain} TXT" in shown
+    assert "auto_ssl_enabled" not in shown
     assert browser.submit(address, f"{address}/domains", fields=fields).status_code == 422
     broken = {"domain[certificate]": "no certificate", "domain[key]": "no key"}
     assert browser.submit(address, f"{address}/domains/{domain}", does="put", fields=broken).status_code == 422
