@@ -48,10 +48,17 @@ def _whole_list(list_all: Callable[[], dict[str, Any]]) -> Callable[[dict[str, A
 
 
 def _tool_actor(actor: Actor) -> Actor:
-    """Return the actor of the tools: the scope of the protocol gives all of them what ``api`` gives elsewhere."""
-    if actor.scopes is None or MCP_SCOPE not in actor.scopes:
+    """Return the actor of the tools: the scope of the protocol gives all of them what ``api`` gives elsewhere.
+
+    A token that is limited to tools has no quick actions for anything else.
+    """
+    names = actor.restrictions.mcp_tools
+    if actor.scopes is not None and MCP_SCOPE in actor.scopes:
+        names = tuple(TOOLS) if names is None and WRITE_SCOPES.isdisjoint(actor.scopes) else names
+        actor = replace(actor, scopes=actor.scopes | WRITE_SCOPES)
+    if names is None:
         return actor
-    return replace(actor, scopes=actor.scopes | WRITE_SCOPES)
+    return replace(actor, tool_routes=frozenset(TOOLS[name].route for name in names if name in TOOLS))
 
 
 class McpService:

@@ -101,6 +101,8 @@ def _extract_description_commands(
         lambda db: find_project(db, actor, params.target_project_id or lookup.project.id)
     )
     require(may_download_code(actor, target_access, target))
+    if database.read(lambda db: MERGE_REQUEST_COMMANDS.permitted_actor(db, actor, target, "target_branch")) is None:
+        return params, commands
     repository, source = store.open(target.repository_key), params.source_branch
     for branch in reversed(branches):
         if branch_tip(repository, branch) is not None and (target.id, branch) != (lookup.project.id, source):

@@ -32,7 +32,7 @@ def add_time_tracking(
         if subject.id is not None:
             tracking.reset_spent_time(db, actor, by_id(db, subject.id))
 
-    @commands.on("estimate")
+    @commands.on("estimate", routes=["POST {}/time_estimate"])
     def estimate(context: D, text: str) -> str | None:
         """Set the estimate."""
         seconds = parse_duration(text)
@@ -41,7 +41,7 @@ def add_time_tracking(
         context.effects.append(lambda db, subject: set_estimate(db, context.actor, subject, seconds))
         return f"Set time estimate to {format_duration(seconds)}."
 
-    @commands.on("remove_estimate")
+    @commands.on("remove_estimate", routes=["POST {}/reset_time_estimate"])
     def remove_estimate(context: D, _: str) -> str | None:
         """Remove the estimate."""
         if not context.may_triage or context.subject is None:
@@ -49,7 +49,7 @@ def add_time_tracking(
         context.effects.append(lambda db, subject: set_estimate(db, context.actor, subject, 0))
         return "Removed time estimate."
 
-    @commands.on("spend", "spent")
+    @commands.on("spend", "spent", routes=["POST {}/add_spent_time"])
     def spend(context: D, text: str) -> str | None:
         """Add to the time spent, or subtract from it."""
         seconds = parse_duration(text)
@@ -67,7 +67,7 @@ def add_time_tracking(
         context.effects.append(apply)
         return sentence
 
-    @commands.on("remove_time_spent")
+    @commands.on("remove_time_spent", routes=["POST {}/reset_spent_time"])
     def remove_time_spent(context: D, _: str) -> str | None:
         """Reset the time spent."""
         if not context.may_triage or context.subject is None:

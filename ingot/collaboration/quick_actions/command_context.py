@@ -1,13 +1,17 @@
 """Context in which quick actions execute, and the registry of their handlers."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
+from ingot.core.api.granular_permissions import permission_of, with_permission
+from ingot.core.api.responses import InsufficientScope
 from ingot.core.db.connection import Connection
+from ingot.core.errors import NotFound
 from ingot.core.markup.quick_actions import Command
+from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 
 Effect = Callable[[Connection, Subject], None]
@@ -60,30 +64,67 @@ CommandHandler = Callable[[C, str], str | None]
 
 
 class CommandRegistry(Generic[C]):
-    """The handlers of the quick actions of a kind of subject."""
+    """The handlers of the quick actions of a kind of subject, and the endpoints that do the same.
 
-    def __init__(self, *shared: "CommandRegistry[Any]") -> None:
+    A caller whose token does not cover these endpoints has no quick action that stands for them.
+    """
+
+    def __init__(self, subject_path: str = "{}", *shared: "CommandRegistry[Any]") -> None:
+        self._subject_path = subject_path
         self._handlers: dict[str, CommandHandler[C]] = {}
+        self._routes: dict[str, tuple[str, ...]] = {}
         for registry in shared:
             self._handlers |= registry._handlers
+            self._routes |= {name: self._absolute(routes) for name, routes in registry._routes.items()}
+
+    def _absolute(self, routes: Sequence[str]) -> tuple[str, ...]:
+        return tuple(route.replace("{}", self._subject_path) for route in routes)
 
     @property
     def names(self) -> frozenset[str]:
         """The names of the commands."""
         return frozenset(self._handlers)
 
-    def on(self, *names: str) -> Callable[[CommandHandler[C]], CommandHandler[C]]:
-        """Register a function as the handler of the commands with these names."""
+    @property
+    def routes(self) -> Mapping[str, tuple[str, ...]]:
+        """The method and path of the endpoints that each command stands for."""
+        return self._routes
+
+    def on(self, *names: str, routes: Sequence[str]) -> Callable[[CommandHandler[C]], CommandHandler[C]]:
+        """Register a function as the handler of the commands with these names.
+
+        ``routes`` are the endpoints that the commands stand for; ``{}`` is the path of the subject.
+        """
 
         def register(handler: CommandHandler[C]) -> CommandHandler[C]:
             self._handlers.update(dict.fromkeys(names, handler))
+            self._routes.update(dict.fromkeys(names, self._absolute(routes)))
             return handler
 
         return register
 
     def execute(self, context: C, commands: Sequence[Command]) -> None:
-        """Call the handler of each command in order and collect the summaries."""
+        """Call the handler of each command in order and collect the summaries; ignore those that the token lacks."""
         for command in commands:
-            sentence = self._handlers[command.name](context, command.argument)
+            actor = self.permitted_actor(context.db, context.actor, context.project, command.name)
+            if actor is None:
+                continue
+            permitted = context if actor is context.actor else replace(context, actor=actor)
+            sentence = self._handlers[command.name](permitted, command.argument)
             if sentence is not None:
                 context.summary.append(sentence)
+
+    def permitted_actor(self, db: Connection, actor: Actor, project: Project, name: str) -> Actor | None:
+        """Return the caller within the boundary of the permissions that a command needs; None without one of them."""
+        routes = self._routes[name]
+        if actor.tool_routes is not None and not actor.tool_routes.issuperset(routes):
+            return None
+        if actor.restrictions.granular_scopes is None:
+            return actor
+        try:
+            for route in routes:
+                actor = with_permission(actor, *permission_of(*route.split()))
+                find_project(db, actor, project.id)
+        except (InsufficientScope, NotFound):
+            return None
+        return actor

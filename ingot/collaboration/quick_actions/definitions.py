@@ -25,7 +25,7 @@ MAX_NAMES = 100
 PLANNING_COMMANDS: CommandRegistry[CommandContext] = CommandRegistry()
 
 
-@PLANNING_COMMANDS.on("close")
+@PLANNING_COMMANDS.on("close", routes=["PUT {}"])
 def close(context: CommandContext, _: str) -> str | None:
     """Close the subject if it is open."""
     if not context.may_edit or context.subject is None or context.subject.state != "opened":
@@ -34,7 +34,7 @@ def close(context: CommandContext, _: str) -> str | None:
     return "Closed this."
 
 
-@PLANNING_COMMANDS.on("reopen")
+@PLANNING_COMMANDS.on("reopen", routes=["PUT {}"])
 def reopen(context: CommandContext, _: str) -> str | None:
     """Reopen the subject if it is closed."""
     if not context.may_edit or context.subject is None or context.subject.state != "closed":
@@ -43,7 +43,7 @@ def reopen(context: CommandContext, _: str) -> str | None:
     return "Reopened this."
 
 
-@PLANNING_COMMANDS.on("title")
+@PLANNING_COMMANDS.on("title", routes=["PUT {}"])
 def retitle(context: CommandContext, title: str) -> str | None:
     """Change the title."""
     if not context.may_edit or context.subject is None or not 0 < len(title) <= MAX_TITLE_LENGTH:
@@ -52,7 +52,7 @@ def retitle(context: CommandContext, title: str) -> str | None:
     return f'Changed the title to "{title}".'
 
 
-@PLANNING_COMMANDS.on("assign", "reassign")
+@PLANNING_COMMANDS.on("assign", "reassign", routes=["PUT {}"])
 def assign(context: CommandContext, names: str) -> str | None:
     """Assign a user; of several, the last one, because only one assignee is supported."""
     users = _users_named(context, names) if context.may_triage else []
@@ -62,7 +62,7 @@ def assign(context: CommandContext, names: str) -> str | None:
     return f"Assigned @{users[-1].username}."
 
 
-@PLANNING_COMMANDS.on("unassign")
+@PLANNING_COMMANDS.on("unassign", routes=["PUT {}"])
 def unassign(context: CommandContext, names: str) -> str | None:
     """Remove the assignee; ignored if only other users are named."""
     if not context.may_triage or not context.assignees:
@@ -73,7 +73,7 @@ def unassign(context: CommandContext, names: str) -> str | None:
     return "Removed the assignee."
 
 
-@PLANNING_COMMANDS.on("label", "labels")
+@PLANNING_COMMANDS.on("label", "labels", routes=["PUT {}"])
 def label(context: CommandContext, names: str) -> str | None:
     """Add existing labels."""
     labels = labels_named(context, names) if context.may_triage else []
@@ -83,7 +83,7 @@ def label(context: CommandContext, names: str) -> str | None:
     return f"Added {_label_list(labels)}."
 
 
-@PLANNING_COMMANDS.on("unlabel", "remove_label")
+@PLANNING_COMMANDS.on("unlabel", "remove_label", routes=["PUT {}"])
 def unlabel(context: CommandContext, names: str) -> str | None:
     """Remove the named labels, or all labels if none is named."""
     if not context.may_triage or context.subject is None:
@@ -98,7 +98,7 @@ def unlabel(context: CommandContext, names: str) -> str | None:
     return f"Removed {_label_list(labels)}."
 
 
-@PLANNING_COMMANDS.on("relabel")
+@PLANNING_COMMANDS.on("relabel", routes=["PUT {}"])
 def relabel(context: CommandContext, names: str) -> str | None:
     """Replace all labels by the named ones."""
     labels = labels_named(context, names) if context.may_triage and context.subject is not None else []
@@ -108,7 +108,7 @@ def relabel(context: CommandContext, names: str) -> str | None:
     return f"Replaced all labels with {_label_list(labels)}."
 
 
-@PLANNING_COMMANDS.on("milestone")
+@PLANNING_COMMANDS.on("milestone", routes=["PUT {}"])
 def set_milestone(context: CommandContext, name: str) -> str | None:
     """Set an active milestone, given by title, iid or reference."""
     if not context.may_triage or not name:
@@ -132,7 +132,7 @@ def set_milestone(context: CommandContext, name: str) -> str | None:
     return f"Set the milestone to %{milestone.title}."
 
 
-@PLANNING_COMMANDS.on("remove_milestone")
+@PLANNING_COMMANDS.on("remove_milestone", routes=["PUT {}"])
 def remove_milestone(context: CommandContext, _: str) -> str | None:
     """Remove the milestone."""
     if not context.may_triage or context.subject is None:
@@ -141,19 +141,19 @@ def remove_milestone(context: CommandContext, _: str) -> str | None:
     return "Removed the milestone."
 
 
-@PLANNING_COMMANDS.on("subscribe")
+@PLANNING_COMMANDS.on("subscribe", routes=["POST {}/subscribe"])
 def subscribe(context: CommandContext, _: str) -> str | None:
     """Subscribe the caller to the subject."""
     return _set_subscription(context, following=True, sentence="Subscribed to this.")
 
 
-@PLANNING_COMMANDS.on("unsubscribe")
+@PLANNING_COMMANDS.on("unsubscribe", routes=["POST {}/unsubscribe"])
 def unsubscribe(context: CommandContext, _: str) -> str | None:
     """Unsubscribe the caller from the subject."""
     return _set_subscription(context, following=False, sentence="Unsubscribed from this.")
 
 
-@PLANNING_COMMANDS.on("todo")
+@PLANNING_COMMANDS.on("todo", routes=["POST {}/todo"])
 def add_todo(context: CommandContext, _: str) -> str | None:
     """Add a todo on the subject for the caller."""
     if context.subject is None:
@@ -162,7 +162,7 @@ def add_todo(context: CommandContext, _: str) -> str | None:
     return "Added a todo."
 
 
-@PLANNING_COMMANDS.on("done")
+@PLANNING_COMMANDS.on("done", routes=["POST /todos/:id/mark_as_done"])
 def mark_todo_done(context: CommandContext, _: str) -> str | None:
     """Mark the caller's todo on the subject as done."""
     if context.subject is None:
@@ -171,7 +171,7 @@ def mark_todo_done(context: CommandContext, _: str) -> str | None:
     return "Marked the todo as done."
 
 
-@PLANNING_COMMANDS.on("award")
+@PLANNING_COMMANDS.on("award", routes=["POST {}/award_emoji", "DELETE {}/award_emoji/:award_id"])
 def toggle_award_emoji(context: CommandContext, emoji: str) -> str | None:
     """Add an award emoji to the subject, or remove it."""
     name = canonical_name(emoji)

@@ -53,6 +53,8 @@ class Actor(msgspec.Struct, frozen=True):
     """Restrictions of the token beyond its scopes."""
     boundary: tuple[GranularScope, ...] = ()
     """The fine-grained scopes of the token that permit the current call; without them it reaches no project."""
+    tool_routes: frozenset[str] | None = None
+    """Endpoints of the tools that an agent may call, which limit its quick actions; None for other callers."""
 
     @property
     def known(self) -> bool:

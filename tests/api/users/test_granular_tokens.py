@@ -23,13 +23,15 @@ def _created(make: Make, user: User, *scopes: dict[str, Any], **fields: Any) -> 
     return make.api.post(f"/users/{user.id}/personal_access_tokens", make.root, **sent)
 
 
-def _token(make: Make, user: User, *scopes: dict[str, Any]) -> User:
+def fine_token(make: Make, user: User, *scopes: dict[str, Any]) -> User:
+    """Return the user with a new token that has fine-grained permissions."""
     made = _created(make, user, *scopes)
     assert made.status_code == 201, made.text
     return user.with_token(made.json()["token"])
 
 
-def _selected(project: Project, *permissions: str) -> dict[str, Any]:
+def selected(project: Project, *permissions: str) -> dict[str, Any]:
+    """Return permissions in one project."""
     return {"access": "selected_memberships", "project_ids": [project.id], "permissions": permissions}
 
 
@@ -43,7 +45,7 @@ def test_permissions_are_those_of_a_project(make: Make, user: User) -> None:
     project, other = (make_project(make, user, initialize_with_readme=True) for _ in range(2))
     for each in (project, other):
         assert make.api.post(f"{each.url}/issues", user, title="One").status_code == 201
-    reader = _token(make, user, _selected(project, "read_issue", "create_issue_note"))
+    reader = fine_token(make, user, selected(project, "read_issue", "create_issue_note"))
     assert make.api.get(f"{project.url}/issues/1", reader).json()["title"] == "One"
     assert make.api.post(f"{project.url}/issues/1/notes", reader, body="Hello").status_code == 201
     for method, path in (
@@ -66,10 +68,10 @@ def test_permissions_are_those_of_a_project(make: Make, user: User) -> None:
 
 def test_a_token_never_exceeds_its_user(make: Make, user: User) -> None:
     project = make_project(make, visibility="private")
-    reader = _token(make, user, _selected(project, "read_issue", "read_project", "update_project"))
+    reader = fine_token(make, user, selected(project, "read_issue", "read_project", "update_project"))
     assert make.api.get(project.url, reader).status_code == 404
     public = make_project(make, visibility="public")
-    editor = _token(make, user, _selected(public, "read_project", "update_project"))
+    editor = fine_token(make, user, selected(public, "read_project", "update_project"))
     assert make.api.get(public.url, editor).status_code == 200
     assert make.api.put(public.url, editor, description="x").status_code == 403
 
@@ -79,7 +81,7 @@ def test_a_group_contains_its_descendants(make: Make, user: User) -> None:
     below = make_group(make, user, parent_id=group.id)
     inside, outside = make_project(make, user, namespace_id=below.id), make_project(make, user)
     scope = {"access": "selected_memberships", "group_ids": [group.id], "permissions": ["read_project", "read_group"]}
-    reader = _token(make, user, scope)
+    reader = fine_token(make, user, scope)
     assert make.api.get(inside.url, reader).status_code == 200
     assert make.api.get(f"/groups/{below.id}", reader).status_code == 200
     assert make.api.get(outside.url, reader).status_code == 404
@@ -92,13 +94,13 @@ def test_boundaries(make: Make, user: User) -> None:
     public = make_project(make, visibility="public")
     cases = {"personal_projects": [200, 404, 404], "all_memberships": [200, 200, 404]}
     for access, expected in cases.items():
-        reader = _token(make, user, {"access": access, "permissions": ["read_project"]})
+        reader = fine_token(make, user, {"access": access, "permissions": ["read_project"]})
         assert [make.api.get(each.url, reader).status_code for each in (own, in_group, public)] == expected
         assert make.api.get("/projects", reader).status_code == 403
-    reader = _token(make, user, {"access": "user", "permissions": ["read_user"]})
+    reader = fine_token(make, user, {"access": "user", "permissions": ["read_user"]})
     assert make.api.get("/user", reader).json()["username"] == user.username
     assert make.api.get(own.url, reader).status_code == 403
-    reader = _token(make, user, {"access": "instance", "permissions": ["read_project"]})
+    reader = fine_token(make, user, {"access": "instance", "permissions": ["read_project"]})
     assert make.api.get("/projects", reader).status_code == 200
     assert make.api.get(own.url, reader).status_code == 403
 
@@ -106,12 +108,12 @@ def test_boundaries(make: Make, user: User) -> None:
 def test_cross_references_stay_within_the_boundary(make: Make, user: User) -> None:
     project, other = (make_project(make, user) for _ in range(2))
     make.api.post(f"{project.url}/issues", user, title="Moves")
-    writer = _token(make, user, _selected(project, "update_issue", "create_issue_link"))
+    writer = fine_token(make, user, selected(project, "update_issue", "create_issue_link"))
     moved = make.api.post(f"{project.url}/issues/1/move", writer, to_project_id=other.id)
     assert moved.status_code in (400, 404), moved.text
     both = {"access": "selected_memberships", "project_ids": [project.id, other.id], "permissions": ["update_issue"]}
     assert (
-        make.api.post(f"{project.url}/issues/1/move", _token(make, user, both), to_project_id=other.id).status_code
+        make.api.post(f"{project.url}/issues/1/move", fine_token(make, user, both), to_project_id=other.id).status_code
         == 201
     )
 
@@ -127,7 +129,7 @@ def test_git_and_lfs(instance: Instance, make: Make, user: User, tmp_path: Path)
         ((read, push), other, 404, 404),
     )
     for permissions, target, fetches, pushes in cases:
-        token = _token(make, user, _selected(project, *permissions)).token
+        token = fine_token(make, user, selected(project, *permissions)).token
         for service, expected in (("git-upload-pack", fetches), ("git-receive-pack", pushes)):
             url = f"{instance.url}/{target.path}.git/info/refs?service={service}"
             answer = httpx.get(url, auth=(user.username, token))
@@ -135,14 +137,14 @@ def test_git_and_lfs(instance: Instance, make: Make, user: User, tmp_path: Path)
     batch = {"operation": "download", "objects": [{"oid": "a" * 64, "size": 1}]}
     headers = {"Accept": "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json"}
     for permissions, status in (((read,), 200), (("read_issue",), 404)):
-        token = _token(make, user, _selected(project, *permissions)).token
+        token = fine_token(make, user, selected(project, *permissions)).token
         url = f"{instance.url}/{project.path}.git/info/lfs/objects/batch"
         assert httpx.post(url, json=batch, headers=headers, auth=(user.username, token)).status_code == status
 
 
 def test_graphql_pages_and_packages(instance: Instance, make: Make, user: User) -> None:
     project = make_project(make, user, initialize_with_readme=True, visibility="private")
-    token = _token(make, user, _selected(project, "read_project", "read_file", "update_package"))
+    token = fine_token(make, user, selected(project, "read_project", "read_file", "update_package"))
     bearer = {"Authorization": f"Bearer {token.token}"}
     graphql = httpx.post(f"{instance.url}/api/graphql", json={"query": "{ currentUser { id } }"}, headers=bearer)
     assert graphql.status_code in (401, 403), graphql.text
@@ -152,14 +154,14 @@ def test_graphql_pages_and_packages(instance: Instance, make: Make, user: User) 
     permission, place = permission_of("PUT", "/projects/:id/packages/generic/:package_name/:package_version/:file_name")
     assert (permission, place) == ("update_package", "project")
     for name, status in (("update_package", 201), ("read_package", 403)):
-        header = {"PRIVATE-TOKEN": _token(make, user, _selected(project, name)).token}
+        header = {"PRIVATE-TOKEN": fine_token(make, user, selected(project, name)).token}
         answer = httpx.put(f"{instance.url}/api/v4{project.url}{path}", content=b"x", headers=header)
         assert answer.status_code == status, answer.text
 
 
 def test_agents_have_the_tools_that_the_permissions_cover(instance: Instance, make: Make, user: User) -> None:
     project, other = (make_project(make, user) for _ in range(2))
-    agent = Agent(instance, _token(make, user, _selected(project, "read_issue", "create_issue")))
+    agent = Agent(instance, fine_token(make, user, selected(project, "read_issue", "create_issue")))
     assert agent.tools().keys() == {"get_issue", "list_issues", "create_issue"}
     assert agent.get("create_issue", id=project.path, title="One")["iid"] == 1
     refused = agent.call("create_issue", id=other.path, title="One")
@@ -168,7 +170,7 @@ def test_agents_have_the_tools_that_the_permissions_cover(instance: Instance, ma
 
 def test_requests_are_validated(make: Make, user: User) -> None:
     project = make_project(make, user)
-    scope = _selected(project, "read_issue")
+    scope = selected(project, "read_issue")
     for scopes in (
         [],
         [{**scope, "permissions": []}],
@@ -192,7 +194,7 @@ def test_requests_are_validated(make: Make, user: User) -> None:
 
 def test_a_token_rotates_itself_and_passes_nothing_on(make: Make, user: User) -> None:
     scope = {"access": "user", "permissions": ["update_personal_access_token"]}
-    holder = _token(make, user, scope)
+    holder = fine_token(make, user, scope)
     other = make.api.get("/personal_access_tokens", user).json()
     stronger = _created(make, user, {"access": "all_memberships", "permissions": ["delete_project"]}).json()
     assert make.api.post(f"/personal_access_tokens/{stronger['id']}/rotate", holder).status_code == 403
@@ -203,7 +205,7 @@ def test_a_token_rotates_itself_and_passes_nothing_on(make: Make, user: User) ->
 
 def test_everything_is_denied_by_default(make: Make, user: User) -> None:
     """A token with one permission is refused by each operation that needs another one."""
-    holder = _token(make, user, {"access": "user", "permissions": ["read_user"]})
+    holder = fine_token(make, user, {"access": "user", "permissions": ["read_user"]})
     checked = 0
     for endpoint in all_endpoints():
         permission, place = permission_of(endpoint.method, endpoint.path)

@@ -28,10 +28,12 @@ class IssueCommandContext(CommandContext):
     lookup: IssueLookup | None = None
 
 
-ISSUE_COMMANDS: CommandRegistry[IssueCommandContext] = CommandRegistry(PLANNING_COMMANDS)
+ISSUE_COMMANDS: CommandRegistry[IssueCommandContext] = CommandRegistry(
+    "/projects/:id/issues/:issue_iid", PLANNING_COMMANDS
+)
 
 
-@ISSUE_COMMANDS.on("due")
+@ISSUE_COMMANDS.on("due", routes=["PUT {}"])
 def set_due_date(context: IssueCommandContext, text: str) -> str | None:
     """Set the due date."""
     day = parse_day(text, date.fromisoformat(context.db.today)) if context.may_triage else None
@@ -41,7 +43,7 @@ def set_due_date(context: IssueCommandContext, text: str) -> str | None:
     return f"Set the due date to {day.isoformat()}."
 
 
-@ISSUE_COMMANDS.on("remove_due_date")
+@ISSUE_COMMANDS.on("remove_due_date", routes=["PUT {}"])
 def remove_due_date(context: IssueCommandContext, _: str) -> str | None:
     """Remove the due date."""
     if not context.may_triage or context.lookup is None or context.lookup.issue.due_date is None:
@@ -50,7 +52,7 @@ def remove_due_date(context: IssueCommandContext, _: str) -> str | None:
     return "Removed the due date."
 
 
-@ISSUE_COMMANDS.on("confidential")
+@ISSUE_COMMANDS.on("confidential", routes=["PUT {}"])
 def make_confidential(context: IssueCommandContext, _: str) -> str | None:
     """Make the issue confidential."""
     # The author may do this while creating the issue.
@@ -60,7 +62,7 @@ def make_confidential(context: IssueCommandContext, _: str) -> str | None:
     return "Made this issue confidential."
 
 
-@ISSUE_COMMANDS.on("duplicate")
+@ISSUE_COMMANDS.on("duplicate", routes=["PUT {}"])
 def mark_duplicate(context: IssueCommandContext, name: str) -> str | None:
     """Close the issue as a duplicate of another one."""
     lookup = context.lookup
@@ -97,7 +99,7 @@ def _visible_reference(issue: IssueLookup, reader: IssueLookup) -> str:
     return f"{'' if same_project else issue.project.full_path}#{issue.issue.iid}"
 
 
-@ISSUE_COMMANDS.on("board_move")
+@ISSUE_COMMANDS.on("board_move", routes=["PUT {}"])
 def move_on_board(context: IssueCommandContext, name: str) -> str | None:
     """Move the issue to another list; ignored unless the project has exactly one board."""
     named = labels_named(context, name) if context.may_triage and context.lookup is not None else []
@@ -112,7 +114,7 @@ def move_on_board(context: IssueCommandContext, name: str) -> str | None:
     return f"Moved issue to ~{target.title} column in the board."
 
 
-@ISSUE_COMMANDS.on("move")
+@ISSUE_COMMANDS.on("move", routes=["POST {}/move"])
 def move(context: IssueCommandContext, path: str) -> str | None:
     """Move the issue to another project."""
     lookup = context.lookup

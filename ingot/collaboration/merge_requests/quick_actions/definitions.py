@@ -35,10 +35,12 @@ class MergeRequestCommandContext(CommandContext):
     """The head commit that the author of the note has seen, if the request names it."""
 
 
-MERGE_REQUEST_COMMANDS: CommandRegistry[MergeRequestCommandContext] = CommandRegistry(PLANNING_COMMANDS)
+MERGE_REQUEST_COMMANDS: CommandRegistry[MergeRequestCommandContext] = CommandRegistry(
+    "/projects/:id/merge_requests/:merge_request_iid", PLANNING_COMMANDS
+)
 
 
-@MERGE_REQUEST_COMMANDS.on("reopen")
+@MERGE_REQUEST_COMMANDS.on("reopen", routes=["PUT {}"])
 def reopen(context: MergeRequestCommandContext, _: str) -> str | None:
     """Reopen the merge request if its source branch exists and no duplicate is open."""
     lookup = context.lookup
@@ -53,7 +55,7 @@ def reopen(context: MergeRequestCommandContext, _: str) -> str | None:
     return "Reopened this."
 
 
-@MERGE_REQUEST_COMMANDS.on("target_branch")
+@MERGE_REQUEST_COMMANDS.on("target_branch", routes=["PUT {}"])
 def set_target(context: MergeRequestCommandContext, branch: str) -> str | None:
     """Change the target branch; for a new merge request, ``staged`` applies this before the comparison."""
     lookup = context.lookup
@@ -71,20 +73,20 @@ def set_target(context: MergeRequestCommandContext, branch: str) -> str | None:
     return f"Set target branch to {branch}."
 
 
-@MERGE_REQUEST_COMMANDS.on("wip")
+@MERGE_REQUEST_COMMANDS.on("wip", routes=["PUT {}"])
 def toggle_draft(context: MergeRequestCommandContext, _: str) -> str | None:
     """Toggle the draft status."""
     title = context.pending_edits.get("title", context.title)
     return _retitle(context, remove_draft_prefix(title) if is_draft(title) else add_draft_prefix(title, "WIP"))
 
 
-@MERGE_REQUEST_COMMANDS.on("draft")
+@MERGE_REQUEST_COMMANDS.on("draft", routes=["PUT {}"])
 def mark_draft(context: MergeRequestCommandContext, _: str) -> str | None:
     """Mark the merge request as a draft."""
     return _retitle(context, add_draft_prefix(context.pending_edits.get("title", context.title), "Draft"))
 
 
-@MERGE_REQUEST_COMMANDS.on("ready")
+@MERGE_REQUEST_COMMANDS.on("ready", routes=["PUT {}"])
 def mark_ready(context: MergeRequestCommandContext, _: str) -> str | None:
     """Mark the merge request as ready."""
     return _retitle(context, remove_draft_prefix(context.pending_edits.get("title", context.title)))
@@ -98,7 +100,7 @@ def _retitle(context: MergeRequestCommandContext, title: str) -> str | None:
     return f"Marked this merge request as {'draft' if is_draft(title) else 'ready'}."
 
 
-@MERGE_REQUEST_COMMANDS.on("merge")
+@MERGE_REQUEST_COMMANDS.on("merge", routes=["PUT {}/merge"])
 def merge(context: MergeRequestCommandContext, _: str) -> str | None:
     """Schedule the merge: at once by a job, or when the pipeline succeeds."""
     lookup = context.lookup
@@ -117,7 +119,7 @@ def merge(context: MergeRequestCommandContext, _: str) -> str | None:
     return "Scheduled to merge this merge request."
 
 
-@MERGE_REQUEST_COMMANDS.on("approve")
+@MERGE_REQUEST_COMMANDS.on("approve", routes=["POST {}/approve"])
 def approve_merge_request(context: MergeRequestCommandContext, _: str) -> str | None:
     """Approve the merge request, if the caller has not done so yet."""
     lookup = context.lookup
@@ -143,7 +145,7 @@ def _approve(db: Connection, actor: Actor, lookup: MergeRequestLookup) -> None:
         approve(db, actor, locked)
 
 
-@MERGE_REQUEST_COMMANDS.on("unapprove")
+@MERGE_REQUEST_COMMANDS.on("unapprove", routes=["POST {}/unapprove"])
 def unapprove_merge_request(context: MergeRequestCommandContext, _: str) -> str | None:
     """Remove the caller's approval."""
     lookup = context.lookup
@@ -161,7 +163,7 @@ def _unapprove(db: Connection, actor: Actor, lookup: MergeRequestLookup) -> None
         unapprove(db, actor, locked)
 
 
-@MERGE_REQUEST_COMMANDS.on("request_changes")
+@MERGE_REQUEST_COMMANDS.on("request_changes", routes=["POST {}/draft_notes/bulk_publish"])
 def request_changes(context: MergeRequestCommandContext, _: str) -> str | None:
     """Request changes as the result of the caller's review, which blocks the merge."""
     lookup = context.lookup
