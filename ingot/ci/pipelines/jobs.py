@@ -25,7 +25,7 @@ from ingot.core.db.clocks import wall_clock
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
-from ingot.core.errors import NotFound
+from ingot.core.errors import Denied, NotFound
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import cancel_job, enqueue
 from ingot.core.log import log_failure
@@ -36,9 +36,10 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.entries import entry_or_none
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.pipelines.tables import pipelines
-from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.events import RefsChanged
+from ingot.repositories.ref_changes.push_options import pusher_or_none, with_push_permission
 
 CREATE_PIPELINES = "create_pipelines"
 MAX_REFS = 4
@@ -177,7 +178,9 @@ def _requests(db: Connection, triggers: PipelineTriggers) -> list[PipelineReques
 def _push_requests(db: Connection, triggers: PipelineTriggers, project: Project) -> Iterator[PipelineRequest]:
     variables = tuple(_option_variables(triggers.options))
     problem = variable_problem([each.key for each in variables])
-    if variables and not variables_allowed(db, triggers.user_id, project):
+    if variables and not (
+        variables_allowed(db, triggers.user_id, project) and _token_creates_pipelines(db, triggers, project)
+    ):
         problem = NOT_ALLOWED
     for update in triggers.updates:
         yield PipelineRequest(
@@ -193,6 +196,18 @@ def _push_requests(db: Connection, triggers: PipelineTriggers, project: Project)
             origin_key=f"{triggers.key} {update.ref}",
             skip=_SKIP_OPTION in triggers.options,
         )
+
+
+def _token_creates_pipelines(db: Connection, triggers: PipelineTriggers, project: Project) -> bool:
+    """Return whether the token of the push could create a pipeline with variables through the API."""
+    actor = pusher_or_none(db, triggers.user_id, triggers.options)
+    if actor is None or actor.restrictions.granular_scopes is None:
+        return True
+    try:
+        find_project(db, with_push_permission(actor, "create_pipeline"), project.id)
+    except (Denied, NotFound):
+        return False
+    return True
 
 
 def _merge_request_requests(db: Connection, triggers: PipelineTriggers, project: Project) -> Iterator[PipelineRequest]:

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from ingot.accounts.users.actors import active_actor
 from ingot.accounts.users.queries import users_by_ids, users_by_usernames
 from ingot.collaboration.merge_requests import create, policy
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix
@@ -46,6 +45,7 @@ from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules
 from ingot.repositories.ref_changes.events import RefsChanged
 from ingot.repositories.ref_changes.ports import PushOptionResult
+from ingot.repositories.ref_changes.push_options import TOKEN_OPTION, pusher_or_none, with_push_permission
 from ingot.repositories.ref_changes.tables import RefIntent
 
 APPLY_PUSH_OPTIONS = "apply_push_options"
@@ -54,6 +54,8 @@ MAX_BRANCHES = 4
 JOB_DELAY_SECONDS = 30
 _TRUE = ("", "1", "true")
 _DRAFT = "Draft"
+_CREATE, _UPDATE = "create_merge_request", "update_merge_request"
+"""Fine-grained permissions that the options need."""
 
 
 class PushOptions(msgspec.Struct, frozen=True):
@@ -129,7 +131,7 @@ def _branches(updates: Sequence[RefUpdate]) -> tuple[str, ...]:
 
 
 def _own_options(options: Sequence[str]) -> tuple[str, ...]:
-    return tuple(option for option in options if option.startswith(PREFIX))
+    return tuple(option for option in options if option.startswith((PREFIX, TOKEN_OPTION)))
 
 
 class MergeRequestPushOptions:
@@ -155,7 +157,7 @@ class MergeRequestPushOptions:
     def _apply(self, database: Database, pushed: OptionedPush) -> PushOptionResult:
         result = PushOptionResult()
         options = parse_push_options(pushed.options)
-        actor = database.read(partial(active_actor, user_id=pushed.user_id))
+        actor = database.read(partial(pusher_or_none, user_id=pushed.user_id, options=pushed.options))
         if options is None or actor is None:
             return result
         for branch in pushed.branches:
@@ -175,7 +177,8 @@ class MergeRequestPushOptions:
         options: PushOptions,
         result: PushOptionResult,
     ) -> None:
-        source, target = database.read(partial(_projects, actor=actor, project_id=project_id, options=options))
+        finder = with_push_permission(actor, _CREATE if options.create else _UPDATE)
+        source, target = database.read(partial(_projects, actor=finder, project_id=project_id, options=options))
         result.warnings.extend(database.read(partial(_unknown_names, target=target, options=options)))
         requested = options.target or target.default_branch or ""
         opened = database.read(partial(open_merge_requests_from, source_id=source.project.id, branches=[branch]))
@@ -183,17 +186,19 @@ class MergeRequestPushOptions:
         if options.create:
             existing = [each for each in existing if each.target_branch == requested]
         if existing:
+            editor = with_push_permission(actor, _UPDATE)
             for merge_request in existing:
-                database.write(partial(_edit, actor=actor, merge_request=merge_request, options=options))
+                database.write(partial(_edit, actor=editor, merge_request=merge_request, options=options))
         elif options.create:
-            existing = [self._create(database, actor, source, target, branch, requested, options)]
+            existing = [self._create(database, finder, source, target, branch, requested, options)]
         else:
             raise Invalid(f"The option {PREFIX}create is required to create a merge request.")
         for merge_request in existing:
             result.merge_requests[branch] = f"{target.full_path}/-/merge_requests/{merge_request.iid}"
             if options.auto_merge or options.merge_when_pipeline_succeeds:
-                database.read(partial(_require_merge, actor=actor, merge_request=merge_request))
-                merge(database, self._store, actor, merge_request, DEFAULT_MERGE_OPTIONS, later=True, awaits=True)
+                merger = with_push_permission(actor, _UPDATE)
+                database.read(partial(_require_merge, actor=merger, merge_request=merge_request))
+                merge(database, self._store, merger, merge_request, DEFAULT_MERGE_OPTIONS, later=True, awaits=True)
 
     def _create(
         self,

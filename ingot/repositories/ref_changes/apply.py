@@ -48,6 +48,7 @@ from ingot.repositories.push_rules.checks import check_push_rule
 from ingot.repositories.ref_changes.moves import require_current_place
 from ingot.repositories.ref_changes.policy import DEFAULT_BRANCH_REFUSAL, MAX_REFS, RefUpdateContext, ref_update_refusal
 from ingot.repositories.ref_changes.ports import MergeRequestHeads, PipelineConfigurations
+from ingot.repositories.ref_changes.push_options import KEPT_OPTIONS, restricted_options
 from ingot.repositories.ref_changes.queries import (
     intent_updates,
     is_recorded_by_others,
@@ -73,7 +74,6 @@ MAX_DESCRIBED_REFS = 20
 """Number of updates per push that get a summary."""
 MAX_PUSH_OPTIONS = 50
 MAX_PUSH_OPTION_LENGTH = 50_000
-_KEPT_OPTIONS = ("ci.", "merge_request.", "mirror.")
 _REF_KINDS = {"heads": "branch", "tags": "tag"}
 IntentCallback = Callable[[Connection], None]
 
@@ -242,7 +242,7 @@ def prepare_ref_updates(
         reconcile_predecessors(database, repository, context.project.id, updates)
         break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None
-    kept_options = _kept_options(push_options)
+    kept_options = restricted_options(actor, _kept_options(push_options))
     deleted_branches = {update.branch for update in updates if update.deletes and update.branch is not None}
 
     def check(db: Connection) -> None:
@@ -443,7 +443,7 @@ def _first_head_or_none(repository: Repository, project: Project, updates: Seque
 
 def _kept_options(options: Sequence[str]) -> list[str]:
     """Return the options of a push for pipelines and merge requests; a push with too many of them is refused."""
-    kept = [option for option in options if option.startswith(_KEPT_OPTIONS)]
+    kept = [option for option in options if option.startswith(KEPT_OPTIONS)]
     if len(kept) > MAX_PUSH_OPTIONS or sum(map(len, kept)) > MAX_PUSH_OPTION_LENGTH:
         raise Denied("The options of this push are too long.")
     return [option.encode(errors="replace").decode() for option in kept]
