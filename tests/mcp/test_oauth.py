@@ -123,11 +123,18 @@ def test_registrations_are_validated(instance: Instance) -> None:
     document = made.json()
     assert document["token_endpoint_auth_method"] == "none" and "client_secret" not in document
     assert document["scope"] == "mcp openid"
-    accepted = ["https://agent.example/cb", "http://localhost:1/cb", "http://[::1]/cb", "cursor://anysphere/callback"]
+    accepted = [
+        "https://agent.example/cb",
+        "http://localhost:1/cb",
+        "http://[::1]/cb",
+        "cursor://anysphere/callback",
+        "com.example.agent:/cb",
+    ]
     assert _register(instance, redirect_uris=accepted).status_code == 201
     for redirect_uris in (
         *("nonsense", [], None, [1], ["http://agent.example/cb"], ["javascript:alert(1)"], ["https://a.example/#x"]),
         *(["https://u@a.example/"], ["urn:ietf:wg:oauth:2.0:oob"], ["http://127.0.0.1.a.example/"], ["a b"], ["/cb"]),
+        *(["intent://x"], ["agent:/cb"], ["ms-settings:x"]),
         *([f"https://a.example/{number}" for number in range(21)], ["https://a.example/\n"], ["http://localhost.a/"]),
     ):
         refused = _register(instance, redirect_uris=redirect_uris)
@@ -146,15 +153,27 @@ def test_registered_clients_need_consent_and_pkce(instance: Instance, browser: B
     signed_in = browser.signed_in_as(person)
     uid = _register(instance).json()["client_id"]
     app = RegisteredApplication(instance.url, uid, "", CALLBACK)
-    assert "Missing" in signed_in.get(app.address()).headers["location"]
+    refused = signed_in.get(app.address())
+    assert refused.status_code == 400 and "Missing" in refused.text
     pkce = {"code_challenge": CHALLENGE, "code_challenge_method": "S256"}
-    for changes, error in (
-        ({"scope": "api"}, "invalid_scope"),
-        ({"response_type": "token"}, "unauthorized_client"),
-        ({"resource": "https://other.example/"}, "invalid_target"),
-        ({"resource": f"{instance.url}.example/"}, "invalid_target"),
+    # Anybody can register an address, so errors lead nobody there.
+    for changes in (
+        {"scope": "api"},
+        {"response_type": "token"},
+        {"response_type": "nonsense"},
+        {"response_mode": "nonsense"},
+        {"code_challenge": ""},
+        {"prompt": "none"},
+        {"resource": "https://other.example/"},
+        {"resource": f"{instance.url}.example/"},
     ):
-        assert f"error={error}" in signed_in.get(app.address(**{**pkce, **changes})).headers["location"], changes
+        address = app.address(**{**pkce, **changes})
+        refused = signed_in.get(address)
+        assert refused.status_code == 400 and "location" not in refused.headers, changes
+        anonymous = httpx.get(f"{instance.url}{address}")
+        assert anonymous.status_code == 400 or anonymous.headers["location"].startswith("/users/sign_in"), changes
+    another_port = app.address(**pkce, redirect_uri=CALLBACK.replace("33418", "1234"))
+    assert signed_in.get(another_port).status_code == 200
     assert signed_in.get(app.address(**pkce, redirect_uri="https://a.example/")).status_code == 400
     resource = f"{instance.url}/api/v4/mcp"
     sent = {"client_secret": None, "resource": resource}
@@ -201,10 +220,11 @@ def test_unused_clients_are_deleted(instance: Instance, browser: Browser, person
     def sweep(days: int) -> list[int]:
         database.write(lambda db: age(db, days))
         database.write(registration.delete_unused_clients)
+        pkce = {"code_challenge": CHALLENGE, "code_challenge_method": "S256"}
         addresses = [RegisteredApplication(instance.url, uid, "", CALLBACK) for uid in (unauthorized, authorized)]
-        return [signed_in.get(each.address()).status_code for each in addresses]
+        return [signed_in.get(each.address(**pkce)).status_code for each in addresses]
 
-    assert sweep(0) == [302, 302]
-    assert sweep(2) == [400, 302]
+    assert sweep(0) == [200, 200]
+    assert sweep(2) == [400, 200]
     assert sweep(91) == [400, 400]
     assert httpx.post(f"{instance.url}/api/v4/mcp", headers={"Authorization": f"Bearer {token}"}).status_code == 401

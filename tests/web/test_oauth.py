@@ -308,7 +308,7 @@ def test_no_redirect_to_unregistered_address(signed_in: Browser, app: App, addre
     ("registered", "asked", "led"),
     [
         ("http://127.0.0.1", "http://127.0.0.1:41573", True),
-        ("http://127.0.0.1:8080/back", "http://127.0.0.1:41573/back", False),
+        ("http://127.0.0.1:8080/back", "http://127.0.0.1:41573/back", True),
         ("http://127.0.0.1/back?x=1", "http://127.0.0.1:41573/back?x=1", True),
         ("http://[::1]/back", "http://[::1]:41573/back", True),
         ("http://127.0.0.1/back", "http://127.0.0.1:41573/other", False),

@@ -13,8 +13,8 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import to_datetime
 
 DEFAULT_SCOPE = "api"
-# Native applications listen on a port that is unknown at registration (RFC 8252, 7.3). Only numeric loopback addresses
-# are accepted: a name such as localhost may resolve to another host.
+# Native applications listen on another port each time (RFC 8252, 7.3), so that of a registration does not count. Only
+# numeric loopback addresses are accepted: a name such as localhost may resolve to another host.
 _LOOPBACK_PORT = re.compile(r"\A(http://(?:127\.0\.0\.1|\[::1\])):[0-9]{1,5}(?=/|\Z)", re.ASCII)
 _GRANT_TYPES = ("authorization_code", "implicit", "password", "refresh_token")
 _CONSENTED_GRANT_TYPES = ("authorization_code", "refresh_token")
@@ -40,15 +40,15 @@ class OAuthClient(ClientMixin):  # type: ignore[misc] # The library has no types
 
         A client that registered itself cannot have ``api``; without a scope it gets the one for agents.
         """
-        default = MCP_SCOPE if self._registered_itself else DEFAULT_SCOPE
+        default = MCP_SCOPE if self.registered_itself else DEFAULT_SCOPE
         requested = (scope or "").split() or [default]
         allowed = self.application.scopes.split() if self.application else OAUTH_SCOPES
         return " ".join(dict.fromkeys(requested)) if set(requested) <= set(allowed) else None
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        """Check for an exact match with a registered URI; a loopback URI may add a port if none was registered."""
+        """Check for an exact match with a registered URI; that of a loopback address may have any port."""
         registered = self.application.redirect_uris if self.application is not None else ()
-        return redirect_uri in registered or _LOOPBACK_PORT.sub(r"\1", redirect_uri, count=1) in registered
+        return redirect_uri in registered or _without_port(redirect_uri) in map(_without_port, registered)
 
     def check_client_secret(self, client_secret: str) -> bool:
         """Check the application's secret."""
@@ -68,10 +68,11 @@ class OAuthClient(ClientMixin):  # type: ignore[misc] # The library has no types
 
     def check_grant_type(self, grant_type: str) -> bool:
         """Allow all supported grant types, but to a client that registered itself only those that need consent."""
-        return grant_type in (_CONSENTED_GRANT_TYPES if self._registered_itself else _GRANT_TYPES)
+        return grant_type in (_CONSENTED_GRANT_TYPES if self.registered_itself else _GRANT_TYPES)
 
     @property
-    def _registered_itself(self) -> bool:
+    def registered_itself(self) -> bool:
+        """Whether nobody has looked at the application before users do."""
         return self.application is not None and self.application.dynamic
 
 
@@ -119,3 +120,8 @@ class RefreshTokenAdapter(TokenMixin):  # type: ignore[misc] # The library has n
     def get_scope(self) -> str:
         """Return the token's scopes."""
         return self.token.scopes
+
+
+def _without_port(address: str) -> str:
+    """Return a loopback address without its port, and any other as it is."""
+    return _LOOPBACK_PORT.sub(r"\1", address, count=1)

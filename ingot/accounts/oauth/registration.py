@@ -26,6 +26,8 @@ UNAUTHORIZED_DAYS = 1
 UNUSED_DAYS = 90
 """Days after its newest token after which a client is deleted; clients renew their tokens after two hours of use."""
 _ALLOWED_SCOPES = (MCP_SCOPE, *IDENTITY_SCOPES)
+_SCHEMES_OF_AGENTS = frozenset({"cursor"})
+"""Schemes without a dot, which RFC 8252 (7.1) asks for, of programs that do not follow it."""
 _GRANT_TYPES = ["authorization_code", "refresh_token"]
 _HOUR = 3600
 _EXPIRED_PER_RUN = 500
@@ -139,9 +141,11 @@ def _insecurity(address: str) -> str | None:
     if address == OUT_OF_BAND:
         return "must be an absolute URI."
     parts = urlsplit(address)
-    if parts.scheme != "http" or _is_loopback(parts.hostname or ""):
+    if parts.scheme == "http" and not _is_loopback(parts.hostname or ""):
+        return "must use https, unless it is on the user's own machine."
+    if parts.scheme in ("http", "https", *_SCHEMES_OF_AGENTS) or "." in parts.scheme:
         return None
-    return "must use https, unless it is on the user's own machine."
+    return "must use https or a scheme of the client with a dot, such as com.example.agent."
 
 
 def _is_loopback(host: str) -> bool:

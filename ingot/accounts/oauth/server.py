@@ -156,9 +156,19 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # The library has 
         """Return the grant of a valid authorization request; raise OAuth2Error otherwise.
 
         The application and its redirect URI are checked first: later errors redirect, and only to a registered URI.
+        Those of a client that registered itself have no redirect URI (RFC 9700, 4.11.2): anybody can register an
+        address, and a user should not get there without having seen a page of this server.
         """
-        sent = request.payload
         client = self.find_client(request)
+        try:
+            return self._validated_grant(request, client, user)
+        except OAuth2Error as error:
+            if client.registered_itself:
+                error.redirect_uri = None
+            raise
+
+    def _validated_grant(self, request: OAuthRequest, client: OAuthClient, user: User | None) -> Any:
+        sent = request.payload
         if not client.check_redirect_uri(sent.redirect_uri or ""):
             raise InvalidRequestError("The redirect URI included is not valid.")
         if sent.response_type not in ("code", "token"):

@@ -61,26 +61,27 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
         if visit.viewer.user is None and not without_prompt:
             return _redirect_to_sign_in(visit)
         return _error_response(visit, error)
+    client = grant.request.client
     if visit.viewer.user is None:
         return (
-            _error_response(visit, _error_redirect(LoginRequiredError, params))
+            _error_response(visit, _error_redirect(LoginRequiredError, params, client))
             if without_prompt
             else _redirect_to_sign_in(visit)
         )
     if _must_reauthenticate(visit, db, params):
         return (
-            _error_response(visit, _error_redirect(LoginRequiredError, params))
+            _error_response(visit, _error_redirect(LoginRequiredError, params, client))
             if without_prompt
             else _redirect_to_reauthenticate(visit)
         )
     if is_refused_to_administrator(db, visit.viewer.user, params.get("scope")):
         return _error_page(REFUSED_TO_ADMINISTRATORS)
-    application: Application = grant.request.client.application
+    application: Application = client.application
     scopes = grant.request.scope.split()
     if grant.prompt != "consent" and _may_skip(db, visit.viewer.user, application, params, set(scopes)):
         return _grant(visit, visit.viewer.user)
     if without_prompt:
-        return _error_response(visit, _error_redirect(ConsentRequiredError, params))
+        return _error_response(visit, _error_redirect(ConsentRequiredError, params, client))
     return TemplateResponse(
         "oauth/authorize.html",
         {
@@ -172,8 +173,13 @@ def _redirect_to_reauthenticate(visit: Visit) -> PageResponse:
     return LocalRedirect(f"/users/sign_in?again=true&redirect_to={quote(back, safe='')}")
 
 
-def _error_redirect(kind: Any, params: dict[str, str]) -> Any:
-    """Return an OAuth error that is sent to the redirect URI, in the query or fragment."""
+def _error_redirect(kind: Any, params: dict[str, str], client: Any) -> Any:
+    """Return an OAuth error that is sent to the redirect URI, in the query or fragment.
+
+    A client that registered itself gets none, because the user has not seen a page yet.
+    """
+    if client.registered_itself:
+        return kind()
     in_fragment = params.get("response_type") == "token"
     return kind(redirect_uri=params["redirect_uri"], state=params.get("state"), redirect_fragment=in_fragment)
 
