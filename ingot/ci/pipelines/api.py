@@ -7,7 +7,7 @@ from ingot.ci.pipelines import policy, service, start
 from ingot.ci.pipelines.given_variables import require_variables_allowed
 from ingot.ci.pipelines.params import CreatePipeline, EditPipelineMetadata, ListJobsOfPipeline
 from ingot.ci.pipelines.policy import PipelineSubject
-from ingot.ci.pipelines.queries import bridge_ids, settings_of
+from ingot.ci.pipelines.queries import ids_besides_jobs, settings_of
 from ingot.ci.pipelines.ref_protection import may_run_jobs_of
 from ingot.ci.pipelines.views import PipelineVariableView, pipeline_variable_views, status_job_views
 from ingot.collaboration.merge_requests.finders import merge_request_in_path
@@ -147,7 +147,7 @@ def list_pipeline_variables(call: Call, project: Project) -> list[PipelineVariab
 def list_pipeline_jobs(
     call: Call, context: RepositoryContext, params: ListJobsOfPipeline, page: Page
 ) -> Listing[JobView]:
-    """List the jobs of a pipeline, with external statuses in the format of jobs."""
+    """List the jobs of a pipeline."""
     pipeline = pipeline_in_path(call, context.project)
     listing = list_pipeline_statuses(
         call.db,
@@ -155,7 +155,7 @@ def list_pipeline_jobs(
         page,
         retried=params.include_retried,
         states=params.scope,
-        excluded=bridge_ids(call.db, pipeline.id),
+        excluded=ids_besides_jobs(call.db, pipeline.id, external=not params.include_external),
     )
     return listing.of(status_job_views(call.db, listing.items, pipeline, job_place(call, context)))
 

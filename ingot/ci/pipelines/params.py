@@ -36,3 +36,4 @@ class ListJobsOfPipeline(Params):
 
     scope: list[Status] | None = None
     include_retried: bool = False
+    include_external: Annotated[bool, Meta(description="Also external statuses, in the format of jobs.")] = False

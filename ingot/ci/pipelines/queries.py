@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, exists, func, select, union_all
 
 from ingot.ci.job_records.tables import ProcessMode, ci_jobs, resource_groups
 from ingot.ci.pipelines.state_machine import JobState
@@ -63,6 +63,10 @@ _BRIDGE_IDS = (
     .select_from(_JOBS)
     .where(commit_statuses.c.pipeline_id == bindparam("pipeline"), ci_jobs.c.bridge)
 )
+_EXTERNAL_IDS = select(commit_statuses.c.id).where(
+    commit_statuses.c.pipeline_id == bindparam("pipeline"), ~exists().where(ci_jobs.c.id == commit_statuses.c.id)
+)
+_BRIDGE_AND_EXTERNAL_IDS = union_all(_BRIDGE_IDS, _EXTERNAL_IDS)
 _BY_ORIGIN = select(pipelines).where(pipelines.c.origin_key == bindparam("origin_key"))
 
 
@@ -108,9 +112,13 @@ def pipeline_jobs(db: Connection, pipeline_id: int) -> PipelineJobs:
     return PipelineJobs(states, groups, environments)
 
 
-def bridge_ids(db: Connection, pipeline_id: int) -> list[int]:
-    """Return the ids of a pipeline's jobs that start other pipelines, with their earlier attempts."""
-    return [job_id for (job_id,) in db.rows(_BRIDGE_IDS, pipeline=pipeline_id)]
+def ids_besides_jobs(db: Connection, pipeline_id: int, *, external: bool) -> list[int]:
+    """Return the ids of statuses of a pipeline that are no jobs with a log: bridges and, if wanted, external ones.
+
+    Earlier attempts are included.
+    """
+    statement = _BRIDGE_AND_EXTERNAL_IDS if external else _BRIDGE_IDS
+    return [status_id for (status_id,) in db.rows(statement, pipeline=pipeline_id)]
 
 
 def count_retries(db: Connection, pipeline_id: int, name: str) -> int:

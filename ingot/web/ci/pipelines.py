@@ -114,7 +114,7 @@ def show_pipeline(visit: Visit, db: Connection) -> PageResponse:
 def show_pipeline_jobs(visit: Visit, db: Connection) -> PageResponse:
     """List the jobs of a pipeline with their times, including earlier attempts."""
     parent = project_context(visit)
-    params = {"page": visit.request.page, "per_page": 100, "include_retried": True}
+    params = {"page": visit.request.page, "per_page": 100, "include_retried": True, "include_external": True}
     jobs = parent.ask(pipelines_api.list_pipeline_jobs, params, pipeline_id=_pipeline_id(visit))
     return _pipeline_page(parent, db, "jobs", {"jobs": jobs})
 
@@ -123,7 +123,7 @@ def show_pipeline_jobs(visit: Visit, db: Connection) -> PageResponse:
 def show_pipeline_failures(visit: Visit, db: Connection) -> PageResponse:
     """List the failed jobs of a pipeline with the ends of their logs."""
     parent = project_context(visit)
-    params = {"scope": ["failed"], "per_page": 20}
+    params = {"scope": ["failed"], "per_page": 20, "include_external": True}
     jobs = parent.ask(pipelines_api.list_pipeline_jobs, params, pipeline_id=_pipeline_id(visit)).items
     return _pipeline_page(parent, db, "failures", {"jobs": jobs, "excerpts": failed_job_excerpts(parent, jobs)})
 

@@ -46,7 +46,8 @@ def test_statuses_of_a_pipeline(api: Api, make: Make, project: Project, owner: U
     assert len(api.get(f"/projects/{project.id}/pipelines/{number}/statuses", owner, all=True).json()) == 3
     assert len(api.get(f"/projects/{project.id}/pipelines/{number}/statuses", owner, per_page=1).json()) == 1
 
-    jobs = api.get(f"/projects/{project.id}/pipelines/{number}/jobs", owner).json()
+    assert api.get(f"/projects/{project.id}/pipelines/{number}/jobs", owner).json() == []
+    jobs = api.get(f"/projects/{project.id}/pipelines/{number}/jobs", owner, include_external=True).json()
     assert [(job["id"], job["name"], job["status"]) for job in jobs] == [
         (second["id"], "test", "running"),
         (third["id"], "lint", "success"),
@@ -55,12 +56,13 @@ def test_statuses_of_a_pipeline(api: Api, make: Make, project: Project, owner: U
     assert (jobs[0]["commit"]["id"], jobs[0]["pipeline"]["id"], jobs[0]["user"]["id"]) == (head, number, owner.id)
     for part in ("statuses", "jobs"):
         whole = f"/projects/{project.id}/pipelines/{number}/{part}"
-        few, many = (statements_of(make, partial(api.get, whole, owner, per_page=size)) for size in (1, 100))
+        every = {"include_external": True} if part == "jobs" else {}
+        few, many = (statements_of(make, partial(api.get, whole, owner, per_page=size, **every)) for size in (1, 100))
         assert many <= few
-    path = f"/projects/{project.id}/pipelines/{number}/jobs"
-    assert ids(api.get(path, owner, scope=["failed"])) == []
-    assert ids(api.get(path, owner, scope=["failed"], include_retried=True)) == [first["id"]]
-    assert ids(api.get(path, owner, **{"scope[]": ["success", "running"]})) == [second["id"], third["id"]]
+    get_jobs = partial(api.get, f"/projects/{project.id}/pipelines/{number}/jobs", owner, include_external=True)
+    assert ids(get_jobs(scope=["failed"])) == []
+    assert ids(get_jobs(scope=["failed"], include_retried=True)) == [first["id"]]
+    assert ids(get_jobs(**{"scope[]": ["success", "running"]})) == [second["id"], third["id"]]
 
 
 def test_visibility_of_statuses(api: Api, make: Make, owner: User) -> None:
@@ -75,7 +77,7 @@ def test_visibility_of_statuses(api: Api, make: Make, owner: User) -> None:
         assert seen == [200, 200, 200, 404, 401]
         assert api.get(f"/projects/{project.id}/pipelines/999999/{part}", owner).status_code == 404
         assert api.get(f"/projects/{project.id}/pipelines/x/{part}", owner).status_code in (400, 404)
-    (job,) = api.get(f"/projects/{project.id}/pipelines/{number}/jobs", guest).json()
+    (job,) = api.get(f"/projects/{project.id}/pipelines/{number}/jobs", guest, include_external=True).json()
     assert job["commit"] is None
     assert api.put(f"/projects/{project.id}", owner, name=project.name, public_jobs=False).status_code == 200
     assert api.get(f"/projects/{project.id}/pipelines/{number}/jobs", guest).status_code == 403
