@@ -1,10 +1,14 @@
 """Merges of stacked merge requests: new targets, rewritten commits, and merges of a whole stack."""
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from ingot.collaboration.merge_requests.merge import restack
 from ingot.core.access.levels import Level
+from ingot.git.writing.merge_request_commits import copy_commit
+from ingot.repositories.ref_changes.apply import change_refs
 from tests.api.merge_requests.factories import commit, filled_project
 from tests.api.merge_requests.stacks import make_stack, open_layer
 from tests.api.merging.merge_calls import merged, refused, tip, url
@@ -115,6 +119,54 @@ def test_squash_is_offered_and_rebased_by_one_click(
     assert _changed(api, project, three, owner) == ["shared.txt", "three.txt"]
     assert api.put(url(project, two, "/stack/rebase"), owner).status_code == 409
     merged(api, project, two, owner)
+
+
+@pytest.mark.parametrize("automatic", [False, True])
+def test_a_job_during_a_rebase_by_one_click_does_not_fail_it(
+    api: Api, make: Make, owner: User, project: Project, instance: Instance, automatic: bool
+) -> None:
+    """The click and the job want the same; a repeat says that nothing is left to do, and the layers above follow."""
+    api.put(project.url, owner, rebase_stacked_merge_requests=automatic)
+    one, two, three = _overlapping_stack(make, project, owner)
+    merged(api, project, one, owner, squash=True, should_remove_source_branch=True)
+
+    def copy_while_jobs_run(*arguments: Any) -> None:
+        instance.work()
+        copy_commit(*arguments)
+
+    with patch.object(restack, "copy_commit", copy_while_jobs_run):
+        answer = api.put(url(project, two, "/stack/rebase"), owner)
+    assert answer.status_code == 202, answer.text
+    instance.work()
+    assert _titles(api, project, two, owner) == ["two again", "two"]
+    assert _titles(api, project, three, owner) == ["three again", "three"]
+    again = api.put(url(project, two, "/stack/rebase"), owner)
+    assert (again.status_code, again.json()["message"]) == (
+        409,
+        "The merge request has no commits of a merged layer below it.",
+    )
+
+
+def test_a_click_during_the_rebase_by_a_job_does_not_fail(
+    api: Api, make: Make, owner: User, project: Project, instance: Instance
+) -> None:
+    api.put(project.url, owner, rebase_stacked_merge_requests=True)
+    one, two, three = _overlapping_stack(make, project, owner)
+    merged(api, project, one, owner, squash=True, should_remove_source_branch=True)
+    answers: list[int] = []
+
+    def change_after_a_click(*arguments: Any, **options: Any) -> None:
+        if not answers:
+            answers.append(0)
+            answers[0] = api.put(url(project, two, "/stack/rebase"), owner).status_code
+        change_refs(*arguments, **options)
+
+    with patch.object(restack, "change_refs", change_after_a_click):
+        instance.work()
+    instance.work()
+    assert answers == [202]
+    assert _titles(api, project, two, owner) == ["two again", "two"]
+    assert _titles(api, project, three, owner) == ["three again", "three"]
 
 
 def test_squash_rebases_the_layers_above_if_the_project_allows_it(

@@ -42,6 +42,7 @@ from ingot.repositories.protection.queries import branch_rules
 from ingot.repositories.ref_changes.apply import change_refs
 
 _RETRY_SECONDS = 1.0
+_CLEANUP_SECONDS = 60.0
 _CONFLICT = "The changes conflict with the target branch. Please rebase locally."
 _NOTHING = "The merge request has no commits of a merged layer below it."
 
@@ -142,17 +143,29 @@ def restack_now(database: Database, store: RepositoryStore, actor: Actor, merge_
     if context is None or context.in_train or not _has_rewritten_commits(store, context):
         raise Conflict(_NOTHING)
 
-    def claim(db: Connection) -> None:
+    def claim(db: Connection) -> bool:
+        """Keep the job from rebasing meanwhile, unless it has begun; it looks later, if this process is killed."""
         pushable_source(db, actor, context.merge_request, forced=True)
-        lower_id = context.lower.id
-        mark_restack(db, merge_request.id, lower_id, actor.user_id, "waiting")
+        current = restack_or_none(db, merge_request.id)
+        if current is None or current.rebased_oid is not None:
+            return False
+        mark_restack(db, merge_request.id, current.lower_id, actor.user_id, "waiting", _CLEANUP_SECONDS)
+        return True
 
-    database.write(claim)
+    if not database.write(claim):
+        return
     try:
         _rebase(database, store, context, actor, unattended=False)
     except MergeConflict:
         database.write(partial(set_restack_state, restack_id=context.restack.id, state="conflict"))
         raise Conflict(_CONFLICT) from None
+    except Conflict:
+        current = database.read(permitted)
+        if current is None or not _has_rewritten_commits(store, current):
+            return  # The job was faster.
+        earlier = context.restack
+        database.write(lambda db: mark_restack(db, merge_request.id, earlier.lower_id, earlier.actor_id, earlier.state))
+        raise
 
 
 def _rebase(

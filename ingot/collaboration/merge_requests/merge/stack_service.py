@@ -54,11 +54,11 @@ def retarget_layers_above(db: Connection, actor_id: int, merged: MergeRequest) -
 
 
 def mark_restack(
-    db: Connection, merge_request_id: int, lower_id: int, actor_id: int | None, state: RestackState
+    db: Connection, merge_request_id: int, lower_id: int, actor_id: int | None, state: RestackState, delay: float = 0.0
 ) -> None:
     """Record that a merge request may contain rewritten commits of the layer below, or is in a train behind it.
 
-    A job then looks at the commits; if nothing has to be left out, it deletes the row.
+    After the ``delay``, a job looks at the commits; if nothing has to be left out, it deletes the row.
     """
     columns = {"lower_id": lower_id, "actor_id": actor_id, "state": state, "rebased_oid": None}
     found = restack_or_none(db, merge_request_id)
@@ -67,7 +67,7 @@ def mark_restack(
     else:
         db.update(merge_request_restacks, found.id, **columns)
     if state != "train":
-        enqueue_restack(db, merge_request_id)
+        enqueue_restack(db, merge_request_id, delay)
 
 
 def set_restack_state(db: Connection, restack_id: int, state: RestackState) -> None:
