@@ -14,7 +14,7 @@ from tests.factories import make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
-READS = ["", "/users", "/users/new", "/projects", "/groups", "/jobs", "/hooks", "/application_settings/limits"]
+READS = ["", "/users", "/users/new", "/projects", "/groups", "/jobs", "/hooks", "/application_settings/sizes"]
 READS += ["/broadcast_messages", "/users/1"]
 
 

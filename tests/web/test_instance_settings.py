@@ -162,13 +162,14 @@ def test_every_effective_setting_is_on_a_page() -> None:
 @pytest.mark.parametrize("topic", TOPICS)
 def test_each_setting_has_its_meaning_its_default_and_who_is_affected(browser: Browser, make: Make, topic: str) -> None:
     german = load_catalogue("de")
+    names = {label: name for fields in FIELDS.values() for name, (label, _) in fields.items()}
     assert browser.sign_in("root", make.root.password).status_code == 302
     page = unescape(browser.get(f"/admin/application_settings/{topic}").text)
     for name in FIELDS[TOPICS[topic]]:
         declared = setting_effects()[name]
         assert all(declared), name
         hint = page.partition(f'id="{name}_hint">')[2].partition("</p>")[0]
-        text = re.sub(r"</?code>", "`", hint)
+        text = re.sub(r"</?code>", "`", re.sub(r"<q>(.+?)</q>", lambda quoted: f"`{names[quoted[1]]}`", hint))
         shown = re.fullmatch(r"(.+)<br><span>Default:</span> .+\. <span>Affects:</span> (.+)\.", text, re.DOTALL)
         assert shown and shown.groups() == (declared.effect, declared.affected), hint
         assert {declared.effect, declared.affected} <= german.keys(), name

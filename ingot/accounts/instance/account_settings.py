@@ -29,7 +29,7 @@ class AccountSettings(LimitSettings, frozen=True):
     ] = True
     allow_project_creation_for_guest_and_below: Annotated[
         bool,
-        Meta(description="False lets users create projects of their own only if they are reporters somewhere."),
+        Meta(description="If off, only users who are reporters somewhere can create projects of their own."),
         Affected.USERS,
     ] = True
     can_create_group: Annotated[bool, Meta(description="Whether new users may create groups."), Affected.NEW_USERS] = (
@@ -234,7 +234,7 @@ class AccountSettings(LimitSettings, frozen=True):
     # Not GitLab's false: a session that is used does not stay valid for ever.
     session_expire_from_init: Annotated[
         bool,
-        Meta(description="Sessions expire `session_expire_delay` after the sign-in; false: after their last use."),
+        Meta(description="If on, the duration counts from the sign-in, otherwise from the last use."),
         Affected.SIGN_INS,
     ] = True
     terms: (

@@ -51,7 +51,7 @@ class AllSettings(AccountSettings, frozen=True):
     ] = True
     anonymous_searches_allowed: Annotated[
         bool,
-        Meta(description="False refuses searches for projects without a user; other searches need one anyway."),
+        Meta(description="If off, only signed-in users can search for projects; other searches need a user anyway."),
         Affected.SIGNED_OUT,
     ] = True
     archive_builds_in_human_readable: (
@@ -65,7 +65,7 @@ class AllSettings(AccountSettings, frozen=True):
     auto_devops_enabled: Annotated[bool, fixed("Auto DevOps is not available.")] = False
     bulk_import_enabled: Annotated[
         bool,
-        Meta(description="False refuses imports of groups and projects from GitLab and from other Ingots."),
+        Meta(description="If off, groups and projects cannot be imported from GitLab or other Ingots."),
         Affected.IMPORTS,
     ] = True
     ci_instance_level_variables: Annotated[
@@ -155,18 +155,18 @@ class AllSettings(AccountSettings, frozen=True):
         bool, Meta(description="True refuses searches for projects without a user."), Affected.SIGNED_OUT
     ] = False
     global_search_issues_enabled: Annotated[
-        bool, Meta(description="False refuses searches for issues in the whole instance."), Affected.REQUESTS
+        bool, Meta(description="If off, nobody can search the issues of the whole instance."), Affected.REQUESTS
     ] = True
     global_search_merge_requests_enabled: Annotated[
-        bool, Meta(description="False refuses searches for merge requests in the whole instance."), Affected.REQUESTS
+        bool, Meta(description="If off, nobody can search the merge requests of the whole instance."), Affected.REQUESTS
     ] = True
     global_search_snippet_titles_enabled: Annotated[
         bool,
-        Meta(description="False refuses searches for titles of snippets in the whole instance."),
+        Meta(description="If off, nobody can search the titles of snippets of the whole instance."),
         Affected.REQUESTS,
     ] = True
     global_search_users_enabled: Annotated[
-        bool, Meta(description="False refuses searches for users in the whole instance."), Affected.REQUESTS
+        bool, Meta(description="If off, nobody can search the users of the whole instance."), Affected.REQUESTS
     ] = True
     group_runner_token_expiration_interval: _TokenLifetime | None = None
     hashed_storage_enabled: Annotated[bool, fixed("Repositories are stored under hashed names.")] = True
@@ -187,14 +187,12 @@ class AllSettings(AccountSettings, frozen=True):
     ] = 1
     keep_latest_artifact: Annotated[
         bool,
-        Meta(
-            description="False deletes expired artifacts also if they belong to the newest pipeline of a branch or tag."
-        ),
+        Meta(description="If off, expired artifacts of the newest pipeline of a branch or tag are deleted, too."),
         Affected.PIPELINES,
     ] = True
     math_rendering_limits_enabled: Annotated[bool, fixed("The limits of formulas cannot be changed.")] = True
     mirror_available: Annotated[
-        bool, Meta(description="False lets only administrators set up mirrors."), Affected.PROJECTS
+        bool, Meta(description="If off, only administrators can set up mirrors."), Affected.PROJECTS
     ] = True
     package_registry_allow_anyone_to_pull_option: Annotated[
         bool, fixed("Packages are readable by those who can read the project, whatever its level is.")
@@ -221,7 +219,7 @@ class AllSettings(AccountSettings, frozen=True):
         Affected.PROJECTS,
     ] = False
     project_export_enabled: Annotated[
-        bool, Meta(description="False refuses exports of projects."), Affected.EXPORTS
+        bool, Meta(description="If off, projects cannot be exported."), Affected.EXPORTS
     ] = True
     project_runner_token_expiration_interval: _TokenLifetime | None = None
     prometheus_metrics_enabled: Annotated[bool, fixed("`/-/metrics` is always available.")] = True

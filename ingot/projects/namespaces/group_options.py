@@ -94,7 +94,7 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         | None
     ) = None
     emails_enabled: Annotated[
-        bool, Meta(description="False sends no mail about projects of the group and its subgroups."), Affected.MAILS
+        bool, Meta(description="If off, no mail is sent about projects of the group and its subgroups."), Affected.MAILS
     ] = True
     require_two_factor_authentication: Annotated[
         bool,
@@ -109,7 +109,9 @@ class GroupOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ] = False
     auto_devops_enabled: Annotated[bool, fixed("Auto DevOps is not available.")] = False
     show_diff_preview_in_email: Annotated[
-        bool, Meta(description="False hides the lines of a diff in mails about all projects below."), Affected.MAILS
+        bool,
+        Meta(description="If off, mails about all projects below do not show the lines of a diff."),
+        Affected.MAILS,
     ] = True
     shared_runners_setting: Annotated[
         Literal["enabled", "disabled_and_overridable", "disabled_and_unoverridable"],

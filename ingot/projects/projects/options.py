@@ -84,7 +84,9 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     resolve_outdated_diff_discussions: Annotated[
         bool, Meta(description="A push that changes the lines of a discussion resolves it."), Affected.PUSHES
     ] = False
-    emails_enabled: Annotated[bool, Meta(description="False sends no mail about the project."), Affected.MAILS] = True
+    emails_enabled: Annotated[bool, Meta(description="If off, no mail is sent about the project."), Affected.MAILS] = (
+        True
+    )
     show_default_award_emojis: Annotated[
         bool,
         Meta(description="Pages of issues, merge requests and snippets offer thumbs before anybody has awarded them."),
@@ -100,7 +102,7 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ] = True
     enforce_auth_checks_on_uploads: Annotated[
         bool,
-        Meta(description="False shows uploaded images to everyone who knows their address, without a sign-in."),
+        Meta(description="If off, everyone who knows the address of an uploaded image sees it without a sign-in."),
         Affected.PROJECT_VISITORS,
     ] = True
     mr_default_target_self: Annotated[
@@ -111,7 +113,7 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     allow_merge_on_skipped_pipeline: (
         Annotated[
             bool,
-            Meta(description="False makes a skipped pipeline prevent a merge where pipelines must succeed."),
+            Meta(description="If off, a skipped pipeline prevents a merge where pipelines must succeed."),
             Affected.MERGES,
         ]
         | None
@@ -152,7 +154,7 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         Affected.MERGES,
     ] = 1
     packages_enabled: Annotated[
-        bool, Meta(description="False disables the package registry."), Affected.PROJECT_VISITORS
+        bool, Meta(description="If off, the package registry is disabled."), Affected.PROJECT_VISITORS
     ] = True
     service_desk_enabled: Annotated[bool, fixed("Service Desk is not available.")] = False
     forking_access_level: Annotated[

@@ -124,30 +124,31 @@ class ProjectAttributes(_OptionParams):
         | None
     ) = UNSET
     issues_enabled: (
-        Annotated[bool, effect("False hides the issues from all users.", True), Affected.PROJECT_VISITORS] | UnsetType
+        Annotated[bool, effect("If off, nobody sees the issues.", True), Affected.PROJECT_VISITORS] | UnsetType
     ) = UNSET
     merge_requests_enabled: (
-        Annotated[bool, effect("False hides the merge requests from all users.", True), Affected.PROJECT_VISITORS]
-        | UnsetType
+        Annotated[bool, effect("If off, nobody sees the merge requests.", True), Affected.PROJECT_VISITORS] | UnsetType
     ) = UNSET
     jobs_enabled: (
         Annotated[
-            bool, effect("False runs no pipelines of the project and hides the jobs.", True), Affected.PROJECT_VISITORS
+            bool,
+            effect("If off, the project runs no pipelines and its jobs are hidden.", True),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET
     wiki_enabled: (
-        Annotated[bool, effect("False hides the wiki from all users.", True), Affected.PROJECT_VISITORS] | UnsetType
+        Annotated[bool, effect("If off, nobody sees the wiki.", True), Affected.PROJECT_VISITORS] | UnsetType
     ) = UNSET
     snippets_enabled: (
-        Annotated[
-            bool, effect("False hides the snippets of the project from all users.", True), Affected.PROJECT_VISITORS
-        ]
+        Annotated[bool, effect("If off, nobody sees the snippets of the project.", True), Affected.PROJECT_VISITORS]
         | UnsetType
     ) = UNSET
     container_registry_enabled: (
         Annotated[
-            bool, effect("False refuses to push and pull images of the project.", True), Affected.PROJECT_VISITORS
+            bool,
+            effect("If off, images of the project can be neither pushed nor pulled.", True),
+            Affected.PROJECT_VISITORS,
         ]
         | UnsetType
     ) = UNSET

@@ -2,6 +2,12 @@
 
 LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     "Rate limits": {
+        "throttle_authenticated_api_enabled": ("API with a user: enable the rate limit", "switch"),
+        "throttle_authenticated_api_requests_per_period": ("API with a user: requests per period", "number"),
+        "throttle_authenticated_api_period_in_seconds": ("API with a user: period in seconds", "number"),
+        "throttle_unauthenticated_enabled": ("All requests without a user: enable the rate limit", "switch"),
+        "throttle_unauthenticated_requests_per_period": ("All requests without a user: requests per period", "number"),
+        "throttle_unauthenticated_period_in_seconds": ("All requests without a user: period in seconds", "number"),
         "throttle_authenticated_files_api_enabled": ("Files API with a user: enable the rate limit", "switch"),
         "throttle_authenticated_files_api_requests_per_period": (
             "Files API with a user: requests per period",
@@ -56,7 +62,7 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "protected_paths": ("Protected paths, separated by commas", "text"),
         "rate_limiting_response_text": ("Message beyond a rate limit", "text"),
     },
-    "Request limits": {
+    "Rate limits by endpoint": {
         "search_rate_limit": ("Searches with a user", "number"),
         "search_rate_limit_unauthenticated": ("Searches without a user", "number"),
         "notes_create_limit": ("New comments", "number"),
@@ -65,7 +71,7 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "projects_api_limit": ("Lists of projects", "number"),
         "projects_api_rate_limit_unauthenticated": ("Lists of projects without a user", "number"),
         "project_api_limit": ("Reads of a project", "number"),
-        "project_invited_groups_api_limit": ("Lists of groups invited to a project", "number"),
+        "project_invited_groups_api_limit": ("Lists of a project's invited groups", "number"),
         "project_jobs_api_rate_limit": ("Lists of jobs", "number"),
         "user_projects_api_limit": ("Lists of a user's projects", "number"),
         "user_contributed_projects_api_limit": ("Lists of contributed projects", "number"),
@@ -73,8 +79,8 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "groups_api_limit": ("Lists of groups", "number"),
         "group_api_limit": ("Reads of a group", "number"),
         "group_projects_api_limit": ("Lists of a group's projects", "number"),
-        "group_shared_groups_api_limit": ("Lists of groups shared with a group", "number"),
-        "group_invited_groups_api_limit": ("Lists of groups invited to a group", "number"),
+        "group_shared_groups_api_limit": ("Lists of a group's shared groups", "number"),
+        "group_invited_groups_api_limit": ("Lists of a group's invited groups", "number"),
         "members_delete_limit": ("Removals of members", "number"),
         "users_api_limit_followers": ("Lists of followers", "number"),
         "users_api_limit_following": ("Lists of followed users", "number"),
@@ -97,6 +103,7 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "users_get_by_id_limit_allowlist": ("Users without a limit of reads of users, separated by commas", "text"),
     },
     "Outgoing requests": {
+        "push_event_hooks_limit": ("Branches and tags in a push that starts webhooks", "number"),
         "allow_local_requests_from_web_hooks_and_services": (
             "Webhooks and imports may reach local addresses",
             "switch",
@@ -108,6 +115,7 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "silent_mode_enabled": ("Silent mode", "switch"),
     },
     "Sizes": {
+        "max_attachment_size": ("Maximum attachment size in MB", "number"),
         "receive_max_input_size": ("Maximum size of a push in MB", "number"),
         "snippet_size_limit": ("Maximum size of a snippet file in bytes", "number"),
         "wiki_page_max_content_bytes": ("Maximum size of a wiki page in bytes", "number"),

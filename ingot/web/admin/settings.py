@@ -40,7 +40,6 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "require_two_factor_authentication": ("Require two-factor authentication for all users", "switch"),
         "require_admin_two_factor_authentication": ("Require two-factor authentication for administrators", "switch"),
         "two_factor_grace_period": ("Two-factor grace period in hours", "number"),
-        "user_oauth_applications": ("Users can register OAuth applications", "switch"),
         "disabled_oauth_sign_in_sources": ("External sign-in", "sources"),
         "home_page_url": ("Home page URL for signed-out users", "text"),
     },
@@ -62,6 +61,11 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "ed25519_key_restriction": ("ED25519 SSH keys", "allowed"),
         "ecdsa_sk_key_restriction": ("ECDSA_SK SSH keys", "allowed"),
         "ed25519_sk_key_restriction": ("ED25519_SK SSH keys", "allowed"),
+        "disable_feed_token": ("Disable feed tokens", "switch"),
+        "user_oauth_applications": ("Users can register OAuth applications", "switch"),
+        "ropc_without_client_credentials": ("OAuth password grant without an application", "switch"),
+        "dynamic_client_registration_enabled": ("OAuth clients can register themselves", "switch"),
+        "disable_admin_oauth_scopes": ("Administrators cannot grant applications access to the API", "switch"),
     },
     "Accounts": {
         "updating_name_disabled_for_users": ("Only administrators can change names of users", "switch"),
@@ -72,10 +76,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "delete_unconfirmed_users": ("Delete users who have not confirmed their address", "switch"),
         "unconfirmed_users_delete_after_days": ("Days until they are deleted", "number"),
         "notify_on_unknown_sign_in": ("Send a mail about sign-ins from unknown networks", "switch"),
-        "disable_feed_token": ("Disable feed tokens", "switch"),
-        "ropc_without_client_credentials": ("OAuth password grant without an application", "switch"),
-        "dynamic_client_registration_enabled": ("OAuth clients can register themselves", "switch"),
-        "disable_admin_oauth_scopes": ("Administrators cannot grant applications access to the API", "switch"),
+        "globally_allowed_ips": ("Networks that may always use restricted groups, separated by commas", "text"),
     },
     "Runners": {
         "valid_runner_registrars": ("Owners of runners besides the instance, separated by commas", "text"),
@@ -91,6 +92,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "help_page_text": ("Help page text in Markdown (default: first steps)", "long"),
         "help_page_support_url": ("Support page URL", "text"),
         "help_page_hide_commercial_content": ("Hide information about Ingot on the help page", "switch"),
+        "security_txt_content": ("Text of /.well-known/security.txt", "long"),
     },
     "Defaults": {
         "default_project_visibility": ("Default project visibility", "choice"),
@@ -111,20 +113,15 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "bulk_import_enabled": ("Groups and projects can be imported from GitLab", "switch"),
         "user_default_internal_regex": ("Regular expression of addresses of users who are internal", "text"),
     },
-    "Limits": {
+    "Git access": {
         "enabled_git_access_protocol": ("Enabled Git access protocols", "protocol"),
-        "globally_allowed_ips": ("Networks that may always use restricted groups, separated by commas", "text"),
-        "commit_email_hostname": ("Host of private addresses for commits", "text"),
         "custom_http_clone_url_root": ("Root of clone addresses over HTTP", "text"),
-        "max_attachment_size": ("Maximum attachment size in MB", "number"),
-        "push_event_hooks_limit": ("Branches and tags in a push that starts webhooks", "number"),
-        "anonymous_searches_allowed": ("Signed-out visitors can search for projects", "switch"),
-        "throttle_authenticated_api_enabled": ("Enable the rate limit for authenticated API requests", "switch"),
-        "throttle_authenticated_api_requests_per_period": ("Authenticated API requests per period", "number"),
-        "throttle_authenticated_api_period_in_seconds": ("Authenticated API period in seconds", "number"),
-        "throttle_unauthenticated_enabled": ("Enable the rate limit for unauthenticated requests", "switch"),
-        "throttle_unauthenticated_requests_per_period": ("Unauthenticated requests per period", "number"),
-        "throttle_unauthenticated_period_in_seconds": ("Unauthenticated period in seconds", "number"),
+        "commit_email_hostname": ("Host of private addresses for commits", "text"),
+    },
+    "Approvals": {
+        "prevent_merge_requests_author_approval": ("Authors cannot approve their merge requests", "switch"),
+        "prevent_merge_requests_committers_approval": ("Users who add commits may not approve", "switch"),
+        "disable_overriding_approvers_per_merge_request": ("Merge requests cannot have rules of their own", "switch"),
     },
     "Projects and searches": {
         "allow_project_creation_for_guest_and_below": ("Guests can create projects of their own", "switch"),
@@ -135,15 +132,12 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "inactive_projects_min_size_mb": ("Only repositories from this size in MB", "number"),
         "project_export_enabled": ("Projects can be exported", "switch"),
         "mirror_available": ("Maintainers can set up mirrors", "switch"),
+        "anonymous_searches_allowed": ("Signed-out visitors can search for projects", "switch"),
         "global_search_issues_enabled": ("Search all issues", "switch"),
         "global_search_merge_requests_enabled": ("Search all merge requests", "switch"),
         "global_search_snippet_titles_enabled": ("Search all titles of snippets", "switch"),
         "global_search_users_enabled": ("Search all users", "switch"),
         "global_search_block_anonymous_searches_enabled": ("Signed-out users cannot search", "switch"),
-        "prevent_merge_requests_author_approval": ("Authors cannot approve their merge requests", "switch"),
-        "prevent_merge_requests_committers_approval": ("Users who add commits may not approve", "switch"),
-        "disable_overriding_approvers_per_merge_request": ("Merge requests cannot have rules of their own", "switch"),
-        "security_txt_content": ("Text of /.well-known/security.txt", "long"),
     },
     "Repository storage": {
         "repository_storages_weighted": ("Weights, one storage per line", "weights"),
@@ -178,6 +172,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     **LIMIT_FIELDS,
 }
 """Settings by topic, each with its label and kind of input; a test checks that every effective one is here."""
+_LABELS = {name: label for fields in FIELDS.values() for name, (label, _) in fields.items()}
 _ANY_KEY = (("0", "Allowed"), ("-1", "Forbidden"))
 _CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
     "choice": tuple((level, level.capitalize()) for level in ("private", "internal", "public")),
@@ -328,6 +323,7 @@ def _settings_form(
         "topic": topic,
         "fields": FIELDS[TOPICS[topic]],
         "effects": setting_effects(),
+        "labels": _LABELS,
         "typed": typed,
         "choices": {**_CHOICES, "storage": _storages(visit)},
         "long": _LONG_TEXTS,
