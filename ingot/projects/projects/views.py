@@ -15,7 +15,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.api.declared_fields import optional_view_of, view_of
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Timestamp
+from ingot.core.db.times import Date, Timestamp
 from ingot.core.http.request import Origin
 from ingot.core.outgoing.ssh_urls import is_ssh_url
 from ingot.core.outgoing.urls import strip_credentials
@@ -189,6 +189,7 @@ class _ProjectFields(_OptionsView):
     keep_latest_artifact: bool | UnsetType = UNSET
     group_runners_enabled: bool | UnsetType = UNSET
     custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
+    marked_for_deletion_at: Date | UnsetType | None = UNSET
 
 
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
@@ -388,6 +389,7 @@ def _view(
 ) -> ProjectView:
     fields = _project_fields(project, relations, urls)
     view = ProjectView(*_brief(project, urls), *shown_options(project.options_document), *fields)
+    view.marked_for_deletion_at = project.options.marked_for_deletion_on
     if project.space_owner_id is not None:
         view.owner = _owner(project, urls.base)
     source = relations.sources.get(project.forked_from_id or 0)

@@ -41,6 +41,7 @@ def test_projects_can_be_restored(api: Api, make: Make, owner: User, instance: I
     shown = api.get(project.url, owner).json()
     today = instance.app.database.clock()[:10]
     assert (shown["marked_for_deletion_on"], shown["archived"]) == (today, True)
+    assert shown["marked_for_deletion_at"] == today
     assert shown["path"] == f"{project.path.rpartition('/')[2]}-deletion_scheduled-{project.id}"
     assert api.post(f"{project.url}/issues", developer, title="Late").status_code == 403
     assert api.post(f"{project.url}/unarchive", owner).status_code == 403
