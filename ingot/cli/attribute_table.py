@@ -33,7 +33,8 @@ contains and a request may set belongs to one of three groups:
 - A **fixed** attribute always has the value in the table, because the server cannot behave otherwise. A request with
   another value is refused with 400 and changes nothing.
 - An **absent** attribute concerns a part of GitLab that this server does not have. Responses do not contain it. A
-  request may; the response then names it in the header `X-Ingot-Ignored`, like every unknown attribute.
+  request may; the response then names it in the header `X-Ingot-Ignored`, like every unknown attribute. A list of more
+  than 2,000 bytes ends with `... and N more`.
 
 Keys, tokens and passwords of external services are not accepted as settings. The levels `issues_access_level`,
 `merge_requests_access_level`, `builds_access_level`, `wiki_access_level`, `snippets_access_level` and

@@ -71,6 +71,8 @@ _EMPTY_TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 """Type of the empty body for an object that no longer exists, where the deleted object would be JSON."""
 PACKAGE_CHALLENGE: Header = (b"www-authenticate", b'Basic realm="GitLab Packages Registry"')
 _IGNORED = b"x-ingot-ignored"
+_MAX_IGNORED_BYTES = 2000
+"""Proxies and clients limit the headers of a response, many of them to 4 kB or 8 kB in total."""
 _JSON_ONLY: list[Header] = [(b"content-type", b"application/json")]
 
 
@@ -215,7 +217,7 @@ class Kernel:
         response = await self._perform(call)
         response.headers.extend(call.quota or ())
         if call.ignored:
-            response.headers.append((_IGNORED, ", ".join(call.ignored).encode()))
+            response.headers.append((_IGNORED, _ignored_names(call.ignored)))
         return response
 
     async def _authorize_with_body(self, call: _RequestCall, charge: BodyCharge) -> None:
@@ -432,3 +434,12 @@ def _to_response(call: _RequestCall, result: Any) -> ApiResponse:
     if result is None and endpoint.method == "DELETE":
         return ApiResponse(endpoint.status, b"", [_EMPTY_TEXT])
     return json_response(endpoint.status, result)
+
+
+def _ignored_names(names: list[str]) -> bytes:
+    """Return a list of names, which ends with the number of those that were left out if it is long."""
+    text = ", ".join(names).encode()
+    if len(text) > _MAX_IGNORED_BYTES:
+        shown = text[:_MAX_IGNORED_BYTES].rpartition(b", ")[0]
+        text = b"%b, ... and %d more" % (shown, len(names) - shown.count(b", ") - 1)
+    return text
