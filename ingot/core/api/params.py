@@ -339,7 +339,7 @@ class ParamsReader:
         return [*absent, *named[:_MAX_UNKNOWN]]
 
     def _refuse_nothing(self, sent: dict[str, Any]) -> None:
-        if self.struct.absent & sent.keys():
+        if (self.struct.absent | self.struct.fixed_values.keys()) & sent.keys():
             return
         if self.struct.refuses_unknown:
             self._refuse_unknown(sent)

@@ -160,6 +160,12 @@ def test_unknown_attributes_are_named(api: Api, make: Make) -> None:
     assert named == [f"unknown_{number}" for number in range(50)]
 
 
+def test_a_fixed_attribute_alone_is_a_given_one(api: Api, make: Make) -> None:
+    for value in (None, False, ""):
+        assert api.put(SETTINGS, make.root, gravatar_enabled=value).status_code == 200
+    assert api.put(SETTINGS, make.root).status_code == 400
+
+
 def test_the_value_that_clients_send_for_a_missing_feature_of_groups(api: Api, make: Make) -> None:
     """Terraform sends false for each option that the configuration omits."""
     group = make_group(make)
