@@ -52,7 +52,12 @@ def test_hard_confirmation(open_browser: Callable[[], Browser], api: Api, make: 
     name = make.name()
     with changed_settings(make, signup_enabled=True, email_confirmation_setting="hard"):
         assert "Check your email" in _sign_up(open_browser(), name).text
-        assert open_browser().sign_in(name, PASSWORD).status_code == 401
+        refused = open_browser().sign_in(name, PASSWORD)
+        assert (refused.status_code, "Confirm your email address" in refused.text) == (401, True)
+        assert "Invalid login or password." in open_browser().sign_in(name, f"{PASSWORD}-").text
+        (user,) = api.get("/users", make.root, username=name).json()
+        api.post(f"/users/{user['id']}/block", make.root)
+        assert "Invalid login or password." in open_browser().sign_in(name, PASSWORD).text
 
 
 def test_both_settings_are_in_step(api: Api, make: Make, instance: Instance) -> None:

@@ -56,7 +56,9 @@ def test_approval(browser: Browser, newcomer: User, api: Api, make: Make, instan
     shown = api.get(f"/users/{newcomer.id}", make.root).json()
     assert shown["state"] == "blocked_pending_approval"
     assert not browser.is_signed_in()
-    assert browser.sign_in(newcomer.username, PASSWORD).status_code == 401
+    waiting = browser.sign_in(newcomer.username, PASSWORD)
+    assert (waiting.status_code, "An administrator must approve your account" in waiting.text) == (401, True)
+    assert "must approve" not in browser.sign_in(newcomer.username, f"{PASSWORD}-").text
 
     assert api.post(f"/users/{newcomer.id}/approve", make.user()).status_code == 403
     approved = api.post(f"/users/{newcomer.id}/approve", make.root)

@@ -4,6 +4,7 @@ from typing import Literal
 
 from ingot.accounts.instance.access_settings import AccessSettings
 from ingot.accounts.sessions.tables import Session
+from ingot.accounts.users.approvals import PENDING
 from ingot.accounts.users.tables import User
 from ingot.core.db.times import Timestamp
 
@@ -21,6 +22,8 @@ _MISSING_SECOND_FACTOR = (
     "Your account requires 2FA: set it up on the web pages, or use a personal access token instead of the password."
 )
 GIT_PASSWORDS_DISABLED = "Passwords are not accepted for git over HTTP: use a personal access token."
+UNCONFIRMED = "Confirm your email address before you sign in: open the link in the email that was sent to you."
+UNAPPROVED = "An administrator must approve your account before you can sign in. You will receive an email."
 _EXPIRED = "Your password has expired: sign in on the web pages to change it."
 
 
@@ -45,8 +48,10 @@ def password_refusal(
     Pages accept a password that has expired or lacks the second factor, because they ask for a new password, for the
     code, or for the setup of a second factor before they show anything else. No other use can ask.
     """
-    if not passwords_enabled or not may_sign_in(user, confirmed=confirmed):
+    if not passwords_enabled:
         return HIDDEN
+    if not may_sign_in(user, confirmed=confirmed):
+        return _waiting_reason(user, confirmed=confirmed) if use == "pages" else HIDDEN
     if use == "pages":
         return None
     if user.two_factor_enabled:
@@ -54,3 +59,10 @@ def password_refusal(
     if second_factor_due:
         return _MISSING_SECOND_FACTOR
     return _EXPIRED if user.password_expired else None
+
+
+def _waiting_reason(user: User, *, confirmed: bool) -> str:
+    """Return what a user who knows the password waits for; blocked users and bots learn nothing."""
+    if user.state == PENDING:
+        return UNAPPROVED
+    return UNCONFIRMED if may_sign_in(user, confirmed=True) and not confirmed else HIDDEN

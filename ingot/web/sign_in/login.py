@@ -48,9 +48,9 @@ def sign_in(visit: Visit) -> PageResponse:
         remembered = form_field(visit.request.form, "user", "remember_me") == "1"
         remembered = remembered and visit.database.read(cached_all_settings).remember_me_enabled
         return start_session(visit, _user_by_password(visit), back, remembered=remembered)
-    except Unauthenticated:
+    except Unauthenticated as refusal:
         login = form_field(visit.request.form, "user", "login")
-        error = "The sign-in has expired. Sign in again." if pending else "Invalid login or password."
+        error = "The sign-in has expired. Sign in again." if pending else refusal.reason or "Invalid login or password."
         return visit.database.read(lambda db: sign_in_page(visit, db, back, login, error))
 
 

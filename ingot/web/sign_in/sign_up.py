@@ -9,7 +9,7 @@ from ingot.accounts.instance.password_rules import current_password_rules
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
 from ingot.accounts.instance.throttles import count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
-from ingot.accounts.sessions.policy import may_sign_in
+from ingot.accounts.sessions.policy import UNAPPROVED, may_sign_in
 from ingot.accounts.sessions.service import create_session, resend_confirmation_to
 from ingot.accounts.users.approvals import PENDING, request_approval
 from ingot.accounts.users.confirmations import has_access_without_confirmation
@@ -40,7 +40,6 @@ pages = PageRoutes()
 MAX_SIGN_UPS = 10
 MAX_LINKS = 5
 _FIELDS = ("name", "username", "email")
-APPROVAL_TEXT = "An administrator must approve your account before you can sign in. You will receive an email."
 CONFIRMATION_TEXT = "We have sent you an email with a link. Open it to confirm your address, then sign in."
 
 
@@ -138,7 +137,7 @@ def sign_up(visit: Visit) -> PageResponse:
     if cookie is not None:
         return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie), device_cookie(visit, user.id)])
     if user.state == PENDING:
-        return TemplateResponse("message.html", {"title": "Waiting for approval", "text": APPROVAL_TEXT})
+        return TemplateResponse("message.html", {"title": "Waiting for approval", "text": UNAPPROVED})
     text = visit.database.read(current_settings).after_sign_up_text
     return TemplateResponse("message.html", {"title": "Check your email", "text": text or CONFIRMATION_TEXT})
 
