@@ -466,7 +466,7 @@ def test_the_cache_has_a_limit(nodes: Nodes, tmp_path: Path) -> None:
     leave_unused(nodes.one.settings)
     shutil.rmtree(limited.root)
     assert repository.path.exists()
-    limited.trim_sometimes()
+    limited.remove_idle_sometimes()
     assert not repository.path.exists()
     assert _tip(nodes.one, project)
 

@@ -30,6 +30,7 @@ _CLEARED_SECONDS = 60.0
 """Longer than calls of the API take: a copy that was used within this time is not removed by an administrator."""
 _IDLE_SECONDS = 6 * 3600.0
 """Longer than any use: the disk space of a copy is freed after this time if somebody has deleted the cache."""
+_IDLE_INTERVAL_SECONDS = 3600.0
 _TRIM_TO = 0.9
 
 
@@ -40,7 +41,7 @@ class CachedCopy(NamedTuple):
     """Path in the cache."""
     bytes: int
     used_at: float
-    """Seconds since 1970, to the minute."""
+    """Seconds since 1970, which is recorded every ten seconds."""
 
     @property
     def name(self) -> str:
@@ -57,9 +58,12 @@ def copies_folder(run: Path, cache: Path) -> Path:
     probe = f".{secrets.token_hex(8)}"
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for level in (run, folder.parent, folder):
+            level.mkdir(mode=0o700, exist_ok=True)
         (cache / probe).touch()
         os.link(cache / probe, folder / probe)
+    except FileNotFoundError:  # Somebody is deleting the cache.
+        return folder
     except OSError:  # It is on another file system.
         return cache / ".copies"
     finally:
@@ -79,17 +83,17 @@ class CopyCache:
         self.max_bytes = max_bytes
         """0 means no limit."""
         self._lock = threading.Lock()
-        self._next_trim = self._measured_until = 0.0
+        self._next_trim = self._next_idle = self._measured_until = 0.0
         self._size = CopiesSize(0, 0)
 
     def copies(self) -> list[CachedCopy]:
         """Return all copies and what the cache has of others, the least recently used first."""
-        roots = (self.local, self.root)
         found = []
-        for name in {path.relative_to(root) for root in roots for path in _copies_in(root)}:
-            files = {inode: size for root in roots for inode, size in _files_of(root / name).items()}
+        for name in {path.relative_to(root) for root in (self.local, self.root) for path in _copies_in(root)}:
             used_at = _used_at(self.local / name) or _used_at(self.root / name)
             if used_at is not None:
+                # Both have the same packs, unless somebody has deleted the cache.
+                files = _files_of(self.root / name) or _files_of(self.local / name)
                 found.append((self.root / name, files, used_at))
         # Copies of forks share the files of packs.
         links = Counter(inode for _, files, _ in found for inode in files)
@@ -111,13 +115,14 @@ class CopyCache:
         return self._size
 
     def trim_sometimes(self) -> None:
-        """Remove copies that are idle or above the limit, unless this process has done so a moment ago."""
+        """Remove copies above the limit, unless this process has done so a moment ago."""
+        if not self.max_bytes:
+            return
         with self._lock:
             now = time.monotonic()
             if now < self._next_trim:
                 return
             self._next_trim = now + _TRIM_SECONDS
-        self._remove_idle()
         self.trim()
 
     def trim(self) -> int:
@@ -134,6 +139,18 @@ class CopyCache:
             if self._remove(copy):
                 total, removed = total - copy.bytes, removed + 1
         return removed
+
+    def remove_idle_sometimes(self) -> None:
+        """Remove local copies that were not used for long, with files that somebody has deleted from the cache."""
+        with self._lock:
+            now = time.monotonic()
+            if now < self._next_idle:
+                return
+            self._next_idle = now + _IDLE_INTERVAL_SECONDS
+        for path in list(_copies_in(self.local)):
+            used_at = _used_at(path)
+            if used_at is not None and used_at < time.time() - _IDLE_SECONDS:
+                _remove_local(self.local, path)
 
     def path_of(self, key: str) -> Path:
         """Return the path of what the cache has of a repository, whether it exists or not."""
@@ -154,13 +171,6 @@ class CopyCache:
         if removed:
             shutil.rmtree(copy.path, ignore_errors=True)
         return removed
-
-    def _remove_idle(self) -> None:
-        """Remove the local copies that are idle, with files that somebody has deleted from the cache."""
-        for path in list(_copies_in(self.local)):
-            used_at = _used_at(path)
-            if used_at is not None and used_at < time.time() - _IDLE_SECONDS:
-                _remove_local(self.local, path)
 
 
 def _remove_local(root: Path, path: Path) -> bool:

@@ -293,7 +293,7 @@ class BucketRepositories:
                         raise DamagedRepository(f"A pack of {key} is missing in the bucket") from error
                 else:
                     break
-        self.cache.trim_sometimes()
+        self.cache.remove_idle_sometimes()
 
     def _update_locked(self, key: str, copy: LocalCopy) -> None:
         known, cached = copy.generation(), LocalCopy(self.cache.path_of(key))
@@ -330,6 +330,7 @@ class BucketRepositories:
             raise RepositoryBucketUnavailable from error
         self._downloaded_packs += len(missing)
         self._downloaded_bytes += sum(pack.pack_bytes + pack.index_bytes for pack in missing.values())
+        self.cache.trim_sometimes()
 
     def _link_from_other_copies(self, copy: LocalCopy, missing: dict[str, StoredPack]) -> None:
         """Link packs that copies of forks, or of their parent, have; remove them from ``missing``."""
