@@ -169,6 +169,7 @@ SUBSCRIBER_MODULES = (
     "ingot.accounts.oauth.subscribers",
     "ingot.webhooks.system.subscribers",
     "ingot.webhooks.group_subscribers",
+    "ingot.sites.project_pages.subscribers",
     "ingot.sites.deployments.subscribers",
     "ingot.web.live.subscribers",
 )

@@ -9,7 +9,7 @@ from tests.ci.pipelines.files import commit_files
 from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.conftest import Instance
-from tests.factories import add_members, changed_settings, later, statements_of
+from tests.factories import add_members, changed_settings, later, make_group, statements_of
 from tests.sites.site import HOST, SiteProject, site_project
 
 PREVIEW = """
@@ -74,6 +74,27 @@ def test_a_unique_domain_ends_the_address_that_other_sites_share(make: Make, ins
     quoted = site.request("GET", f"/{site.name.upper().replace('P', '%50')}/docs/")
     assert (quoted.status_code, quoted.headers["location"]) == (308, f"{url}/docs/")
     assert "set-cookie" in site.request("GET", "/", url.removeprefix("http://")).headers
+
+
+def test_nobody_takes_the_unique_domain_of_a_site(make: Make, instance: Instance) -> None:
+    site = site_project(make, instance)
+    site.deploy()
+    path = f"{site.project.url}/pages"
+    other = make_group(make, make.root)
+    shown = make.api.request("PATCH", path, make.root, json={"pages_unique_domain_enabled": True}).json()
+    label = shown["url"].removeprefix("http://").partition(".")[0]
+    for enabled in (True, False):
+        make.api.request("PATCH", path, make.root, json={"pages_unique_domain_enabled": enabled})
+        for taken in (label, label.upper()):
+            answers = (
+                make.api.post("/groups", make.root, name="Other", path=taken),
+                make.api.put(other.url, make.root, path=taken),
+                make.api.put(f"/users/{make.user().id}", make.root, username=taken),
+            )
+            # The specification has 404 for this change of a user.
+            assert [answer.status_code for answer in answers] == [400, 400, 404], [each.text for each in answers]
+            assert all("has already been taken" in answer.text for answer in answers)
+    assert make.api.post("/groups", make.root, name="Inner", path=label, parent_id=other.id).status_code == 201
 
 
 def test_deleting_the_site_takes_it_off(make: Make, instance: Instance) -> None:

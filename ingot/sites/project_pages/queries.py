@@ -15,6 +15,5 @@ def pages_of_project(db: Connection, project_id: int) -> ProjectPages | None:
 
 
 def pages_by_unique_domain(db: Connection, label: str) -> ProjectPages | None:
-    """Return the settings of the site with a unique domain, if it is enabled."""
-    pages = db.first(ProjectPages, _BY_UNIQUE_DOMAIN, label=label)
-    return pages if pages is not None and pages.unique_domain_enabled else None
+    """Return the settings of the site that has a unique domain, which may be disabled now."""
+    return db.first(ProjectPages, _BY_UNIQUE_DOMAIN, label=label)

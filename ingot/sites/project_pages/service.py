@@ -9,10 +9,11 @@ from sqlalchemy import bindparam, update
 
 from ingot.core.db.connection import Connection
 from ingot.core.errors import Invalid
+from ingot.projects.namespaces.queries import namespace_by_path
 from ingot.projects.projects.tables import Project
 from ingot.sites.domains.queries import domain_of_project_or_none
 from ingot.sites.project_pages.params import EditPages
-from ingot.sites.project_pages.queries import pages_of_project
+from ingot.sites.project_pages.queries import pages_by_unique_domain, pages_of_project
 from ingot.sites.project_pages.tables import project_pages
 
 _LABEL_LENGTH = 56
@@ -36,7 +37,7 @@ def edit_pages(db: Connection, project: Project, params: EditPages) -> None:
     )
     if params.pages_unique_domain_enabled is not UNSET:
         row["unique_domain_enabled"] = params.pages_unique_domain_enabled
-        row["unique_domain"] = row["unique_domain"] or _unique_label(project)
+        row["unique_domain"] = row["unique_domain"] or _unique_label(db, project)
     if params.pages_https_only is not UNSET:
         row["https_only"] = params.pages_https_only
     if params.pages_primary_domain is not UNSET:
@@ -74,7 +75,11 @@ def _host_of(text: str) -> str:
         return ""
 
 
-def _unique_label(project: Project) -> str:
-    """Return a label that nobody can guess or take: the path of the project and random characters."""
+def _unique_label(db: Connection, project: Project) -> str:
+    """Return a label that nobody can guess or has: the path of the project and random characters."""
     name = "".join(character if character.isalnum() and character.isascii() else "-" for character in project.path)
-    return f"{name.lower().strip('-')[:_LABEL_LENGTH].strip('-') or 'site'}-{secrets.token_hex(3)}"
+    start = name.lower().strip("-")[:_LABEL_LENGTH].strip("-") or "site"
+    while True:
+        label = f"{start}-{secrets.token_hex(3)}"
+        if namespace_by_path(db, label) is None and pages_by_unique_domain(db, label) is None:
+            return label

@@ -83,7 +83,7 @@ def _find_site(db: Connection, settings: Settings, host: str, segments: tuple[st
         label = host.removesuffix(f".{root}")
         pages = pages_by_unique_domain(db, label)
         if pages is not None:
-            return _site(db, settings, pages.project_id, "")
+            return _site(db, settings, pages.project_id, "") if pages.unique_domain_enabled else None
         return None if "." in label else _below_namespace(db, settings, label, segments, ())
     custom = _at_custom_domain(db, settings, host)
     if custom is not None or not settings.sites_in_path or not segments:
