@@ -12,6 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.certificates import certificate_for
 from tests.ci.artifacts.files import zip_of
@@ -134,6 +136,11 @@ def test_a_domain_is_served_once_its_record_was_found(
     refused = server.call("PUT", f"{path}/www.verified.example/verify")
     assert (refused.status_code, refused.json()["message"]) == (400, "Couldn't verify www.verified.example")
     assert _get(ports[0], "/", "www.verified.example").status_code == 404
+    names.records["www.verified.example"] = [
+        f"x{CODE}={made['verification_code']}",
+        f"{CODE}={made['verification_code']}0",
+    ]
+    assert server.call("PUT", f"{path}/www.verified.example/verify").status_code == 400
     names.records["www.verified.example"] = [f"{CODE}={made['verification_code']}"]
     verified = server.call("PUT", f"{path}/www.verified.example/verify").json()
     assert verified["verified"] is True
@@ -184,6 +191,21 @@ def test_certificates_are_chosen_by_the_name_of_the_domain(
 ) -> None:
     pem = Path(certificate_for(tmp_path, "secure.example")).read_text()
     begin = pem.index("-----BEGIN CERTIFICATE")
+    path = f"/projects/{_deployed(server)}/pages/domains"
+    sent = {"domain": "b.a.secure.example", "certificate": pem[begin:], "key": pem[:begin]}
+    refused = server.call("POST", path, json=sent)
+    assert (refused.status_code, refused.json()["message"]) == (
+        400,
+        {"certificate": ["is not valid for b.a.secure.example"]},
+    )
+    weak = rsa.generate_private_key(65537, 1024).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    refused = server.call("POST", path, json={**sent, "domain": "secure.example", "key": weak.decode()})
+    assert refused.json()["message"] == {"key": ["Certificate Key is too short. (Min 2048 bits)"]}
+    wildcard = Path(certificate_for(tmp_path, "*.wild.example")).read_text()
+    begin_of_other = wildcard.index("-----BEGIN CERTIFICATE")
+    for domain, status in (("a.wild.example", 201), ("wild.example", 400), ("a.b.wild.example", 400)):
+        sent = {"domain": domain, "certificate": wildcard[begin_of_other:], "key": wildcard[:begin_of_other]}
+        assert server.call("POST", path, json=sent).status_code == status, domain
     path = _verified_domain(server, names, "secure.example")
     wrong = Path(certificate_for(tmp_path, "other.example")).read_text()
     other_key = wrong[: wrong.index("-----BEGIN CERTIFICATE")]

@@ -92,7 +92,7 @@ class CertificateOrders:
                     client.answer_challenge(challenge, response)
         deadline = datetime.now() + timedelta(seconds=_ORDER_SECONDS)
         chain: str = client.poll_and_finalize(order, deadline).fullchain_pem
-        return CertificateChange(chain, key_pem, validate_certificate(chain, key_pem))
+        return CertificateChange(chain, key_pem, validate_certificate(chain, key_pem, domain.domain))
 
     def _client(self, database: Database) -> Any:
         """Return a client with the account of the instance, which the first order creates."""

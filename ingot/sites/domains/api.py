@@ -28,9 +28,12 @@ def _domain_in_path(call: Call, project: Project) -> PagesDomain:
 
 
 def _checked_certificate(
-    _context: PrepareContext, params: CreatePagesDomain | EditPagesDomain
+    context: PrepareContext, params: CreatePagesDomain | EditPagesDomain
 ) -> CertificateChange | None:
     """Return the sent certificate, checked before the transaction; None if none was sent."""
+    domain = context.path.get("domain", "").lower()
+    if isinstance(params, CreatePagesDomain):
+        domain = service.clean_domain(params.domain, context.settings.pages_host)
     if params.certificate in (None, UNSET) and params.key in (None, UNSET):
         return None
     certificate, key = str(params.certificate or "").strip(), str(params.key or "").strip()
@@ -38,7 +41,7 @@ def _checked_certificate(
         return CertificateChange(None, None, None)
     if not certificate or not key:
         raise Invalid("certificate, key are missing, exactly one parameter must be provided together with the other")
-    return CertificateChange(certificate, key, validate_certificate(certificate, key))
+    return CertificateChange(certificate, key, validate_certificate(certificate, key, domain))
 
 
 def _require_acme(call: Call, enabled: object) -> None:

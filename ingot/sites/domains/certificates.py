@@ -21,6 +21,7 @@ from ingot.core.errors import Invalid
 
 MAX_PEM_LENGTH = 64 * 1024
 MAX_KEY_BITS = 8192
+MIN_KEY_BITS = 2048
 
 
 class CertificateFacts(NamedTuple):
@@ -32,8 +33,8 @@ class CertificateFacts(NamedTuple):
     text: str
 
 
-def validate_certificate(certificate: str, key: str) -> Timestamp:
-    """Return the end of the validity of a chain; raise Invalid if it is unusable or the key is another one's."""
+def validate_certificate(certificate: str, key: str, domain: str) -> Timestamp:
+    """Return the end of the validity of a chain; raise Invalid if it is unusable, or of another key or domain."""
     if len(certificate) > MAX_PEM_LENGTH:
         raise Invalid(certificate=["is too long"])
     if len(key) > MAX_PEM_LENGTH:
@@ -45,11 +46,16 @@ def validate_certificate(certificate: str, key: str) -> Timestamp:
         raise Invalid(key=["must be a valid PEM private key"]) from None
     if not isinstance(private_key, rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey):
         raise Invalid(key=["must be an RSA or ECDSA key"])
-    if isinstance(private_key, rsa.RSAPrivateKey) and private_key.key_size > MAX_KEY_BITS:
-        raise Invalid(key=[f"Certificate Key is too long. (Max {MAX_KEY_BITS} bits)"])
+    if isinstance(private_key, rsa.RSAPrivateKey):
+        if private_key.key_size > MAX_KEY_BITS:
+            raise Invalid(key=[f"Certificate Key is too long. (Max {MAX_KEY_BITS} bits)"])
+        if private_key.key_size < MIN_KEY_BITS:
+            raise Invalid(key=[f"Certificate Key is too short. (Min {MIN_KEY_BITS} bits)"])
     encoding = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     if private_key.public_key().public_bytes(*encoding) != chain[0].public_key().public_bytes(*encoding):
         raise Invalid(key=["doesn't match the certificate"])
+    if not _covers(chain[0], domain):
+        raise Invalid(certificate=[f"is not valid for {domain}"])
     for lower, upper in pairwise(chain):
         if lower.issuer != upper.subject:
             raise Invalid(certificate=["misses intermediates"])
@@ -105,6 +111,11 @@ def _chain(certificate: str) -> list[x509.Certificate]:
         return x509.load_pem_x509_certificates(certificate.encode())
     except (ValueError, TypeError):
         raise Invalid(certificate=["must be a valid PEM certificate"]) from None
+
+
+def _covers(certificate: x509.Certificate, domain: str) -> bool:
+    """Return whether a certificate names a domain, or all names beside it; clients look at no other names."""
+    return not {domain, f"*.{domain.partition('.')[2]}"}.isdisjoint(name.lower() for name in _names(certificate))
 
 
 def _names(certificate: x509.Certificate) -> list[str]:
