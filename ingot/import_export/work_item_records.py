@@ -166,6 +166,7 @@ class TimelineEventRecord(Transferred, frozen=True, kw_only=True):
     created_at: str
     updated_at: str
     tags: list[str] = []
+    action: str = "comment"
 
 
 class IssueRecord(WorkItemRecord, frozen=True, kw_only=True):
@@ -175,6 +176,7 @@ class IssueRecord(WorkItemRecord, frozen=True, kw_only=True):
     due_date: str | None = None
     position: int | None = None
     issue_type: str = "issue"
+    severity: str = "unknown"
     timeline_events: list[TimelineEventRecord] = []
 
 

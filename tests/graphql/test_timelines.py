@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make, User
-from tests.factories import Project, add_members, make_project
+from tests.factories import Project, add_members, make_project, statements_of
 from tests.graphql.conftest import Graphql
 from tests.graphql.test_mutations import Mutations
 
@@ -143,3 +143,45 @@ def test_types_can_be_converted(api: Api, project: Project, people: dict[str, Us
     assert api.put(url, owner, issue_type="incident").json()["type"] == "INCIDENT"
     listed = api.get(f"{project.url}/issues", owner, issue_type="incident").json()
     assert [each["iid"] for each in listed] == [1]
+
+
+def test_severity_is_set_by_a_mutation(graphql: Graphql, api: Api, project: Project, people: dict[str, User]) -> None:
+    _, url = _incident(api, people["owner"], project)
+    iid = url.rpartition("/")[2]
+    run = Mutations(graphql, people["reporter"])
+    made = run("issueSetSeverity", "issue { severity }", projectPath=project.path, iid=iid, severity="HIGH")
+    assert made == {"severity": "HIGH"}
+    assert api.get(url, people["owner"]).json()["severity"] == "HIGH"
+
+
+def test_promoted_comments_are_read_together(
+    graphql: Graphql, make: Make, project: Project, people: dict[str, User]
+) -> None:
+    """Events take as many statements as one; a comment that the caller may not see is null."""
+    incident, url = _incident(make.api, people["owner"], project)
+    make.api.put(project.url, people["owner"], visibility="public")
+    run = Mutations(graphql, people["developer"])
+    query = """query($path: ID!, $incident: IssueID!) { project(fullPath: $path) {
+        incidentManagementTimelineEvents(incidentId: $incident) { nodes { promotedFromNote { body } } } } }"""
+
+    def promote(body: str, **sent: Any) -> None:
+        note = make.api.post(f"{url}/notes", people["developer"], body=body, **sent).json()
+        run("timelineEventPromoteFromNote", "timelineEvent { id }", noteId=f"gid://gitlab/Note/{note['id']}")
+
+    def bodies(user: User) -> list[Any]:
+        found = graphql.data(query, user, path=project.path, incident=incident)["project"]
+        nodes = found["incidentManagementTimelineEvents"]["nodes"]
+        return [node["promotedFromNote"] and node["promotedFromNote"]["body"] for node in nodes]
+
+    def statements() -> int:
+        sent = {"query": query, "variables": {"path": project.path, "incident": incident}}
+        return statements_of(make, lambda: graphql.send(sent, people["reporter"]))
+
+    promote("first")
+    one = statements()
+    for number in range(3):
+        promote(f"more {number}")
+    assert statements() == one
+    promote("secret", internal=True)
+    assert bodies(people["reporter"]) == ["first", "more 0", "more 1", "more 2", "secret"]
+    assert bodies(people["stranger"]) == ["first", "more 0", "more 1", "more 2", None]

@@ -38,3 +38,19 @@ def test_the_page_of_an_incident(
     assert refused.status_code == 403
     browser.submit(f"{issues}/1", event, does="delete")
     assert "No events yet." in browser.get(f"{issues}/1").text
+
+
+def test_severity_on_the_form_and_in_lists(browser: Browser, make: Make, person: User) -> None:
+    project = make_project(make, person)
+    issues = f"/{project.path}/-/issues"
+    browser.signed_in_as(person)
+    form = {"issue[title]": "Outage", "issue[issue_type]": "incident", "issue[severity]": "critical"}
+    browser.submit(f"{issues}/new", issues, **form)
+    browser.submit(f"{issues}/new", issues, **{**form, "issue[title]": "Question", "issue[issue_type]": "issue"})
+    page = browser.get(issues).text
+    assert (page.count("Incident</span>"), page.count(">Critical</span>")) == (1, 1)
+    assert "Severity: Critical" in browser.get(f"{issues}/1").text
+    edited = {**form, "issue[severity]": "low"}
+    browser.submit(f"{issues}/1/edit", f"{issues}/1", does="put", **edited)
+    assert make.api.get(f"{project.url}/issues/1", person).json()["severity"] == "LOW"
+    assert "changed the severity to" in browser.get(f"{issues}/1").text

@@ -170,6 +170,7 @@ def _copy(db: Connection, original: Issue, target: Project, reword: Callable[[st
         due_date=original.due_date,
         discussion_locked=original.discussion_locked,
         issue_type=original.issue_type,
+        severity=original.severity,
         user_notes_count=original.user_notes_count,
         upvotes=original.upvotes,
         downvotes=original.downvotes,

@@ -12,6 +12,7 @@ Scope = Literal["created_by_me", "created-by-me", "assigned_to_me", "assigned-to
 
 Type = Literal["issue", "incident", "test_case", "requirement", "task"]
 SupportedType = Literal["issue", "incident", "task"]
+Severity = Literal["unknown", "low", "medium", "high", "critical"]
 
 Order = Literal[
     "id",
@@ -54,6 +55,8 @@ class IssueAttributes(IssuableAttributes):
     issue_type: SupportedType | UnsetType = UNSET
     parent_id: int | UnsetType | None = UNSET
     """The issue that contains a task."""
+    severity: Severity | UnsetType = UNSET
+    """The severity of an incident."""
 
 
 class CreateIssue(IssueAttributes):

@@ -22,6 +22,7 @@ from ingot.collaboration.issues.params import CreateIssue, EditIssue
 from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.queries import assignees_of, issue_by_id
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issue_assignees, issue_origins, issues
+from ingot.collaboration.issues.timeline.policy import INCIDENT
 from ingot.collaboration.issues.timeline.tables import timeline_events
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.labels.service import set_labels, update_label_link_state
@@ -42,7 +43,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.core.errors import NotFound
+from ingot.core.errors import Invalid, NotFound
 from ingot.core.events.bus import emit
 from ingot.projects.projects.service import add_to_open_issues_count
 from ingot.projects.projects.tables import Project
@@ -102,6 +103,7 @@ def create_issue(
         created_at=created,
         updated_at=created,
         issue_type=params.issue_type or "issue",
+        severity=_severity(params, params.issue_type or "issue") if may_triage else "unknown",
     )
     if may_triage and params.parent_id:
         set_parent(db, issue, find_parent(db, project, params.parent_id))
@@ -116,6 +118,13 @@ def create_issue(
         discussions = params.merge_request_to_resolve_discussions_of, params.discussion_to_resolve
         emit(db, FollowUpIssueOpened(issue.id, project.id, *discussions, actor))
     return issue
+
+
+def _severity(params: CreateIssue | EditIssue, issue_type: str) -> str:
+    """Return the severity of an issue; raise Invalid if its type has none."""
+    if params.severity not in (UNSET, "unknown") and issue_type != INCIDENT:
+        raise Invalid(severity=["can only be set on incidents"])
+    return params.severity or "unknown"
 
 
 def _default_description(db: Connection, actor: Actor, project: Project, params: CreateIssue) -> str | None:
@@ -139,6 +148,7 @@ def add_issue(db: Connection, project: Project, **columns: Any) -> Issue:
         "total_time_spent": 0,
         "discussion_locked": False,
         "issue_type": "issue",
+        "severity": "unknown",
         **columns,
     }
     row |= description_columns(row["description"])
@@ -177,6 +187,8 @@ def edit_issue(db: Connection, actor: Actor, lookup: policy.IssueLookup, params:
             del columns[name]
         else:
             changes[name] = (before, value)
+    if "severity" in columns:
+        columns["severity"] = _severity(params, columns.get("issue_type", issue.issue_type))
     if "issue_type" in columns:
         require_convertible(db, issue, columns["issue_type"])
     action = _state_action(issue, params)
@@ -252,6 +264,8 @@ def _columns(db: Connection, project: Project, params: EditIssue, *, may_triage:
     if may_triage:
         if params.due_date is not UNSET:
             columns["due_date"] = params.due_date
+        if params.severity is not UNSET:
+            columns["severity"] = params.severity
         if params.milestone_id is not UNSET:
             columns["milestone_id"] = find_milestone_id(db, project, params.milestone_id)
         if params.discussion_locked not in (UNSET, None):

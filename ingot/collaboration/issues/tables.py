@@ -38,6 +38,8 @@ issues = Table(
     # Numbers of tasks in the description; null in rows that a previous version has written.
     number("task_count", nullable=True),
     number("completed_task_count", nullable=True),
+    # Of an incident; other types do not show it.
+    text("severity", server_default="unknown"),
     # Case-folded copies for searches.
     text("title_key"),
     text("description_key"),
@@ -148,3 +150,4 @@ class Issue(Record, frozen=True):
     issue_type: str
     task_count: int | None
     completed_task_count: int | None
+    severity: str

@@ -11,6 +11,7 @@ from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.queries import assignees_of, label_titles_of, visible_counts, visible_issue_ids
 from ingot.collaboration.issues.tables import Issue
+from ingot.collaboration.issues.timeline.policy import INCIDENT
 from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
@@ -86,6 +87,7 @@ class IssueView(View):
     confidential: bool
     discussion_locked: bool
     issue_type: str
+    severity: str
     web_url: str
     time_stats: TimeStatsView
     moved_to_id: int | None
@@ -239,6 +241,7 @@ def _view(
         issue.confidential,
         issue.discussion_locked,
         issue.issue_type,
+        issue.severity.upper() if issue.issue_type == INCIDENT else "UNKNOWN",
         f"{base}/{path}/issues/{issue.iid}",
         time_stats_view(issue),
         moved_to_id,

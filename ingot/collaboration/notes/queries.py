@@ -124,6 +124,7 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "only_comments": notes.c.system.is_(False),
     "only_activity": notes.c.system.is_(True),
     "by_number": notes.c.id == bindparam("note"),
+    "by_numbers": in_list(notes.c.id, "notes"),
     "of_discussion": notes.c.discussion_id == bindparam("discussion"),
     "of_discussions": in_list(notes.c.discussion_id, "discussions"),
     "first": ~exists().where(_EARLIER.c.discussion_id == notes.c.discussion_id, _EARLIER.c.id < notes.c.id),
@@ -191,6 +192,12 @@ def note_on_or_none(
         filters |= {"of_discussion"}
         values["discussion"] = discussion
     return db.first(Note, _all_query(about, filters), **values)
+
+
+def notes_on(db: Connection, actor: Actor, subject_access: SubjectAccess, note_ids: Sequence[int]) -> list[Note]:
+    """Return those of some notes on a subject that the caller can see; one statement."""
+    about, filters, values = _visibility_filters(db, actor, subject_access)
+    return db.all(Note, _all_query(about, filters | {"by_numbers"}), **values, notes=list(note_ids))
 
 
 def suggestions_of(db: Connection, note_ids: Sequence[int]) -> dict[int, list[NoteSuggestion]]:

@@ -5,14 +5,18 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from ingot.collaboration.issues.discussions.policy import issue_subject_access
 from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.queries import find_issue
+from ingot.collaboration.issues.service import subject_of
 from ingot.collaboration.issues.timeline.policy import may_change_timeline
 from ingot.collaboration.issues.timeline.queries import tags_of_project, timeline_of
 from ingot.collaboration.issues.timeline.tables import TimelineEvent, TimelineEventTag
+from ingot.collaboration.notes.queries import notes_on
+from ingot.collaboration.notes.views import NoteView, note_views
+from ingot.core.db.connection import Connection
 from ingot.graphql.connections import ConnectionPage, connection_of
 from ingot.graphql.context import QueryContext
-from ingot.graphql.families.notes import note_by_id
 from ingot.graphql.global_ids import number_of, to_global_id
 from ingot.graphql.loaders import load_issues, load_users, render_html
 from ingot.graphql.locators import issue_path
@@ -74,12 +78,6 @@ def tag_id(_: QueryContext, tag: TimelineEventTag) -> str:
     return to_global_id(TAG_MODEL, tag.id)
 
 
-@resolvers.value("TimelineEventType.action")
-def event_action(_: QueryContext, event: TimelineEvent) -> str:  # noqa: ARG001 - Resolvers share one signature.
-    """Return the icon of an event that a user has written; this server writes none itself."""
-    return "comment"
-
-
 @resolvers.batch("TimelineEventType.author")
 def find_authors(context: QueryContext, events: Sequence[TimelineEvent], _: Arguments) -> list[Any]:
     """Return the users who added events."""
@@ -127,10 +125,31 @@ def note_html(context: QueryContext, events: Sequence[TimelineEvent], _: Argumen
     return render_html(context, events, lambda event: event.note, project_of)
 
 
-@resolvers.single("TimelineEventType.promotedFromNote")
-def find_promoted_note(context: QueryContext, event: TimelineEvent, _: Arguments) -> Any:
-    """Return the comment that an event was made of, or null."""
-    return None if event.promoted_from_note_id is None else note_by_id(context, event.promoted_from_note_id)
+@resolvers.batch("TimelineEventType.promotedFromNote")
+def find_promoted_notes(context: QueryContext, events: Sequence[TimelineEvent], _: Arguments) -> list[Any]:
+    """Return the comments that events were made of, as far as the caller may see them."""
+    promoted: dict[int, list[int]] = {}
+    for event in events:
+        if event.promoted_from_note_id is not None:
+            promoted.setdefault(event.issue_id, []).append(event.promoted_from_note_id)
+    found = {note.id: note for each in promoted for note in _notes_on(context, each, promoted[each])}
+    return [found.get(event.promoted_from_note_id or 0) for event in events]
+
+
+def _notes_on(context: QueryContext, issue_id: int, note_ids: list[int]) -> list[NoteView]:
+    """Return notes on an incident with two statements; none if the token of the caller may not read notes."""
+    lookup = incident_lookup(context, issue_id)
+    place = {"id": lookup.project.id, "issue_iid": lookup.issue.iid}
+    if not context.allows("GET /projects/:id/issues/:issue_iid/notes", **place):
+        return []
+    subject = subject_of(lookup.issue)
+    access = issue_subject_access(context.actor, lookup.access, lookup, subject)
+
+    def read(db: Connection) -> list[NoteView]:
+        notes = notes_on(db, context.actor, access, note_ids)
+        return note_views(db, subject, notes, context.origin.base)
+
+    return context.read(read)
 
 
 @resolvers.batch("TimelineEventType.timelineEventTags")

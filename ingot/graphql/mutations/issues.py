@@ -113,6 +113,12 @@ def set_locked(context: QueryContext, sent: Input) -> dict[str, Any]:
     return _edit(context, sent, {"discussion_locked": sent["locked"]})
 
 
+@resolvers.mutation("issueSetSeverity")
+def set_severity(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Set the severity of an incident."""
+    return _edit(context, sent, {"severity": sent["severity"].lower()})
+
+
 @resolvers.mutation("issueSetSubscription")
 def set_subscription(context: QueryContext, sent: Input) -> dict[str, Any]:
     """Subscribe to an issue or unsubscribe; nothing changes if the caller already did."""

@@ -36,7 +36,7 @@ _ISSUE_COLUMNS = (
     "time_estimate",
     "discussion_locked",
 )
-_EVENT_COLUMNS = ("author_id", "note", "occurred_at", "created_at", "updated_at")
+_EVENT_COLUMNS = ("author_id", "note", "occurred_at", "created_at", "updated_at", "action")
 _MERGE_REQUEST_COLUMNS = (
     "id",
     "iid",
@@ -71,6 +71,7 @@ def issue_rows(reader: RowReader, project_id: int) -> Iterator[Row]:
                 **{name: issue[name] for name in _ISSUE_COLUMNS},
                 "relative_position": issue["position"],
                 "issue_type": issue["issue_type"],
+                "severity": issue["severity"],
                 "work_item_type": {"base_type": issue["issue_type"]},
                 "issue_assignees": _user_rows(assignees[issue["id"]]),
                 "timeline_events": [

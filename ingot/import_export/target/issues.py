@@ -7,6 +7,7 @@ from typing import Any
 
 from ingot.collaboration.issues.service import add_to_issue_counts
 from ingot.collaboration.issues.tables import issue_assignees, issues
+from ingot.collaboration.issues.timeline.policy import SEVERITIES
 from ingot.collaboration.issues.timeline.service import MAX_EVENTS, MAX_PROMOTED_LENGTH, MAX_TAG_LENGTH, MAX_TAGS
 from ingot.collaboration.issues.timeline.tables import timeline_event_tags, timeline_events
 from ingot.import_export.target.context import Change, StoreContext, StoredIds
@@ -99,6 +100,7 @@ def _columns(context: StoreContext, record: IssueRecord, ids: PlanningIds) -> tu
         "due_date": day_or_none(record.due_date),
         "position": position,
         "issue_type": record.issue_type if record.issue_type in ("incident", "task") else "issue",
+        "severity": record.severity if record.severity in SEVERITIES else "unknown",
     }, mentioned
 
 
@@ -117,6 +119,7 @@ def _store_timelines(context: StoreContext, items: Sequence[StoredItem]) -> None
             "occurred_at": moment(event.occurred_at, db.now),
             "created_at": moment(event.created_at, db.now),
             "updated_at": moment(event.updated_at, db.now),
+            "action": "severity" if event.action == "severity" else "comment",
         }
         for issue_id, event in events
     ]

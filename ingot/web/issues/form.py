@@ -22,7 +22,7 @@ from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.templates import list_templates, template_or_none
 
 pages = PageRoutes()
-_TEXT_FIELDS = ("title", "description", "milestone_id", "due_date", "issue_type")
+_TEXT_FIELDS = ("title", "description", "milestone_id", "due_date", "issue_type", "severity")
 _LIST_FIELDS = ("labels", "label_ids", "assignee_ids")
 
 
@@ -115,6 +115,7 @@ def _values_of_issue(issue: IssueView) -> dict[str, Any]:
         "milestone_id": str(issue.milestone.id) if issue.milestone else "",
         "due_date": issue.due_date or "",
         "issue_type": issue.issue_type,
+        "severity": issue.severity.lower(),
         "labels": list(issue.labels),
         "label_ids": [],
         "assignee_ids": [str(user.id) for user in issue.assignees],
@@ -129,6 +130,8 @@ def _api_params(typed: dict[str, Any], *, may_triage: bool) -> dict[str, Any]:
     if may_triage:
         params |= {"labels": typed["labels"], "assignee_ids": typed["assignee_ids"]}
         params |= {name: typed[name] or None for name in ("milestone_id", "due_date")}
+        if typed["severity"] and typed["issue_type"] == "incident":
+            params["severity"] = typed["severity"]
     return params
 
 

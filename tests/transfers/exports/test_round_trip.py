@@ -77,6 +77,7 @@ def test_timelines_of_incidents(instance: Instance, make: Make) -> None:
     admin = make.user(admin=True)
     project = make_project(make, admin)
     made = make.api.post(f"{project.url}/issues", admin, title="Outage", issue_type="incident").json()
+    make.api.put(f"{project.url}/issues/{made['iid']}", admin, severity="high")
     task = {"title": "Task", "issue_type": "task", "parent_id": made["id"]}
     make.api.post(f"{project.url}/issues", admin, **task)
     graphql = Graphql(instance.url)
@@ -91,13 +92,13 @@ def test_timelines_of_incidents(instance: Instance, make: Make) -> None:
     instance.work()
     path = f"{admin.username}/incidents"
     copy = make.api.get(f"{by_path('projects', path)}/issues/1", admin).json()
-    assert copy["type"] == "INCIDENT"
+    assert (copy["type"], copy["severity"]) == ("INCIDENT", "HIGH")
     query = """query($path: ID!, $incident: IssueID!) { project(fullPath: $path) {
         incidentManagementTimelineEvents(incidentId: $incident) { nodes {
-            note occurredAt author { username } timelineEventTags { nodes { name } } } } } }"""
+            note action occurredAt author { username } timelineEventTags { nodes { name } } } } } }"""
     shown = graphql.data(query, admin, path=path, incident=f"gid://gitlab/Issue/{copy['id']}")["project"]
     assert shown == graphql.data(query, admin, path=project.path, incident=incident)["project"]
-    assert len(shown["incidentManagementTimelineEvents"]["nodes"]) == 1
+    assert len(shown["incidentManagementTimelineEvents"]["nodes"]) == 2
     graphql.close()
 
 

@@ -2,6 +2,8 @@
 
 from datetime import date
 
+from ingot.collaboration.issues.timeline.policy import SEVERITIES
+
 
 def due_date_changed(day: str | None) -> str:
     """Return the text for a new due date."""
@@ -19,6 +21,11 @@ def confidentiality_changed(confidential: bool) -> str:
 def lock_changed(locked: bool) -> str:
     """Return the text for a locked or unlocked discussion."""
     return "locked this issue" if locked else "unlocked this issue"
+
+
+def severity_changed(severity: str) -> str:
+    """Return the text for another severity."""
+    return f"changed the severity to **{SEVERITIES[severity]}**"
 
 
 def type_changed(before: str, after: str) -> str:

@@ -7,6 +7,7 @@ from ingot.collaboration.issues.events import IssueChanged
 from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.issues.service import subject_of
 from ingot.collaboration.issues.tables import Issue
+from ingot.collaboration.issues.timeline.service import record_severity
 from ingot.collaboration.notes.service import MentionSource, add_system_note
 from ingot.collaboration.planning.system_notes import (
     Change,
@@ -68,6 +69,13 @@ def _record_type(db: Connection, event: IssueChanged, subject: Subject, change: 
     add_system_note(db, event.actor_id, subject, system_note_texts.type_changed(*change), "issue_type")
 
 
+def _record_severity(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+    severity = str(change[1])
+    add_system_note(db, event.actor_id, subject, system_note_texts.severity_changed(severity), "severity")
+    if event.issue is not None:
+        record_severity(db, event.actor_id, event.issue)
+
+
 def _record_parent(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
     for parent_id, verb in zip(change, ("removed", "added"), strict=True):
         if isinstance(parent_id, int):
@@ -108,6 +116,7 @@ _RECORDERS = {
     "milestone_id": note_milestone,
     "due_date": _record_due_date,
     "issue_type": _record_type,
+    "severity": _record_severity,
     "parent_id": _record_parent,
     "time_estimate": note_estimate,
     "total_time_spent": note_time_spent,

@@ -4,6 +4,8 @@ import re
 from calendar import monthrange
 from datetime import date, timedelta
 
+from ingot.core.db.times import Timestamp, day_of, parse_timestamp
+
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = (
     "january",
@@ -27,6 +29,7 @@ _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _MONTH_FIRST = re.compile(rf"({_MONTH}) {_DAY}(?:,? (\d{{4}}))?")
 _DAY_FIRST = re.compile(rf"{_DAY} ({_MONTH})(?:,? (\d{{4}}))?")
+_MOMENT = re.compile(r"(?:(\d{4}-\d{2}-\d{2}) +)?(\d{1,2}:\d{2})", re.ASCII)
 _MAX_LENGTH = 50
 
 
@@ -40,6 +43,19 @@ def parse_day(text: str, today: date) -> date | None:
             _iso_day(phrase) or _relative_day(phrase, today) or _weekday(phrase, today) or _day_of_month(phrase, today)
         )
     except (ValueError, OverflowError):  # Not a day of the calendar.
+        return None
+
+
+def parse_moment(text: str, now: Timestamp) -> Timestamp | None:
+    """Return the time that a text such as ``2030-01-31 14:30`` or ``14:30`` names in UTC, by default now; or None."""
+    if not text:
+        return now
+    match = _MOMENT.fullmatch(text)
+    if match is None:
+        return None
+    try:
+        return parse_timestamp(f"{match[1] or day_of(now)}T{match[2].zfill(5)}:00Z")
+    except ValueError:  # Not a day of the calendar, or not a time of the day.
         return None
 
 

@@ -8,14 +8,17 @@ from ingot.collaboration.issues import policy, service
 from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.ports import IssueBoards
 from ingot.collaboration.issues.queries import issue_by_id
-from ingot.collaboration.issues.quick_actions.dates import parse_day
+from ingot.collaboration.issues.quick_actions.dates import parse_day, parse_moment
 from ingot.collaboration.issues.text_references import referenced_issues
+from ingot.collaboration.issues.timeline.policy import INCIDENT, may_change_timeline
+from ingot.collaboration.issues.timeline.service import MAX_NOTE_LENGTH, add_event, has_full_timeline
 from ingot.collaboration.notes.service import DUPLICATE, MentionSource, add_system_note
 from ingot.collaboration.planning.quick_actions import add_time_tracking
 from ingot.collaboration.quick_actions.command_context import CommandContext, CommandRegistry
 from ingot.collaboration.quick_actions.definitions import PLANNING_COMMANDS, labels_named
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
 from ingot.core.errors import Denied, Invalid, NotFound
 from ingot.core.markup.references import extract_references
 from ingot.projects.projects.queries import find_project
@@ -28,6 +31,13 @@ class IssueCommandContext(CommandContext):
     lookup: IssueLookup | None = None
 
 
+_SEVERITIES = {
+    name: severity
+    for number, severity in enumerate(("unknown", "critical", "high", "medium", "low"))
+    for name in (severity, str(number), f"s{number}")
+    if name != "s0"
+}
+"""Severities by the words that name them."""
 ISSUE_COMMANDS: CommandRegistry[IssueCommandContext] = CommandRegistry(
     "/projects/:id/issues/:issue_iid", PLANNING_COMMANDS
 )
@@ -50,6 +60,35 @@ def remove_due_date(context: IssueCommandContext, _: str) -> str | None:
         return None
     context.pending_edits["due_date"] = None
     return "Removed the due date."
+
+
+@ISSUE_COMMANDS.on("severity", routes=["PUT {}"])
+def set_severity(context: IssueCommandContext, word: str) -> str | None:
+    """Set the severity of an incident, as ``S1``, ``1`` or ``critical``."""
+    severity = _SEVERITIES.get(word.strip().lower())
+    is_incident = context.lookup is None or context.lookup.issue.issue_type == INCIDENT
+    if severity is None or not context.may_triage or not is_incident:
+        return None
+    context.pending_edits["severity"] = severity
+    return f"Severity updated to {severity.capitalize()}."
+
+
+@ISSUE_COMMANDS.on("timeline", routes=["PUT {}"])
+def add_timeline_event(context: IssueCommandContext, text: str) -> str | None:
+    """Add an event to the timeline of an incident: a text, and its time after ``|`` unless it happens now."""
+    lookup = context.lookup
+    if lookup is None or not may_change_timeline(context.actor, lookup.access, lookup):
+        return None
+    note, _, moment = (part.strip() for part in text.partition("|"))
+    occurred_at = parse_moment(moment, context.db.now)
+    if not 0 < len(note) <= MAX_NOTE_LENGTH or occurred_at is None or has_full_timeline(context.db, lookup.issue):
+        return None
+    context.effects.append(lambda db, _: _add_event(db, context.actor, lookup, note, occurred_at))
+    return "Timeline event added successfully."
+
+
+def _add_event(db: Connection, actor: Actor, lookup: IssueLookup, note: str, occurred_at: Timestamp) -> None:
+    add_event(db, actor, lookup.issue, note, occurred_at)
 
 
 @ISSUE_COMMANDS.on("confidential", routes=["PUT {}"])

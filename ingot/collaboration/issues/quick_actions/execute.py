@@ -11,6 +11,7 @@ from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.issues.quick_actions.definitions import ISSUE_COMMANDS, IssueCommandContext
 from ingot.collaboration.issues.tables import Issue
+from ingot.collaboration.issues.timeline.policy import INCIDENT
 from ingot.collaboration.quick_actions.command_context import CommandResult
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -47,6 +48,8 @@ def create_issue(
     triages = policy.may_triage(actor, access, project)
     context = IssueCommandContext(db, actor, project, None, may_edit=True, may_triage=triages)
     ISSUE_COMMANDS.execute(context, commands)
+    if params.issue_type != INCIDENT:
+        context.pending_edits.pop("severity", None)
     added = context.pending_edits.pop("add_labels", [])
     if added:
         context.pending_edits["labels"] = [*((params.labels if params.labels is not UNSET else None) or []), *added]

@@ -6,6 +6,14 @@ from ingot.core.access.levels import Access, Level
 from ingot.projects.projects.tables import Project
 
 INCIDENT = "incident"
+SEVERITIES = {
+    "unknown": "Unknown",
+    "low": "Low - S4",
+    "medium": "Medium - S3",
+    "high": "High - S2",
+    "critical": "Critical - S1",
+}
+"""Names of the severities of incidents."""
 
 
 def may_change_timelines(actor: Actor, access: Access, project: Project) -> bool:

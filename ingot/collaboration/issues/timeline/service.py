@@ -6,8 +6,9 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select
 
+from ingot.accounts.users.queries import find_user
 from ingot.collaboration.issues.tables import Issue
-from ingot.collaboration.issues.timeline.policy import INCIDENT
+from ingot.collaboration.issues.timeline.policy import INCIDENT, SEVERITIES
 from ingot.collaboration.issues.timeline.queries import find_event, tags_of_project
 from ingot.collaboration.issues.timeline.tables import (
     TimelineEvent,
@@ -50,7 +51,7 @@ def add_event(
     """Add an event to the timeline of an incident; a promoted comment may be longer than a text of a user."""
     if incident.issue_type != INCIDENT:
         raise Invalid("Timeline events can only be added to incidents")
-    if db.value(_COUNT, issue=incident.id) >= MAX_EVENTS:
+    if has_full_timeline(db, incident):
         raise Invalid(f"The timeline has {MAX_EVENTS} events already")
     _validate_note(note, MAX_NOTE_LENGTH if promoted_from_note_id is None else MAX_PROMOTED_LENGTH)
     event_id = db.insert(
@@ -63,8 +64,32 @@ def add_event(
         occurred_at=occurred_at,
         created_at=db.now,
         updated_at=db.now,
+        action="comment",
     )
     return find_event(db, event_id)
+
+
+def has_full_timeline(db: Connection, incident: Issue) -> bool:
+    """Return whether no more events can be added."""
+    return bool(db.value(_COUNT, issue=incident.id) >= MAX_EVENTS)
+
+
+def record_severity(db: Connection, actor_id: int, incident: Issue) -> None:
+    """Add an event that tells who has changed the severity, unless the timeline is full."""
+    if has_full_timeline(db, incident):
+        return
+    user = find_user(db, actor_id)
+    db.insert_row(
+        timeline_events,
+        issue_id=incident.id,
+        author_id=actor_id,
+        note=f"@{user.username} changed the incident severity to **{SEVERITIES[incident.severity]}**",
+        tags="[]",
+        occurred_at=db.now,
+        created_at=db.now,
+        updated_at=db.now,
+        action="severity",
+    )
 
 
 def edit_event(

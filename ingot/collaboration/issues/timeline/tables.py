@@ -19,6 +19,8 @@ timeline_events = Table(
     text("occurred_at"),
     text("created_at"),
     text("updated_at"),
+    # "comment" for events of users, "severity" for those of the server.
+    text("action", server_default="comment"),
     Index("ix_timeline_events_issue_id", "issue_id", "occurred_at", "id"),
     sqlite_autoincrement=True,
 )
@@ -47,6 +49,7 @@ class TimelineEvent(Record, frozen=True):
     occurred_at: Timestamp
     created_at: Timestamp
     updated_at: Timestamp
+    action: str
 
 
 class TimelineEventTag(Record, frozen=True):

@@ -235,6 +235,7 @@ class TreeTimelineEvent(TreeRow, frozen=True, kw_only=True):
     created_at: str | None = None
     updated_at: str | None = None
     tags: tuple[str, ...] = ()
+    action: str = "comment"
 
 
 class TreeIssue(TreeWorkItem, frozen=True, kw_only=True):
@@ -247,6 +248,7 @@ class TreeIssue(TreeWorkItem, frozen=True, kw_only=True):
     relative_position: Signed | None = None
     issue_assignees: tuple[TreeUserLink, ...] = ()
     issue_type: str | None = None
+    severity: str | None = None
     work_item_type: TreeWorkItemType | None = None
     timeline_events: tuple[TreeTimelineEvent, ...] = ()
 

@@ -63,6 +63,7 @@ def issue_record(row: TreeIssue, people: People) -> IssueRecord:
         due_date=row.due_date,
         position=row.relative_position,
         issue_type=row.issue_type or (row.work_item_type and row.work_item_type.base_type) or "issue",
+        severity=row.severity or "unknown",
         timeline_events=[
             TimelineEventRecord(
                 author=people.find(event.author_id),
@@ -71,6 +72,7 @@ def issue_record(row: TreeIssue, people: People) -> IssueRecord:
                 created_at=event.created_at or event.occurred_at or OLDEST,
                 updated_at=event.updated_at or event.created_at or OLDEST,
                 tags=list(event.tags),
+                action=event.action,
             )
             for event in row.timeline_events
         ],

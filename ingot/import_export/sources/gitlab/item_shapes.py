@@ -44,6 +44,7 @@ class GitLabIssue(GitLabItem):
     confidential: bool = False
     due_date: str | None = None
     issue_type: str | None = None
+    severity: str | None = None
 
 
 class GitLabMergeRequest(GitLabItem):

@@ -217,6 +217,7 @@ class IssueReader(ItemReader[GitLabIssue]):
                     confidential=issue.confidential,
                     due_date=issue.due_date,
                     issue_type=issue.issue_type or "issue",
+                    severity=(issue.severity or "unknown").lower(),
                 )
                 for issue in issues
             ]
