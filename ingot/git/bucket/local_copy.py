@@ -36,7 +36,11 @@ class LocalCopy:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.packs = path / "objects" / "pack"
+
+    @property
+    def packs(self) -> Path:
+        """Return the folder of the packs."""
+        return self.path / "objects" / "pack"
 
     def generation(self) -> int:
         """Return the generation that the copy has; record that it is used.
