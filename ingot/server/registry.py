@@ -170,6 +170,7 @@ SUBSCRIBER_MODULES = (
     "ingot.webhooks.system.subscribers",
     "ingot.webhooks.group_subscribers",
     "ingot.sites.project_pages.subscribers",
+    "ingot.sites.domains.subscribers",
     "ingot.sites.deployments.subscribers",
     "ingot.web.live.subscribers",
 )

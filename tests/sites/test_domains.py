@@ -7,6 +7,8 @@ import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from ingot.sites.domains.queries import find_domain
+from ingot.sites.domains.verification import DomainVerification
 from tests.certificates import certificate_for
 from tests.ci.artifacts.files import zip_of
+from tests.client import Make
+from tests.conftest import Instance
+from tests.factories import later, make_project
 from tests.free_ports import free_port, free_ports
 from tests.server.process import Server, until
 from tests.sites.dns_server import NameServer
@@ -150,6 +157,61 @@ def test_a_domain_is_served_once_its_record_was_found(
     assert "www.verified.example" in [each["domain"] for each in listed]
     assert server.call("DELETE", f"{path}/www.verified.example").status_code == 204
     assert _get(ports[0], "/", "www.verified.example").status_code == 404
+
+
+def test_the_owner_takes_a_domain_over_that_another_project_has_not_verified(server: Server, names: NameServer) -> None:
+    domain, first = "www.claimed.example", f"/projects/{_deployed(server)}/pages/domains"
+    other = server.call("POST", "/projects", json={"name": "owner-of-the-domain"}).json()["id"]
+    second = f"/projects/{other}/pages/domains"
+    assert server.call("POST", first, json={"domain": domain}).status_code == 201
+    assert server.call("POST", first, json={"domain": domain}).json()["message"] == {
+        "domain": ["has already been taken"]
+    }
+    refused = server.call("POST", second, json={"domain": domain})
+    (message,) = refused.json()["message"]["domain"]
+    name, _, code = message.partition("the record ")[2].partition(" and ")[0].split()
+    assert (refused.status_code, name) == (400, f"_{CODE}.{domain}")
+    names.records[name] = [code]
+    taken = server.call("POST", second, json={"domain": domain})
+    assert (taken.status_code, taken.json()["verified"]) == (201, True)
+    assert server.call("GET", f"{first}/{domain}").status_code == 404
+    # It is verified now, so nobody takes it back, whatever the records say.
+    names.records[name] = [code, f"{CODE}=other"]
+    assert server.call("POST", first, json={"domain": domain}).json()["message"] == {
+        "domain": ["has already been taken"]
+    }
+    assert server.call("DELETE", f"/projects/{other}").status_code in (200, 202, 204)
+
+
+def test_the_domain_of_a_deleted_project_is_free_at_once(make: Make) -> None:
+    one, two = make_project(make), make_project(make)
+    domain = {"domain": f"{make.name('freed')}.example"}
+    assert make.api.post(f"{one.url}/pages/domains", make.root, **domain).status_code == 201
+    assert make.api.delete(one.url, make.root, permanently_remove=True).status_code in (200, 202, 204)
+    assert make.api.post(f"{two.url}/pages/domains", make.root, **domain).status_code == 201
+
+
+def test_domains_that_nobody_verifies_are_removed_after_a_week(
+    make: Make, instance: Instance, names: NameServer
+) -> None:
+    project, domain = make_project(make), f"{make.name('unverified')}.example"
+    path = f"{project.url}/pages/domains"
+    row = make.api.post(path, make.root, domain=domain).json()
+    verification = DomainVerification(replace(instance.app.settings, pages_dns_server=names.address))
+    domain_id = make.database.read(partial(find_domain, project_id=project.id, name=domain)).id
+
+    def status_after(days: int) -> int:
+        with later(instance, days=days):
+            verification.run(make.database, domain_id)
+            return make.api.get(f"{path}/{domain}", make.root).status_code
+
+    assert [status_after(days) for days in (0, 6)] == [200, 200]
+    names.records[domain] = [row["verification_code"]]
+    assert status_after(7) == 200
+    names.records[domain] = []
+    # It was seen on the seventh day, is served for another week, and removed one later.
+    assert [status_after(days) for days in (8, 15, 21)] == [200, 200, 200]
+    assert status_after(22) == 404
 
 
 def test_domains_need_no_record_where_administrators_trust_all_users(server: Server, ports: tuple[int, int]) -> None:

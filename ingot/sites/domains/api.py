@@ -6,7 +6,8 @@ from ingot.core.access.rules import administrators, require
 from ingot.core.api.routes import Call, PrepareContext, Routes
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.core.errors import Invalid
+from ingot.core.errors import Invalid, Unavailable
+from ingot.core.log import log_failure
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.sites.deployments import policy
@@ -14,7 +15,7 @@ from ingot.sites.deployments.finders import project_with_pages, require_sites
 from ingot.sites.domains import queries, service
 from ingot.sites.domains.certificates import validate_certificate
 from ingot.sites.domains.params import CreatePagesDomain, EditPagesDomain
-from ingot.sites.domains.service import CertificateChange
+from ingot.sites.domains.service import CertificateChange, CheckedDomain
 from ingot.sites.domains.tables import PagesDomain
 from ingot.sites.domains.verification import has_record
 from ingot.sites.domains.views import InstancePagesDomainView, PagesDomainView, domain_view, instance_domain_view
@@ -58,7 +59,27 @@ def _look_up(context: PrepareContext, _params: object) -> bool:
         require(policy.may_change_pages(context.actor, access, project))
         return queries.find_domain(db, project.id, context.path["domain"])
 
-    return has_record(context.settings, context.database.read(find, ahead_of_change=True))
+    domain = context.database.read(find, ahead_of_change=True)
+    return has_record(context.settings, domain.domain, domain.verification_code)
+
+
+def _check_new(context: PrepareContext, params: CreatePagesDomain) -> CheckedDomain:
+    """Check the certificate of a new domain, and the TXT record of one that another project has not verified."""
+    change = _checked_certificate(context, params)
+    name = service.clean_domain(params.domain, context.settings.pages_host)
+
+    def code_to_prove(db: Connection) -> str | None:
+        access, project = find_project(db, context.actor, context.path["id"])
+        require(policy.may_change_pages(context.actor, access, project))
+        can_prove = service.may_be_taken_over(db, project.id, queries.domain_by_name(db, name))
+        return service.verification_code(db.vault, project.id, name) if can_prove else None
+
+    code = context.database.read(code_to_prove, ahead_of_change=True)
+    try:
+        return CheckedDomain(change, code is not None and has_record(context.settings, name, code))
+    except Unavailable as error:
+        log_failure("TXT record of a domain that another project has added was not found", error)
+        return CheckedDomain(change, is_proven=False)
 
 
 @routes.get("/pages/domains", may=administrators, returns=list[InstancePagesDomainView])
@@ -91,16 +112,16 @@ def get_pages_domain(call: Call, project: Project) -> PagesDomainView:
     on=project_with_pages,
     may=policy.may_change_pages,
     returns=PagesDomainView,
-    prepare=_checked_certificate,
+    prepare=_check_new,
     body_limit=BODY_LIMIT,
 )
 def create_pages_domain(
-    call: Call, project: Project, params: CreatePagesDomain, change: CertificateChange | None
+    call: Call, project: Project, params: CreatePagesDomain, checked: CheckedDomain
 ) -> PagesDomainView:
     """Add a custom domain, whose TXT record is then looked for."""
     _require_acme(call, params.auto_ssl_enabled)
     name = service.clean_domain(params.domain, call.settings.pages_host)
-    return domain_view(service.add_domain(call.db, project, name, change, auto_ssl=params.auto_ssl_enabled))
+    return domain_view(service.add_domain(call.db, project, name, checked, auto_ssl=params.auto_ssl_enabled))
 
 
 @routes.put(

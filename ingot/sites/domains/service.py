@@ -1,13 +1,14 @@
 """State changes of custom domains."""
 
 import re
-import secrets
 from typing import Any, NamedTuple
 
 from sqlalchemy import Text, bindparam, delete
 
+from ingot.accounts.instance.all_settings import all_settings
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
+from ingot.core.db.vault import Vault
 from ingot.core.errors import Invalid
 from ingot.core.jobs.queue import enqueue
 from ingot.projects.projects.tables import Project
@@ -18,14 +19,27 @@ MAX_DOMAINS = 100
 """Domains of a project."""
 ENABLED_SECONDS = 7 * 86_400
 """Time for which a domain is served after its TXT record was last seen."""
+REMOVAL_SECONDS = 7 * 86_400
+"""Time after which a domain that is not served is deleted, so that others can use it."""
 VERIFY_DOMAIN = "verify_pages_domain"
 OBTAIN_CERTIFICATE = "obtain_certificate"
+VERIFICATION_KEY = "gitlab-pages-verification-code"
+_CODE_LENGTH = 32
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})+")
 _CHALLENGE_SECONDS = 3600
+_DELETE_OF_PROJECT = delete(pages_domains).where(pages_domains.c.project_id == bindparam("project"))
 _DELETE_OLD_CHALLENGES = delete(acme_challenges).where(
     acme_challenges.c.domain_id == bindparam("domain"), acme_challenges.c.created_at < bindparam("moment", type_=Text)
 )
+
+
+class CheckedDomain(NamedTuple):
+    """Facts about a new domain that were found before the transaction."""
+
+    change: "CertificateChange | None"
+    is_proven: bool
+    """Whether its TXT record names this project."""
 
 
 class CertificateChange(NamedTuple):
@@ -47,25 +61,46 @@ def clean_domain(text: str, reserved: str) -> str:
     return domain
 
 
-def add_domain(
-    db: Connection, project: Project, domain: str, change: CertificateChange | None, *, auto_ssl: bool
-) -> PagesDomain:
-    """Add a domain to a project; a job looks for its TXT record."""
-    if domain_by_name(db, domain) is not None:
-        raise Invalid(domain=["has already been taken"])
+def verification_code(vault: Vault, project_id: int, domain: str) -> str:
+    """Return the code of a project for a domain, which its owner can publish before the project has the domain."""
+    return vault.derive("verification of a domain", f"{project_id} {domain}".encode())[:_CODE_LENGTH]
+
+
+def may_be_taken_over(db: Connection, project_id: int, existing: PagesDomain | None) -> bool:
+    """Return whether a domain belongs to another project that has not proven to own it, and is not served for it."""
+    if existing is None or existing.project_id == project_id or existing.enabled_until is not None:
+        return False
+    return all_settings(db).pages_domain_verification_enabled
+
+
+def add_domain(db: Connection, project: Project, domain: str, checked: CheckedDomain, *, auto_ssl: bool) -> PagesDomain:
+    """Add a domain to a project, also one that others have but did not verify; a job looks for its TXT record."""
+    existing, code = domain_by_name(db, domain), verification_code(db.vault, project.id, domain)
+    if existing is not None:
+        if not may_be_taken_over(db, project.id, existing):
+            raise Invalid(domain=["has already been taken"])
+        if not checked.is_proven:
+            record = f"_{VERIFICATION_KEY}.{domain} TXT {VERIFICATION_KEY}={code}"
+            raise Invalid(
+                domain=[f"has already been taken; if it is yours, create the record {record} and repeat this"]
+            )
+        delete_domain(db, existing)
+    change = checked.change
     if count_domains(db, project.id) >= MAX_DOMAINS:
         raise Invalid(base=[f"This project reached the limit of custom domains. (Max {MAX_DOMAINS})"])
     domain_id = db.insert(
         pages_domains,
         project_id=project.id,
         domain=domain,
-        verification_code=secrets.token_hex(16),
+        verification_code=code,
         auto_ssl_enabled=auto_ssl,
         auto_ssl_failed=False,
         created_at=db.now,
         updated_at=db.now,
         **({} if change is None else _certificate_columns(db, change, "user")),
     )
+    if checked.is_proven:
+        return record_verification(db, _existing(db, domain_id), found=True)
     enqueue(db, VERIFY_DOMAIN, domain_id, unique_key=f"verify domain {domain_id}")
     return _existing(db, domain_id)
 
@@ -85,17 +120,24 @@ def edit_domain(
 
 def record_verification(db: Connection, domain: PagesDomain, *, found: bool) -> PagesDomain:
     """Record whether the TXT record exists; a domain without it is served until its time has passed."""
-    row: dict[str, Any] = {"updated_at": db.now}
+    row: dict[str, Any] = {"updated_at": db.now, "remove_at": None}
     if found:
         row |= {"verified_at": db.now, "enabled_until": add_duration(db.now, seconds=ENABLED_SECONDS)}
         if domain.auto_ssl_enabled and domain.certificate is None:
             enqueue(db, OBTAIN_CERTIFICATE, domain.id, unique_key=f"certificate of domain {domain.id}")
     else:
         row["verified_at"] = None
-        if domain.enabled_until is not None and domain.enabled_until <= db.now:
+        if domain.enabled_until is None or domain.enabled_until <= db.now:
             row["enabled_until"] = None
+            if all_settings(db).pages_domain_verification_enabled:
+                row["remove_at"] = domain.remove_at or add_duration(db.now, seconds=REMOVAL_SECONDS)
     db.update(pages_domains, domain.id, **row)
     return _existing(db, domain.id)
+
+
+def delete_domains_of_project(db: Connection, project_id: int) -> None:
+    """Delete all domains of a project."""
+    db.run(_DELETE_OF_PROJECT, project=project_id)
 
 
 def delete_domain(db: Connection, domain: PagesDomain) -> None:

@@ -17,6 +17,8 @@ pages_domains = Table(
     text("verified_at", nullable=True),
     # Until when the domain is served although its TXT record is missing.
     text("enabled_until", nullable=True),
+    # When the domain is deleted unless it is verified before.
+    text("remove_at", nullable=True),
     flag("auto_ssl_enabled"),
     flag("auto_ssl_failed"),
     text("certificate", nullable=True),
@@ -69,6 +71,7 @@ class PagesDomain(Record, frozen=True):
     verification_code: str
     verified_at: Timestamp | None
     enabled_until: Timestamp | None
+    remove_at: Timestamp | None
     auto_ssl_enabled: bool
     auto_ssl_failed: bool
     certificate: str | None

@@ -13,25 +13,18 @@ from ingot.core.jobs.handlers import RetryLater
 from ingot.core.jobs.queue import enqueue
 from ingot.core.settings import Settings
 from ingot.sites.domains.queries import domain_by_id, domains_to_verify
-from ingot.sites.domains.service import VERIFY_DOMAIN, record_verification
-from ingot.sites.domains.tables import PagesDomain
+from ingot.sites.domains.service import VERIFICATION_KEY, VERIFY_DOMAIN, delete_domain, record_verification
 from ingot.sites.domains.txt_records import txt_records
 
-VERIFICATION_KEY = "gitlab-pages-verification-code"
 _AHEAD_SECONDS = 3 * 86_400
 _RETRY_SECONDS = 600.0
 
 
-def verification_record(domain: PagesDomain) -> tuple[str, str]:
-    """Return the name and the text of the TXT record that proves who owns a domain."""
-    return f"_{VERIFICATION_KEY}.{domain.domain}", f"{VERIFICATION_KEY}={domain.verification_code}"
-
-
-def has_record(settings: Settings, domain: PagesDomain) -> bool:
+def has_record(settings: Settings, domain: str, code: str) -> bool:
     """Return whether the TXT record exists, at the domain or below it; raise Unavailable if nobody answers."""
-    name, text = verification_record(domain)
-    accepted = {text, domain.verification_code}
-    records = (record for each in (name, domain.domain) for record in txt_records(settings, each))
+    accepted = {f"{VERIFICATION_KEY}={code}", code}
+    names = (f"_{VERIFICATION_KEY}.{domain}", domain)
+    records = (record for name in names for record in txt_records(settings, name))
     return any(not accepted.isdisjoint(record.split()) for record in records)
 
 
@@ -56,7 +49,7 @@ class DomainVerification:
         if domain is None:
             return
         try:
-            found = has_record(self._settings, domain)
+            found = has_record(self._settings, domain.domain, domain.verification_code)
         except Unavailable as error:
             raise RetryLater(_RETRY_SECONDS, str(error)) from None
         database.write(partial(_record, domain_id=domain.id, found=found))
@@ -64,5 +57,9 @@ class DomainVerification:
 
 def _record(db: Connection, domain_id: int, *, found: bool) -> None:
     domain = domain_by_id(db, domain_id)
-    if domain is not None:
+    if domain is None:
+        return
+    if not found and domain.remove_at is not None and domain.remove_at <= db.now:
+        delete_domain(db, domain)
+    else:
         record_verification(db, domain, found=found)

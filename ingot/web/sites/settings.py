@@ -9,7 +9,7 @@ from ingot.core.errors import NotFound
 from ingot.projects.projects import api as projects_api
 from ingot.sites.deployments import api as deployments_api
 from ingot.sites.domains import api as domains_api
-from ingot.sites.domains.verification import VERIFICATION_KEY
+from ingot.sites.domains.service import VERIFICATION_KEY
 from ingot.sites.project_pages import api as pages_api
 from ingot.sites.project_pages.params import EditPages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
