@@ -13,7 +13,7 @@ from tests.ci.artifacts.files import upload, zip_of, zip_of_empty_files
 from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.conftest import Instance
-from tests.factories import changed_settings
+from tests.factories import changed_settings, later
 from tests.sites.site import CONFIG, FILES, HOST, site_project
 
 
@@ -60,14 +60,17 @@ def test_the_keyword_names_folder_prefix_and_expiry(make: Make, instance: Instan
     config = """
 build:
   script: build
-  pages: {publish: "$OUT", path_prefix: "MR/${CI_COMMIT_REF_NAME}", expire_in: 1 week}
-  variables: {OUT: dist}
+  pages: {publish: "$OUT", path_prefix: "MR/${CI_COMMIT_REF_NAME}", expire_in: $DAYS days}
+  variables: {OUT: dist, DAYS: "9"}
 """
     site = site_project(make, instance, config)
     job = site.deploy({"dist/index.html": b"preview"})
     assert [each["paths"] for each in job.payload["artifacts"]] == [["$OUT"]]
     assert site.get("/mr-main/").content == b"preview"
     assert site.get("/mr-main").headers["location"] == f"/{site.name}/mr-main/"
+    for days, status in ((8, 200), (10, 404)):
+        with later(instance, days=days):
+            assert site.get("/mr-main/", sec_fetch_mode="cors").status_code == status
     assert site.get("/").status_code == 404
 
 

@@ -253,7 +253,7 @@ JOB_ATTRIBUTES: dict[str, Check] = {
     "start_in": anything,
     "rules": _rules_type,
     "resource_group": string,
-    "publish": string,
+    "publish": value_checks.site_folder,
 }
 """Keywords of jobs whose messages have no path of their own; those of ``start_in`` depend on ``when``."""
 JOB_ENTRIES: dict[str, Check] = {
@@ -277,7 +277,12 @@ JOB_ENTRIES: dict[str, Check] = {
     "pages": either(
         "should be a hash or a boolean value",
         (bool, anything),
-        (dict, mapping({"path_prefix": string, "expire_in": string, "publish": string})),
+        (
+            dict,
+            mapping(
+                {"path_prefix": string, "expire_in": value_checks.site_expiry, "publish": value_checks.site_folder}
+            ),
+        ),
         subject="config ",
     ),
     "dast_configuration": mapping({"site_profile": string, "scanner_profile": string}),

@@ -106,6 +106,11 @@ class TriggerSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """Whether the pipeline gets the variables that were given to the pipeline of the job."""
 
 
+def is_site_folder(path: str) -> bool:
+    """Return whether a path can be that of a folder in artifacts, as seen before variables have values."""
+    return not path.startswith("/") and ".." not in path.split("/")
+
+
 class SiteSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """Static site that a job publishes (``pages``); the texts may contain variables."""
 

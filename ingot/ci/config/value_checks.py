@@ -30,9 +30,10 @@ from ingot.ci.config.checks import (
     variables,
     within,
 )
+from ingot.ci.config.durations import parse_duration
 from ingot.ci.config.expressions import InvalidExpression, parse_expression
 from ingot.ci.config.patterns import is_pattern, pattern_matcher, split_project
-from ingot.ci.config.plan import EnvironmentTier
+from ingot.ci.config.plan import EnvironmentTier, is_site_folder
 
 MAX_RETRIES = 2
 MAX_PATHS = 50
@@ -195,6 +196,21 @@ def _expose_as(value: Any) -> Iterator[Problem]:
 def _expiry(value: Any) -> Iterator[Problem]:
     if value != "never":
         yield from duration(value)
+
+
+def site_expiry(value: Any) -> Iterator[Problem]:
+    """Check the lifetime of a site, which may contain variables; a site that ends at once would be no site."""
+    if not isinstance(value, str) or "$" not in value:
+        yield from _expiry(value)
+        if parse_duration(str(value)) == 0:
+            yield "", "config should be a duration"
+
+
+def site_folder(value: Any) -> Iterator[Problem]:
+    """Check the folder of a site, which is in the artifacts."""
+    yield from string(value)
+    if not is_site_folder(str(value)):
+        yield "", "config must be a folder of the artifacts"
 
 
 _artifacts = mapping(

@@ -249,8 +249,30 @@ JOB_VALUES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "secrets": (("{A: {vault: a/b@c, file: false}}",), ("x", "{A: x}", "{A: {vault: 1}}", "{A: {foo: x}}")),
-    "pages": (("true", "{path_prefix: a, publish: b}"), ("x", "1", "{foo: 1}", "{publish: 1}")),
-    "publish": (("public",), ("1", "[x]")),
+    "pages": (
+        (
+            "true",
+            "{path_prefix: a, publish: b}",
+            "{publish: ./a..b/c/, expire_in: 1 day}",
+            "{expire_in: never}",
+            "{expire_in: $DAYS days, publish: $FOLDER}",
+        ),
+        (
+            "x",
+            "1",
+            "{foo: 1}",
+            "{publish: 1}",
+            "{publish: ../x}",
+            "{publish: /etc}",
+            "{publish: a/../../b}",
+            "{publish: $FOLDER/..}",
+            "{expire_in: bogus}",
+            "{expire_in: -1 day}",
+            "{expire_in: 0 seconds}",
+            "{expire_in: 1}",
+        ),
+    ),
+    "publish": (("public",), ("1", "[x]", "/etc", "../x")),
     "dast_configuration": (("{site_profile: a, scanner_profile: b}",), ("x", "{foo: x}")),
 }
 
