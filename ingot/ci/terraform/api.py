@@ -152,8 +152,10 @@ def get_state_version(call: Call, project: Project) -> RawResponse:
     may=policy.may_change_states,
     returns=None,
     status=204,
+    conflict=423,
     package_client=True,
 )
-def delete_state_version(call: Call, project: Project) -> None:
-    """Delete a version of a Terraform state."""
-    service.delete_version(call.db, _version_in_path(call, project))
+def delete_state_version(call: Call, project: Project, params: StateLockId) -> None:
+    """Delete a version of a Terraform state, unless somebody else has locked it."""
+    version = _version_in_path(call, project)
+    service.delete_version(call.db, project, call.path["name"], version, params.lock_id)

@@ -8,7 +8,7 @@ from ingot.ci.terraform.queries import find_state, state_or_none, storage_keys, 
 from ingot.ci.terraform.tables import StateVersion, TerraformState, terraform_state_versions, terraform_states
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.core.errors import Conflict, Invalid, NotFound, too_long_message
+from ingot.core.errors import Conflict, Invalid, too_long_message
 from ingot.core.jobs.queue import enqueue
 from ingot.projects.projects.tables import Project
 
@@ -91,16 +91,25 @@ def delete_state(db: Connection, project: Project, name: str) -> None:
     db.delete(terraform_states, state.id)
 
 
-def delete_version(db: Connection, version: StateVersion) -> None:
-    """Delete a version; a job deletes the stored file after the commit."""
+def delete_version(db: Connection, project: Project, name: str, version: StateVersion, lock_id: str | None) -> None:
+    """Delete a version; a job deletes the stored file after the commit. Raise StateLocked if the state is locked."""
+    _hold(db, project, name)
+    require_lock(find_state(db, project.id, name), lock_id)
     db.delete(terraform_state_versions, version.id)
     enqueue(db, DELETE_STATE_FILES, [version.storage_key])
 
 
-def _find_or_create(db: Connection, project: Project, name: str) -> TerraformState:
+def require_valid_name(name: str) -> None:
+    """Raise Invalid for a name that a new state cannot have."""
+    if len(name) > MAX_LENGTH:
+        raise Invalid(name=[too_long_message(MAX_LENGTH)])
     # Browsers remove "." and ".." from addresses, so that pages could not unlock or delete such a state.
-    if len(name) > MAX_LENGTH or not name.isprintable() or name in (".", ".."):
-        raise NotFound("Terraform State")
+    if not name.isprintable() or name in (".", ".."):
+        raise Invalid(name=["is invalid"])
+
+
+def _find_or_create(db: Connection, project: Project, name: str) -> TerraformState:
+    require_valid_name(name)
     _hold(db, project, name)
     state = state_or_none(db, project.id, name)
     if state is None:

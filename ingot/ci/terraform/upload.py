@@ -65,6 +65,7 @@ def _checked_limit(db: Connection, context: BodyContext) -> int:
     """Return the largest size in bytes; raise Denied, NotFound or StateLocked."""
     access, project = find_project(db, context.actor, context.path["id"])
     require(policy.may_change_states(context.actor, access, project))
+    service.require_valid_name(context.path["name"])
     service.require_lock(queries.state_or_none(db, project.id, context.path["name"]), context.params.lock_id)
     limit = all_settings(db).max_terraform_state_size_bytes
     return min(limit, MAX_STATE_BYTES) if limit > 0 else MAX_STATE_BYTES

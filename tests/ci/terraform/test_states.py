@@ -102,9 +102,13 @@ def test_a_lock_keeps_others_out(make: Make, project: Project) -> None:
     assert _save(make, project, 1, ID=LOCK["ID"]).status_code == 200
     assert make.api.get(_url(project), make.root).status_code == 200
     assert make.api.delete(_url(project), make.root).status_code == 423
+    version = f"{_url(project)}/versions/1"
+    for lock in ({}, {"ID": "another"}):
+        assert make.api.request("DELETE", version, make.root, params=lock).status_code == 423
     (listed,) = make.api.get(f"{project.url}/terraform/state", make.root).json()
     assert listed["locked_at"] == taken.json()["Created"] and listed["locked_by"]["username"] == "root"
     assert _unlock(make, project, ID="another") == 409
+    assert make.api.request("DELETE", version, make.root, params={"ID": LOCK["ID"]}).status_code == 204
     assert _unlock(make, project, **LOCK) == 200
     assert _unlock(make, project, **LOCK) == 409
     assert _lock(make, project, ID="another").status_code == 200
@@ -117,9 +121,13 @@ def test_states_with_unusual_names(make: Make, project: Project) -> None:
     assert _save(make, project, 1, name="eu%2Fweb.v1%20b").status_code in (200, 404)
     assert _save(make, project, 1, name="a.b-c_d").status_code == 200
     assert make.api.get(_url(project, "a.b-c_d"), make.root).status_code == 200
-    assert _save(make, project, 1, name="x" * 256).status_code == 404
-    assert _save(make, project, 1, name="a%0Ab").status_code == 404
-    assert _save(make, project, 1, name="%2E%2E").status_code == 404
+    for name, problem in (("x" * 256, "is too long (maximum is 255 characters)"), ("a%0Ab", "is invalid")):
+        for refused in (
+            _save(make, project, 1, name=name),
+            make.api.post(f"{_url(project, name)}/lock", make.root, **LOCK),
+        ):
+            assert (refused.status_code, refused.json()["message"]) == (400, {"name": [problem]})
+    assert _save(make, project, 1, name="%2E%2E").status_code == 400
 
 
 def test_invalid_states_and_locks_are_refused(make: Make, project: Project) -> None:
