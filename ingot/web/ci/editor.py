@@ -145,7 +145,7 @@ def _page(
         "result": result,
         "stages": [] if result is None or not result.valid else _stages(result),
         "editor_tabs": _TABS,
-        "tab": tab if tab in _TABS else "edit",
+        "editor_tab": tab if tab in _TABS else "edit",
         "errors": errors or [],
     }
     return ci_page(parent, "ci/editor.html", "ci/editor", context, 422 if errors else 200)

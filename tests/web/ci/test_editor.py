@@ -19,6 +19,8 @@ def test_text_is_checked_in_each_view(scene: CiScene) -> None:
     scene.commit(CONFIG)
     browser, address = scene.browser(), f"{scene.path}/-/ci/editor"
     page = browser.get(address).text
+    tabs = page.partition('<nav class="tabs" aria-label="Project">')[2].partition("</nav>")[0]
+    assert f'href="{scene.path}/-/pipelines" aria-current="page"' in tabs
     assert "make ship" in page and "The configuration is valid." in page
     graph = browser.submit(address, address, content=VALID, base="main", tab="visualize").text
     assert graph.index(">late</h2>") < graph.index(">early</h2>")

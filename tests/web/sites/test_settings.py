@@ -43,6 +43,7 @@ def test_deployments_are_deleted_and_restored(make: Make, instance: Instance, br
     address = f"/{site.project.path}/-/pages"
     (deployment,) = make.api.get(f"{site.project.url}/pages/deployments", make.root).json()
     one = f"{address}/deployments/{deployment['id']}"
+    assert "2 files" in browser.get(address).text
     assert browser.submit(address, one, does="delete").status_code == 302
     assert site.get("/", sec_fetch_mode="cors").status_code == 404
     assert browser.submit(address, f"{one}/restore").status_code == 302
