@@ -79,7 +79,9 @@ class HttpAuthorization:
         credentials = _credentials(request.headers)
         if credentials is None:
             nobody = partial(caller_at, authenticate=anonymous, address=request.origin.ip)
-            return GitIdentity(False, nobody, transfers=TransferCaller("", client_network(request.origin.ip)))
+            transfers = TransferCaller("", client_network(request.origin.ip))
+            await self._count(ANONYMOUS, transfers, request)
+            return GitIdentity(False, nobody, transfers=transfers)
         username, secret = credentials
         parsed = token_parser(secret) if token_parser is not None else None
         if parsed is not None:
@@ -111,15 +113,15 @@ class HttpAuthorization:
         caller = await self._read(authenticate)
         self._activity.record(caller.actor)
         transfers = caller.in_transfers(request.origin.ip)
-        await self._admit_address(caller, transfers, request)
+        await self._count(caller.actor, transfers, request)
         return GitIdentity(True, authenticate, transfers=transfers, actor=caller.actor)
 
-    async def _admit_address(self, caller: GitCaller, transfers: TransferCaller, request: Request) -> None:
-        """Record the address of a user, where the instance limits their number; raise GitRequestRefused beyond it."""
+    async def _count(self, actor: Actor, transfers: TransferCaller, request: Request) -> None:
+        """Count a request for the limits of addresses of users and of visitors; raise GitRequestRefused beyond one."""
         limits = await self._limits.applying("git", "", "", self._pool)
         if not limits:
             return
-        limited = LimitedRequest(caller.actor, transfers, request.path.decode("latin-1"), {})
+        limited = LimitedRequest(actor, transfers, request.path.decode("latin-1"), {})
         try:
             await asyncio.get_running_loop().run_in_executor(self._pool, self._limits.take, limits, limited)
         except Throttled as error:

@@ -107,6 +107,11 @@ class AllSettings(AccountSettings, frozen=True):
         ]
         | None
     ) = None
+    default_project_deletion_protection: Annotated[
+        bool,
+        Meta(description="Only administrators may delete projects, and groups with what they contain."),
+        Affected.PROJECTS_AND_GROUPS,
+    ] = False
     default_project_creation: Annotated[
         Literal[0, 1, 2, 3, 4],
         Meta(
@@ -169,6 +174,11 @@ class AllSettings(AccountSettings, frozen=True):
         bool, Meta(description="If off, nobody can search the users of the whole instance."), Affected.REQUESTS
     ] = True
     group_runner_token_expiration_interval: _TokenLifetime | None = None
+    group_owners_can_manage_default_branch_protection: Annotated[
+        bool,
+        Meta(description="False lets only administrators change the default protection of branches of groups."),
+        Affected.GROUP_OWNERS,
+    ] = True
     hashed_storage_enabled: Annotated[bool, fixed("Repositories are stored under hashed names.")] = True
     inactive_projects_delete_after_months: Annotated[
         _Months,

@@ -302,18 +302,20 @@ _ALLOW_LISTS = ("notes_create_limit_allowlist", "search_rate_limit_allowlist", "
 _MAX_HOSTS = 1000
 _MIN_PAGE_BYTES = 1024
 _HOST = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?")
-SEPARATED_LISTS = (*_ALLOW_LISTS, "protected_paths", "outbound_local_requests_whitelist")
+_PATHS = ("protected_paths", "protected_paths_for_get_request")
+SEPARATED_LISTS = (*_ALLOW_LISTS, *_PATHS, "outbound_local_requests_whitelist")
 """Lists whose entries may also be sent as one text."""
 
 
 def limit_errors(settings: LimitSettings) -> dict[str, list[str]]:
     """Return the reasons why lists of limits are invalid, by setting."""
     errors = {}
-    for name in (*_ALLOW_LISTS, "protected_paths"):
+    for name in (*_ALLOW_LISTS, *_PATHS):
         if len(getattr(settings, name)) > _MAX_ENTRIES:
             errors[name] = [f"must not have more than {_MAX_ENTRIES} entries"]
-    if not all(path.startswith("/") for path in settings.protected_paths):
-        errors["protected_paths"] = ["must begin with a slash"]
+    for name in _PATHS:
+        if not all(path.startswith("/") for path in getattr(settings, name)):
+            errors[name] = ["must begin with a slash"]
     if settings.wiki_page_max_content_bytes < _MIN_PAGE_BYTES:
         errors["wiki_page_max_content_bytes"] = [f"must be at least {_MIN_PAGE_BYTES}"]
     hosts = settings.outbound_local_requests_whitelist

@@ -42,6 +42,7 @@ _LISTS = (
     "notes_create_limit_allowlist",
     "outbound_local_requests_whitelist",
     "protected_paths",
+    "protected_paths_for_get_request",
     "search_rate_limit_allowlist",
     "users_get_by_id_limit_allowlist",
     "valid_runner_registrars",
@@ -62,6 +63,7 @@ class ModifySettings(_MoreSettings):
     notes_create_limit_allowlist: Texts = UNSET
     outbound_local_requests_whitelist: Texts = UNSET
     protected_paths: Texts = UNSET
+    protected_paths_for_get_request: Texts = UNSET
     search_rate_limit_allowlist: Texts = UNSET
     users_get_by_id_limit_allowlist: Texts = UNSET
     valid_runner_registrars: list[Literal["project", "group"]] | UnsetType | None = UNSET

@@ -12,7 +12,7 @@ from ingot.core.api.rate_limits import RequestKind
 
 Callers = Literal["all", "users", "anonymous"]
 """Users include deploy tokens; anonymous callers are counted by their network."""
-LimitedKind = Literal["api", "files", "packages", "page", "lfs"]
+LimitedKind = Literal["api", "files", "packages", "page", "lfs", "git"]
 _FILES = re.compile(r"/projects/:id/repository/files/.+")
 _PACKAGES = re.compile(r"(/projects/:id|/groups?/:id/-)?/packages/[A-Za-z].*")
 
@@ -35,12 +35,13 @@ THROTTLES = (
     KindLimit("throttle_authenticated_web", ("page",), "users"),
     KindLimit("throttle_unauthenticated_web", ("page",), "anonymous"),
     KindLimit("throttle_authenticated_git_lfs", ("lfs",), "users"),
+    KindLimit("throttle_unauthenticated_git_http", ("git",), "anonymous"),
     KindLimit("throttle_unauthenticated", ("api", "files", "packages", "page"), "anonymous"),
 )
 """A request counts for the first one that is enabled for it and its caller."""
 
 PROTECTED_PATHS = "throttle_protected_paths"
-"""Throttle of POST requests to the paths in ``protected_paths``, in addition to the others."""
+"""Throttle of requests to the paths in ``protected_paths`` and, for GET, ``protected_paths_for_get_request``."""
 
 
 class RouteLimit(NamedTuple):
@@ -172,9 +173,9 @@ class ActiveLimits(NamedTuple):
 def active_limits(settings: AllSettings, kind: RequestKind, method: str, route: str) -> ActiveLimits | None:
     """Return the limits that count requests to a route; None if there are none."""
     limits = [*_throttles(settings, kind, route), *_route_limits(settings, kind, method, route)]
-    protects = settings.throttle_protected_paths_enabled and settings.protected_paths
-    if protects and method == "POST" and kind in ("api", "page"):
-        limits.append(_throttle(settings, PROTECTED_PATHS, "all")._replace(protected_paths=settings.protected_paths))
+    protected = {"POST": settings.protected_paths, "GET": settings.protected_paths_for_get_request}.get(method)
+    if settings.throttle_protected_paths_enabled and protected and kind in ("api", "page"):
+        limits.append(_throttle(settings, PROTECTED_PATHS, "all")._replace(protected_paths=protected))
     addresses = None
     if settings.unique_ips_limit_enabled and kind != "inside":
         window = settings.unique_ips_limit_time_window

@@ -19,6 +19,11 @@ class ThrottleSettings(InstanceSettings, frozen=True):
         Meta(description="Beginnings of the paths that `throttle_protected_paths_enabled` protects."),
         Affected.EVERYONE,
     ] = ("/users/password", "/users/sign_in", "/users/confirmation", "/users", "/profile/password")
+    protected_paths_for_get_request: Annotated[
+        tuple[str, ...],
+        Meta(description="Beginnings of paths whose GET requests `throttle_protected_paths_enabled` limits, too."),
+        Affected.EVERYONE,
+    ] = ()
     rate_limiting_response_text: (
         Annotated[
             _Line,
@@ -94,6 +99,17 @@ class ThrottleSettings(InstanceSettings, frozen=True):
     throttle_unauthenticated_files_api_requests_per_period: Annotated[
         _Positive, Meta(description="Largest number in a period."), Affected.SIGNED_OUT
     ] = 125
+    throttle_unauthenticated_git_http_enabled: Annotated[
+        bool,
+        Meta(description="Git requests over HTTP without a user are limited for each address."),
+        Affected.SIGNED_OUT,
+    ] = False
+    throttle_unauthenticated_git_http_period_in_seconds: Annotated[
+        _Positive, Meta(description="Length of the period in seconds."), Affected.SIGNED_OUT
+    ] = 3600
+    throttle_unauthenticated_git_http_requests_per_period: Annotated[
+        _Positive, Meta(description="Largest number in a period."), Affected.SIGNED_OUT
+    ] = 3600
     throttle_unauthenticated_packages_api_enabled: Annotated[
         bool,
         Meta(description="API calls for packages without a user are limited for each address."),

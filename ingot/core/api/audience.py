@@ -53,6 +53,7 @@ class Affected(StrEnum):
     MIRROR_USERS = "everyone who uses the other repository"
     PROJECT_MIRROR = "everyone who reads the project or pushes to it"
     SITE_VISITORS = "visitors of the site"
+    GROUP_OWNERS = "owners of groups"
     GROUP_VISITORS = "everyone who can see the group"
     GROUP_MEMBERS = "members of the group and its subgroups"
     GROUP_PROJECTS = "projects of the group and its subgroups"

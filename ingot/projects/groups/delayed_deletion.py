@@ -18,6 +18,7 @@ from ingot.projects.namespaces.group_rules import require_no_deletion_around
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_or_none
 from ingot.projects.namespaces.scheduled_deletion import (
     DeleteScheduled,
+    require_deletion_allowed,
     require_deletion_at_once,
     restored_name,
     scheduled_name,
@@ -37,6 +38,7 @@ _MARKED = (
 def request_group_deletion(db: Connection, actor: Actor, group: Namespace, params: DeleteScheduled) -> bool:
     """Delete a group, or schedule it if the instance delays deletions; return whether it was scheduled."""
     db.must_hold(NAMESPACES)
+    require_deletion_allowed(db, actor)
     delayed = all_settings(db).deletion_adjourned_period > 0
     if delayed and not params.permanently_remove and group.options.marked_for_deletion_on is None:
         _schedule(db, actor, group)

@@ -12,7 +12,7 @@ from ingot.core.access.levels import Level
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
-from ingot.core.errors import Conflict, Invalid, too_long_message
+from ingot.core.errors import Conflict, Denied, Invalid, too_long_message
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES, RESERVED_AT_TOP, RESERVED_BELOW, group_name_error, path_error
 from ingot.git.core.names import ref_name_error
@@ -86,7 +86,7 @@ def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Name
     columns.setdefault("visibility", default)
     _require_top_level_restriction(columns, parent)
     _validate(params.name.strip(), params.path, columns, parent)
-    _require_allowed_options(db, parent, "{}", columns["options_document"])
+    _require_allowed_options(db, actor, parent, "{}", columns["options_document"])
     _require_allowed_visibility(db, actor, columns["visibility"])
     _require_depth_within_limit(db, parent, 1)
     if parent is not None:
@@ -115,7 +115,7 @@ def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup
     if columns.get("visibility", group.visibility) != group.visibility:
         _require_allowed_visibility(db, actor, columns["visibility"])
         _require_content_within_visibility(db, group, columns["visibility"])
-    _require_allowed_options(db, parent, group.options_document, columns["options_document"])
+    _require_allowed_options(db, actor, parent, group.options_document, columns["options_document"])
     db.update(namespaces, group.id, **columns, updated_at=db.now)
     setting = group_options(columns["options_document"]).shared_runners_setting
     if setting != group.options.shared_runners_setting:
@@ -221,9 +221,12 @@ def _require_top_level_restriction(columns: dict[str, Any], parent: Namespace | 
         raise Invalid(ip_restriction_ranges=["IP subnet restriction only allowed for top-level groups"])
 
 
-def _require_allowed_options(db: Connection, parent: Namespace | None, before: str, after: str) -> None:
+def _require_allowed_options(db: Connection, actor: Actor, parent: Namespace | None, before: str, after: str) -> None:
     """Raise Invalid for an option that contradicts the groups above, or that only top-level groups have."""
     old, new = group_options(before), group_options(after)
+    may_protect = actor.admin or all_settings(db).group_owners_can_manage_default_branch_protection
+    if new.default_branch_protection_defaults != old.default_branch_protection_defaults and not may_protect:
+        raise Denied("Only administrators can change the default protection of branches")
     runners = new.shared_runners_setting
     changed = runners != old.shared_runners_setting
     if parent is not None and changed and is_runners_setting_refused(db, parent.id, runners):

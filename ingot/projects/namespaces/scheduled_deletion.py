@@ -2,9 +2,12 @@
 
 import secrets
 
+from ingot.accounts.instance.all_settings import cached_all_settings
+from ingot.core.access.actor import Actor
 from ingot.core.api.params import Params
+from ingot.core.db.connection import Connection
 from ingot.core.db.times import Date
-from ingot.core.errors import Invalid
+from ingot.core.errors import Denied, Invalid
 
 _MAX_NAME = 200
 
@@ -30,6 +33,12 @@ def restored_name(name: str, before: str | None, row_id: int) -> str:
 def suffix_of_restored(taken: bool) -> str:
     """Return an ending for the restored name and path; a random one if others use them by now."""
     return f"-{secrets.token_hex(3)}" if taken else ""
+
+
+def require_deletion_allowed(db: Connection, actor: Actor) -> None:
+    """Raise Denied if only administrators may delete projects, and groups with what they contain."""
+    if not actor.admin and cached_all_settings(db).default_project_deletion_protection:
+        raise Denied("Only administrators can delete projects and groups")
 
 
 def require_deletion_at_once(kind: str, marked_on: Date | None, full_path: str, params: DeleteScheduled) -> None:

@@ -15,6 +15,7 @@ from ingot.projects.namespaces.group_rules import require_no_deletion_around
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_by_path, subtree_of
 from ingot.projects.namespaces.scheduled_deletion import (
     DeleteScheduled,
+    require_deletion_allowed,
     require_deletion_at_once,
     restored_name,
     scheduled_name,
@@ -43,6 +44,7 @@ _MARKED = (
 def request_project_deletion(db: Connection, actor: Actor, project: Project, params: DeleteScheduled) -> bool:
     """Delete a project, or schedule it if the instance delays deletions; return whether it was scheduled."""
     db.must_hold(NAMESPACES)
+    require_deletion_allowed(db, actor)
     delayed = all_settings(db).deletion_adjourned_period > 0
     marked_on = project.options.marked_for_deletion_on
     if delayed and not params.permanently_remove and marked_on is None:

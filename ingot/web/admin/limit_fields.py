@@ -56,10 +56,20 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "throttle_authenticated_git_lfs_enabled": ("Git LFS: enable the rate limit", "switch"),
         "throttle_authenticated_git_lfs_requests_per_period": ("Git LFS: requests per period", "number"),
         "throttle_authenticated_git_lfs_period_in_seconds": ("Git LFS: period in seconds", "number"),
+        "throttle_unauthenticated_git_http_enabled": ("Git over HTTP without a user: enable the rate limit", "switch"),
+        "throttle_unauthenticated_git_http_requests_per_period": (
+            "Git over HTTP without a user: requests per period",
+            "number",
+        ),
+        "throttle_unauthenticated_git_http_period_in_seconds": (
+            "Git over HTTP without a user: period in seconds",
+            "number",
+        ),
         "throttle_protected_paths_enabled": ("Protected paths: enable the rate limit", "switch"),
         "throttle_protected_paths_requests_per_period": ("Protected paths: requests per period", "number"),
         "throttle_protected_paths_period_in_seconds": ("Protected paths: period in seconds", "number"),
         "protected_paths": ("Protected paths, separated by commas", "text"),
+        "protected_paths_for_get_request": ("Protected paths of GET requests, separated by commas", "text"),
         "rate_limiting_response_text": ("Message beyond a rate limit", "text"),
     },
     "Rate limits by endpoint": {

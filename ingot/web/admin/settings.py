@@ -107,6 +107,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "restricted_visibility_levels": ("Restricted visibility levels, separated by commas", "text"),
         "default_branch_name": ("Default branch of new projects", "text"),
         "default_branch_protection": ("Protection of the default branch", "protection"),
+        "group_owners_can_manage_default_branch_protection": ("Owners of groups can change that", "switch"),
         "default_project_creation": ("Role that can create projects in new groups", "creation"),
         "html_emails_enabled": ("Emails with an HTML part", "switch"),
         "import_sources": ("Import sources, separated by commas", "text"),
@@ -125,6 +126,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Projects and searches": {
         "allow_project_creation_for_guest_and_below": ("Guests can create projects of their own", "switch"),
+        "default_project_deletion_protection": ("Only administrators can delete projects and groups", "switch"),
         "deletion_adjourned_period": ("Days until deleted projects and groups are removed (0 for at once)", "number"),
         "delete_inactive_projects": ("Delete projects without activity", "switch"),
         "inactive_projects_send_warning_email_after_months": ("Months until maintainers get a mail", "number"),

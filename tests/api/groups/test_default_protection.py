@@ -111,3 +111,16 @@ def test_first_push_of_developers(api: Api, make: Make, number: int, status: int
     if number == 4:
         second = api.post(f"{project.url}/repository/files/b", developer, **sent)
         assert second.status_code == 403, "Only the first push is allowed."
+
+
+def test_owners_of_groups_change_it_unless_the_instance_keeps_it(api: Api, make: Make) -> None:
+    owner = make.user()
+    group = make_group(make, owner)
+    with changed_settings(make, group_owners_can_manage_default_branch_protection=False):
+        for sent in ({NUMBER: 0}, {NAME: {"allow_force_push": True}}):
+            assert api.put(group.url, owner, **sent).status_code == 403, sent
+        assert _rules(make, owner, group) == [(40, 40, False)]
+        assert api.put(group.url, owner, description="Other").status_code == 200
+        assert api.put(group.url, make.root, **{NUMBER: 0}).status_code == 200
+        assert _rules(make, owner, group) == []
+    assert api.put(group.url, owner, **{NUMBER: 1}).status_code == 200

@@ -142,7 +142,7 @@ def test_unknown_attributes_are_named(api: Api, make: Make) -> None:
     owner = make.user()
     group, project = make_group(make, owner), make_project(make, owner)
     attributes: list[tuple[str, dict[str, Any]]] = [
-        (SETTINGS, {"throttle_unauthenticated_git_http_enabled": True, "protected_paths_for_get_request": ["/x"]}),
+        (SETTINGS, {"maintenance_mode": True, "invented_setting": 1}),
         (group.url, {"unique_project_download_limit": 3, "allowed_email_domains_list": "example.com"}),
         (project.url, {"only_allow_merge_if_all_status_checks_passed": True, "ci_restrict_pipeline_cancellation": "x"}),
         (f"/users/{owner.id}", {"auditor": True, "shared_runners_minutes_limit": 5}),

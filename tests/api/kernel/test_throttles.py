@@ -106,6 +106,29 @@ def test_protected_paths(make: Make, instance: Instance, limit_rates: Limit) -> 
     assert texts == [201, 429]
 
 
+def test_protected_paths_of_reads(instance: Instance, limit_rates: Limit) -> None:
+    with Browser(instance.url) as browser:
+        limit_rates(**_throttle("throttle_protected_paths"), protected_paths_for_get_request=["/users/password"])
+        statuses = [browser.get("/users/password/new").status_code for _ in range(2)]
+        assert statuses == [200, 429]
+        assert browser.get("/users/sign_in").status_code == 200
+
+
+def test_git_without_a_user(make: Make, instance: Instance, limit_rates: Limit) -> None:
+    owner = make.user()
+    project = make_project(make, owner, visibility="public", initialize_with_readme=True)
+    limit_rates(**_throttle("throttle_unauthenticated_git_http", 2), rate_limiting_response_text="Later")
+    url = f"{instance.url}/{project.path}.git/info/refs?service=git-upload-pack"
+
+    answers = [httpx.get(url) for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert answers[2].text.strip() == "Later"
+    assert "retry-after" in answers[2].headers
+    assert [httpx.get(url, auth=("x", owner.token)).status_code for _ in range(3)] == [200, 200, 200]
+    assert httpx.get(f"{instance.url}/api/v4{project.url}").status_code == 200
+
+
 def test_git_lfs(make: Make, lfs: LfsClient, limit_rates: Limit) -> None:
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
@@ -136,6 +159,7 @@ def test_an_administrator_can_undo_a_limit(api: Api, make: Make, limit_rates: Li
         {"throttle_authenticated_web_requests_per_period": 0},
         {"throttle_unauthenticated_web_period_in_seconds": None},
         {"protected_paths": ["users"]},
+        {"protected_paths_for_get_request": ["users"]},
         {"search_rate_limit_allowlist": [f"user{number}" for number in range(101)]},
     ],
 )

@@ -7,7 +7,7 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.tables import projects, stars
 from tests.client import Api, Make
 from tests.conftest import Instance
-from tests.factories import ids, make_group, make_project, share
+from tests.factories import changed_settings, ids, make_group, make_project, share
 
 CALLERS = [
     ("nobody", "public", 401),
@@ -116,3 +116,16 @@ def test_projects_created_for_others_stay(api: Api, make: Make) -> None:
     assert api.get(kept.url, heir).json()["creator_id"] == ghost
     assert api.get(own.url, make.root).status_code == 404
     assert api.get(starred.url).json()["star_count"] == 0
+
+
+def test_only_administrators_delete_if_the_instance_protects_projects(api: Api, make: Make) -> None:
+    owner = make.user()
+    group = make_group(make, owner)
+    project, other = make_project(make, owner, group=group), make_project(make, owner)
+    with changed_settings(make, default_project_deletion_protection=True):
+        for url in (project.url, group.url):
+            assert api.delete(url, owner).status_code == 403
+            assert api.get(url, owner).status_code == 200
+        assert api.delete(project.url, make.root).is_success
+    assert api.delete(other.url, owner).is_success
+    assert api.delete(group.url, owner).is_success
