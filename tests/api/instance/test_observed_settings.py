@@ -73,3 +73,23 @@ def test_the_page_after_a_sign_out(instance: Instance, make: Make) -> None:
     assert (
         make.api.put("/application/settings", make.root, after_sign_out_path="https://example.org").status_code == 400
     )
+
+
+def test_git_over_one_protocol(instance: Instance, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner, visibility="public", initialize_with_readme=True)
+    url = f"{instance.url}/{project.path}.git/info/refs?service=git-upload-pack"
+    for protocol, status in (("ssh", 403), ("http", 200)):
+        with changed_settings(make, enabled_git_access_protocol=protocol):
+            for caller in (None, ("x", owner.token)):
+                assert httpx.get(url, auth=caller).status_code == status, (protocol, caller)
+
+
+def test_new_users_may_create_groups(api: Api, make: Make) -> None:
+    earlier = make.user()
+    for allowed, status in ((False, 403), (True, 201)):
+        with changed_settings(make, can_create_group=allowed):
+            later = make.user()
+        for user, expected in ((later, status), (earlier, 201)):
+            name = make.name()
+            assert api.post("/groups", user, name=name, path=name).status_code == expected
