@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.ci.catalog.service import expire_usages
+from ingot.ci.catalog.service import count_usages_again, expire_usages
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.jobs.queue import enqueue
@@ -19,3 +19,4 @@ def expire_component_usages(database: Database, payload: Any) -> None:  # noqa: 
     """Delete old usages in batches, each with the counts that depend on it."""
     while database.write(expire_usages):
         pass
+    database.write(count_usages_again)

@@ -115,7 +115,7 @@ _LATEST_OF = _VERSIONS.where(
 @lru_cache(maxsize=256)
 def _list_query(caller: str, filters: frozenset[str], sort: str) -> ListQuery:
     column, _, direction = sort.rpartition("_")
-    key = _latest_release_time() if column == "latest_released_at" else _SORT_COLUMNS[column]
+    key = func.coalesce(_latest_release_time(), "") if column == "latest_released_at" else _SORT_COLUMNS[column]
     published = select(_versions.id).where(_versions.resource_id == _resources.id).exists()
     query: Select[Any] = (
         select(catalog_resources).join(projects, projects.c.id == _resources.project_id).where(published, has_code())

@@ -31,28 +31,30 @@ _USED_ON = select(_usages.id, _usages.used_on).where(
     _usages.component_id == bindparam("component"), _usages.project_id == bindparam("project")
 )
 _EXISTING = select(_components.id).where(in_list(_components.id, "components")).order_by(_components.id)
-_COUNT_COMPONENTS = (
-    update(catalog_components)
-    .where(in_list(_components.id, "components"))
-    .values(usage_count=select(func.count()).where(_usages.component_id == _components.id).scalar_subquery())
+_PROJECTS_OF_COMPONENT = select(func.count()).where(_usages.component_id == _components.id).scalar_subquery()
+_PROJECTS_OF_RESOURCE = (
+    select(func.count(_usages.project_id.distinct()))
+    .join(catalog_components, _components.id == _usages.component_id)
+    .join(catalog_versions, _versions.id == _components.version_id)
+    .where(_versions.resource_id == catalog_resources.c.id)
+    .correlate(catalog_resources)
+    .scalar_subquery()
 )
-_COUNT_RESOURCES = (
-    update(catalog_resources)
-    .where(
+_COUNT_COMPONENTS = update(catalog_components).values(usage_count=_PROJECTS_OF_COMPONENT)
+_COUNT_RESOURCES = update(catalog_resources).values(usage_count=_PROJECTS_OF_RESOURCE)
+_COUNT = (
+    _COUNT_COMPONENTS.where(in_list(_components.id, "components")),
+    _COUNT_RESOURCES.where(
         catalog_resources.c.id.in_(
             select(_versions.resource_id)
             .join(catalog_components, _components.version_id == _versions.id)
             .where(in_list(_components.id, "components"))
         )
-    )
-    .values(
-        usage_count=select(func.count(_usages.project_id.distinct()))
-        .join(catalog_components, _components.id == _usages.component_id)
-        .join(catalog_versions, _versions.id == _components.version_id)
-        .where(_versions.resource_id == catalog_resources.c.id)
-        .correlate(catalog_resources)
-        .scalar_subquery()
-    )
+    ),
+)
+_COUNT_AGAIN = (
+    _COUNT_COMPONENTS.where(_components.usage_count > 0),
+    _COUNT_RESOURCES.where(catalog_resources.c.usage_count > 0),
 )
 _EXPIRED = (
     select(_usages.id, _usages.component_id)
@@ -146,7 +148,12 @@ def expire_usages(db: Connection) -> bool:
     return len(rows) == _BATCH
 
 
+def count_usages_again(db: Connection) -> None:
+    """Correct the counts of components whose users or versions were deleted."""
+    for statement in _COUNT_AGAIN:
+        db.run(statement)
+
+
 def _count(db: Connection, component_ids: Sequence[int]) -> None:
-    if component_ids:
-        db.run(_COUNT_COMPONENTS, components=component_ids)
-        db.run(_COUNT_RESOURCES, components=component_ids)
+    for statement in _COUNT if component_ids else ():
+        db.run(statement, components=component_ids)

@@ -40,6 +40,8 @@ _ISSUE: dict[str, QuickAction] = {
     "duplicate": QuickAction("Close as a duplicate of another issue", "#"),
     "move": QuickAction("Move to another project"),
     "board_move": QuickAction("Move to a list of the board", "~"),
+    "severity": QuickAction("Set the severity of an incident, such as S1"),
+    "timeline": QuickAction("Add an event to the timeline of an incident"),
 }
 _MERGE_REQUEST: dict[str, QuickAction] = {
     "target_branch": QuickAction("Change the target branch"),

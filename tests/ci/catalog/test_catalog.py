@@ -271,6 +271,11 @@ def test_projects_that_use_a_component_are_counted_for_30_days(make: Make, insta
         make.database.write(enqueue_usage_expiry)
         instance.work()
         assert counts() == (1, {"deploy": 1, "lint": 0})
+        make.api.delete(users[0].url, make.root)
+        instance.work()
+        make.database.write(enqueue_usage_expiry)
+        instance.work()
+        assert counts() == (0, {"deploy": 0, "lint": 0})
 
 
 def test_a_job_publishes_its_release(make: Make) -> None:
