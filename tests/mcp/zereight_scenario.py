@@ -17,10 +17,6 @@ manual-too: {script: make, when: manual, allow_failure: true}
 deploy: {script: make, when: manual, allow_failure: true, environment: production}
 """
 EXCEPTIONS = {
-    "get_dependency_proxy_settings": "there is no dependency proxy on this server",
-    "update_dependency_proxy_settings": "there is no dependency proxy on this server",
-    "list_dependency_proxy_blobs": "there is no dependency proxy on this server",
-    "purge_dependency_proxy_cache": "there is no dependency proxy on this server",
     "search_code": "code search beyond one project needs a paid feature (advanced search)",
     "search_group_code": "code search beyond one project needs a paid feature (advanced search)",
     "get_merge_request_conflicts": "its endpoint is not documented by GitLab",
@@ -44,6 +40,14 @@ EXCEPTIONS = {
     "orbit_list_tools": "Orbit is a paid service",
 }
 """Tools that are not called, and why."""
+_PROXY = "there is no dependency proxy for images, although GitLab has it for free"
+UNSUPPORTED = {
+    "get_dependency_proxy_settings": _PROXY,
+    "update_dependency_proxy_settings": _PROXY,
+    "list_dependency_proxy_blobs": _PROXY,
+    "purge_dependency_proxy_cache": _PROXY,
+}
+"""Tools of free features that do not work yet, and why."""
 
 
 async def repositories(call: Tool, project: str, group: str, base: str, push_signed_tag: Callable[[], str]) -> None:

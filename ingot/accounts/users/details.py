@@ -44,7 +44,11 @@ class UserDetails(msgspec.Struct, frozen=True, omit_defaults=True):
 
 COMPUTED_DETAILS = ("commit_email",)
 """Details that requests and responses contain in another form."""
-_SHOWN = tuple(name for name in UserDetails.__struct_fields__ if name not in COMPUTED_DETAILS)
+PUBLIC_DETAILS = ("job_title", "pronouns", "discord")
+"""Details that everybody may read who may see the profile."""
+_FOR_ADMINISTRATORS = tuple(
+    name for name in UserDetails.__struct_fields__ if name not in (*COMPUTED_DETAILS, *PUBLIC_DETAILS)
+)
 
 
 _decode = msgspec.json.Decoder(UserDetails).decode
@@ -58,9 +62,9 @@ def user_details(document: str) -> UserDetails:
 
 @lru_cache(1024)
 def shown_user_details(document: str) -> tuple[Any, ...]:
-    """Return the values of the details in the order of the view's fields."""
+    """Return the values of the details for administrators in the order of the view's fields."""
     details = user_details(document)
-    return tuple(getattr(details, name) for name in _SHOWN)
+    return tuple(getattr(details, name) for name in _FOR_ADMINISTRATORS)
 
 
 def edited_user_details(document: str, given: dict[str, Any]) -> str:

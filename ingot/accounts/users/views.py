@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.commit_addresses import commit_address
-from ingot.accounts.users.details import COMPUTED_DETAILS, UserDetails, shown_user_details, user_details
+from ingot.accounts.users.details import COMPUTED_DETAILS, PUBLIC_DETAILS, UserDetails, shown_user_details, user_details
 from ingot.accounts.users.locks import is_locked
 from ingot.accounts.users.policy import may_see_profile
 from ingot.accounts.users.ports import UserNamespaces
@@ -59,6 +59,9 @@ class UserView(UserReference):
     bot: bool
     work_information: str | None
     """Job title and organization."""
+    job_title: str | None
+    pronouns: str | None
+    discord: str | None
 
 
 class IdentityView(View):
@@ -96,7 +99,7 @@ class CustomAttributeView(View):
 if TYPE_CHECKING:  # The fields are declared once, and created at run time.
     _Details = OwnUserView
 else:
-    _Details = view_of(OwnUserView, UserDetails, COMPUTED_DETAILS)
+    _Details = view_of(OwnUserView, UserDetails, (*COMPUTED_DETAILS, *PUBLIC_DETAILS))
 
 
 class AdminUserView(_Details):
@@ -297,6 +300,7 @@ def _add_attributes(db: Connection, views: list[AdminUserView]) -> None:
 
 
 def _public_fields(user: User, base: str) -> tuple[Any, ...]:
+    details = user_details(user.details_document)
     return (
         user.id,
         user.username,
@@ -314,13 +318,9 @@ def _public_fields(user: User, base: str) -> tuple[Any, ...]:
         user.organization,
         user.public_email,
         user.bot,
-        _work_information(user),
+        " at ".join(filter(None, (details.job_title, user.organization))) or None,
+        *(getattr(details, name) for name in PUBLIC_DETAILS),
     )
-
-
-def _work_information(user: User) -> str | None:
-    job_title = user_details(user.details_document).job_title
-    return " at ".join(filter(None, (job_title, user.organization))) or None
 
 
 def _private_fields(db: Connection, user: User, identities: dict[int, list[Identity]]) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from tests.ssh_public_keys import ed25519_line
 
 BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
 PUBLIC = BRIEF | {"created_at", "bio", "location", "organization", "website_url", "public_email", "work_information"}
-PUBLIC |= {"skype", "linkedin", "twitter", "bot"}
+PUBLIC |= {"skype", "linkedin", "twitter", "bot", "job_title", "pronouns", "discord"}
 OWN = PUBLIC | {"email", "commit_email", "last_sign_in_at", "current_sign_in_at", "confirmed_at", "last_activity_on"}
 OWN |= {"color_scheme_id", "projects_limit", "identities", "can_create_group", "can_create_project"}
 OWN |= {"two_factor_enabled", "external"}
@@ -23,9 +23,6 @@ FULL = OWN | {
     "note",
     "private_profile",
     "theme_id",
-    "job_title",
-    "pronouns",
-    "discord",
 }
 FULL |= {"bluesky", "mastodon", "view_diffs_file_by_file"}
 TOKEN = {"id", "name", "revoked", "created_at", "scopes", "active", "expires_at", "user_id", "last_used_at"}

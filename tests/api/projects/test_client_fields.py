@@ -62,7 +62,13 @@ def test_details_of_users_are_for_administrators(api: Api, make: Make) -> None:
     expected = {"note": "Known", "job_title": "Chef", "pronouns": "they", "private_profile": True}
     assert changed | expected == changed
     assert changed["namespace_id"] == api.get(f"/namespaces/{user.username}", user).json()["id"]
-    assert not {*expected, "namespace_id"} & set(api.get(f"/users/{user.id}", user).json())
+    # Everybody sees those that profiles show; nobody else sees more of a private profile than the name.
+    own = api.get("/user", user).json()
+    assert (own["job_title"], own["pronouns"], own["discord"]) == ("Chef", "they", None)
+    assert not {*expected, "namespace_id"} & set(api.get(f"/users/{user.id}", user).json()) - own.keys()
+    assert "job_title" not in api.get(f"/users/{user.id}", make.user()).json()
+    assert api.put(f"/users/{user.id}", make.root, private_profile=False).status_code == 200
+    assert api.get(f"/users/{user.id}", make.user()).json()["pronouns"] == "they"
     refused = api.put(f"/users/{user.id}", make.root, theme_id=0)
     assert (refused.status_code, list(refused.json()["message"])) == (400, ["theme_id"])
 
