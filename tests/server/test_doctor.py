@@ -47,6 +47,9 @@ class CheckedInstance:
     def _add(self, db: Connection) -> User:
         db.lock(NAMESPACES)
         wanted = CreateUser(username="pat", name="Pat", email="pat@example.org", force_random_password=True)
+        # The bot of an access token has no private token, which is no problem.
+        bot = CreateUser(username="helper_bot", name="Bot", email="bot@example.org", force_random_password=True)
+        create_user(db, bot, None, bot=True)
         return create_user(db, wanted, None)
 
     def doctor(self, *flags: str) -> subprocess.CompletedProcess[str]:

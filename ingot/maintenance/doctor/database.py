@@ -30,7 +30,7 @@ from ingot.projects.namespaces.tables import namespaces
 
 _WITHOUT_NAMESPACE = select(users).where(~exists().where(namespaces.c.owner_id == users.c.id)).order_by(users.c.id)
 _PRIVATE_TOKEN = exists().where(access_tokens.c.user_id == users.c.id, access_tokens.c.kind == "private")
-_WITHOUT_TOKEN = select(users).where(~_PRIVATE_TOKEN).order_by(users.c.id)
+_WITHOUT_TOKEN = select(users).where(~_PRIVATE_TOKEN, ~users.c.bot).order_by(users.c.id)
 _WITH_TOKEN = select(users.c.id).where(_PRIVATE_TOKEN).order_by(users.c.id).limit(1)
 _WITHOUT_USER = select(namespaces.c.id, namespaces.c.full_path).where(
     namespaces.c.kind == "user",
