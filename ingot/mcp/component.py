@@ -1,5 +1,6 @@
 """HTTP component of the Model Context Protocol: streamable HTTP without sessions and without event streams."""
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 
@@ -23,6 +24,7 @@ _PREFLIGHT_HEADERS = [
 _PATHS = (b"/api/v4/mcp", b"/api/v4/mcp/")
 _JSON = "application/json"
 _METADATA_PATH = "/.well-known/oauth-protected-resource/api/v4/mcp"
+_LOOPBACK_ORIGIN = re.compile(rb"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
 _EXPOSED: Header = (b"access-control-expose-headers", b"WWW-Authenticate")
 
 
@@ -34,6 +36,14 @@ def _challenge(request: Request, status: int) -> bytes:
     elif b"authorization" in request.headers:
         parameters["error"] = "invalid_token"
     return ("Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())).encode()
+
+
+def _is_allowed_origin(request: Request) -> bool:
+    """Return whether the page of a request, if it names one, is on this server or on the user's own machine."""
+    origin = request.headers.get(b"origin")
+    if origin is None or origin.decode("latin-1") == request.origin.base:
+        return True
+    return _LOOPBACK_ORIGIN.fullmatch(origin) is not None
 
 
 class McpComponent:
@@ -59,7 +69,10 @@ class McpComponent:
         return request.path in _PATHS
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
-        """Respond to one request."""
+        """Respond to one request; refuse those of pages of other sites, as the protocol requires."""
+        if not _is_allowed_origin(request):
+            await send_response(send, trace, 403, [NOSNIFF], b"")
+            return
         if request.method == "OPTIONS" and b"access-control-request-method" in request.headers:
             await send_response(send, trace, 204, [*_PREFLIGHT_HEADERS], b"")
             return
@@ -82,7 +95,7 @@ class McpComponent:
         from ingot.mcp.service import McpService  # Loads the schemas of the tools.
 
         version = stage.settings.reported_version
-        service = McpService(self._client, stage.actor, stage.origin, version, read_only=params.read_only)
+        service = McpService(self._client, stage.actor, stage.origin, version, read_only=params.only_reads)
         several = messages if isinstance(messages, list) else [messages]
         answers = [answer for message in several if (answer := service.answer(message)) is not None]
         if not answers:

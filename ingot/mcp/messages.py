@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ingot.core.api.params import Params
 from ingot.core.api.request_fields import BadRequest, read_body
@@ -12,13 +13,18 @@ PROTOCOL_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26")
 """Supported versions of the protocol, the newest first."""
 MAX_BODY = 4 * 2**20
 MAX_MESSAGES = 20
-"""Messages of a batch, which the oldest version has."""
+"""Messages of a batch, which only the oldest version has."""
 
 
 class McpParams(Params):
     """Query string of the endpoint."""
 
-    read_only: bool = False
+    read_only: str = "false"
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether tools that change something are left out: with every value, or none, that does not say no."""
+        return self.read_only.strip().lower() not in ("false", "0", "f", "no", "off")
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -26,7 +32,7 @@ class Message(msgspec.Struct, frozen=True):
 
     jsonrpc: Any = None
     method: str = ""
-    id: str | int | None = None
+    id: str | int | UnsetType | None = UNSET
     params: dict[str, Any] = {}
 
 
@@ -46,6 +52,8 @@ async def read_messages(context: BodyContext) -> Message | list[Message]:
         messages: _Messages = msgspec.json.decode(b"".join(pieces), type=_Messages)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise BadRequest(400, "400 (Bad request) the body is not a message of JSON-RPC") from error
+    if isinstance(messages, list) and version not in (None, PROTOCOL_VERSIONS[-1].encode()):
+        raise BadRequest(400, "400 (Bad request) this version of the protocol has no batches")
     if isinstance(messages, list) and not 0 < len(messages) <= MAX_MESSAGES:
         raise BadRequest(400, f"400 (Bad request) a batch has 1 to {MAX_MESSAGES} messages")
     return messages

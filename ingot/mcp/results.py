@@ -13,10 +13,10 @@ MAX_TEXT_BYTES = 50_000
 """Longest text of a result; it is about 12,000 tokens."""
 
 
-def result_of(response: Any, fields: Sequence[str], *, tail: bool) -> dict[str, Any]:
-    """Return the result of a tool call."""
+def result_of(response: Any, fields: Sequence[str], *, tail: bool = False, offset: int | None = None) -> dict[str, Any]:
+    """Return the result of a tool call; of a long text, the part from an offset, or its end or begin."""
     if isinstance(response, RawResponse | ContentResponse | StreamedResponse):
-        return text_result(_text_of(response, tail=tail))
+        return text_result(_text_of(response, tail=tail, offset=offset))
     if isinstance(response, Listing):
         items = [_chosen(item, fields) for item in msgspec.json.decode(encode(response.items))]
         return _structured({"items": items, **_next_page(response)})
@@ -59,12 +59,13 @@ def _next_page(listing: Listing[Any]) -> dict[str, int]:
     return {"next_page": page.number + 1} if more else {}
 
 
-def _text_of(response: RawResponse | ContentResponse | StreamedResponse, *, tail: bool) -> str:
+def _text_of(response: RawResponse | ContentResponse | StreamedResponse, *, tail: bool, offset: int | None) -> str:
     if isinstance(response, StreamedResponse):
         return "The content is not available through this tool."
     content = response.body
     size = len(content) if content is not None else response.size or 0 if isinstance(response, ContentResponse) else 0
     start = max(0, size - MAX_TEXT_BYTES) if tail else 0
+    start = start if offset is None else min(offset, size)
     stop = min(size, start + MAX_TEXT_BYTES)
     if content is None and isinstance(response, ContentResponse):
         content = b"".join(response.pieces(start, stop)) if size else b""

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from ingot.core.access.actor import Actor
@@ -18,7 +20,7 @@ from ingot.mcp.messages import PROTOCOL_VERSIONS, Message
 from ingot.mcp.prompts import PROMPTS
 from ingot.mcp.resources import TEMPLATES, match_resource, project_resource
 from ingot.mcp.results import result_of, text_result
-from ingot.mcp.tools import TOOLS, Tool, describe, endpoint_of, is_available, schema_of
+from ingot.mcp.tools import OFFSET, TOOLS, Tool, describe, is_available, schema_of
 
 _INVALID_REQUEST = -32600
 _METHOD_NOT_FOUND = -32601
@@ -83,10 +85,11 @@ class McpService:
 
     def answer(self, message: Message) -> dict[str, Any] | None:
         """Return the response to a message; None for notifications and responses."""
-        if message.jsonrpc != "2.0":
-            error = {"code": _INVALID_REQUEST, "message": 'Invalid request: "jsonrpc" must be "2.0"'}
-            return {"jsonrpc": "2.0", "id": message.id, "error": error}
-        if message.id is None or not message.method:
+        if message.jsonrpc != "2.0" or message.id is None:
+            problem = '"jsonrpc" must be "2.0"' if message.jsonrpc != "2.0" else '"id" must not be null'
+            error = {"code": _INVALID_REQUEST, "message": f"Invalid request: {problem}"}
+            return {"jsonrpc": "2.0", "id": None if message.id is UNSET else message.id, "error": error}
+        if message.id is UNSET or not message.method:
             return None
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": message.id}
         try:
@@ -167,9 +170,20 @@ class McpService:
         return {"description": prompt.title, "messages": [prompt.message(arguments)]}
 
     def _run(self, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
-        endpoint = endpoint_of(self._client.table, tool)
+        rest = {name: value for name, value in arguments.items() if name != OFFSET or OFFSET not in tool.own}
+        offset = arguments.get(OFFSET) if OFFSET in tool.own else None
+        if offset is not None and (not isinstance(offset, int) or isinstance(offset, bool) or offset < 0):
+            return text_result("The offset must be a number of bytes", is_error=True)
+        try:
+            route, arguments = (
+                (tool.route, rest) if tool.choose is None else tool.choose(rest, self._caller.origin.base)
+            )
+        except ValueError as error:
+            return text_result(str(error), is_error=True)
+        endpoint = self._client.table.declared_as(*route.split())
         names = [name for name in arguments if f":{name}" in endpoint.path.split("/")]
-        path = {name: str(arguments[name]) for name in names}
+        # The id may be URL-encoded, as in the paths of the API; a path of a project or group contains no "%".
+        path = {name: unquote(str(arguments[name])) if name == "id" else str(arguments[name]) for name in names}
         sent = {name: value for name, value in arguments.items() if name not in path}
         target = Target(path, endpoint.path.split("/")[1])
         try:
@@ -178,5 +192,5 @@ class McpService:
             refusal = error_response(error, endpoint.denied, endpoint.conflict)
             return text_result(refusal.body.decode() if refusal else str(error), is_error=True)
         if isinstance(response, AlternateResponse):
-            return {**result_of(response.content, (), tail=False), "isError": response.status >= 400}
-        return result_of(response, tool.gives, tail=tool.tail)
+            return {**result_of(response.content, ()), "isError": response.status >= 400}
+        return result_of(response, tool.gives, tail=tool.tail, offset=offset)

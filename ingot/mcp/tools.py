@@ -1,5 +1,7 @@
 """The tools: a name, the endpoint that a tool calls, and the parts of its parameters and response that agents need."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ingot.core.access.actor import Actor
@@ -7,6 +9,8 @@ from ingot.core.api.granular_permissions import has_permission
 from ingot.core.api.openapi import input_schema
 from ingot.core.api.route_table import RouteTable
 from ingot.core.api.routes import Endpoint
+from ingot.mcp import arguments
+from ingot.mcp.arguments import ChosenCall
 
 _PAGE = ("page", "per_page")
 _ISSUE = ("iid", "title", "description", "state", "labels", "assignees.username", "author.username", "web_url")
@@ -37,6 +41,12 @@ class Tool(NamedTuple):
     """Attributes of the response; all of them if empty."""
     tail: bool = False
     """Whether only the end of a text is returned."""
+    needs: tuple[str, ...] = ()
+    """Required parameters besides those that the endpoint declares as required."""
+    own: Mapping[str, Any] = MappingProxyType({})
+    """Schemas of parameters that the endpoint does not have, or has in another form."""
+    choose: Callable[[dict[str, Any], str], ChosenCall] | None = None
+    """Chooses another endpoint by the arguments and the address of this server; without it, there is only one."""
 
     @property
     def reads_only(self) -> bool:
@@ -44,6 +54,29 @@ class Tool(NamedTuple):
         return self.route.startswith("GET ")
 
 
+OFFSET = "offset"
+_OFFSET = {
+    OFFSET: {"type": "integer", "minimum": 0, "description": "First byte to return; a result has at most 50,000 bytes."}
+}
+_TEXT = {"type": "string"}
+_SEARCH_SCOPES = (
+    *("projects", "issues", "merge_requests", "milestones", "users", "snippet_titles", "snippet_blobs"),
+    *("blobs", "commits", "notes", "wiki_blobs"),
+)
+_SEARCH_OWN = {
+    "scope": {
+        "type": "string",
+        "enum": list(_SEARCH_SCOPES),
+        "description": "Kind of objects; blobs, commits, notes and wiki_blobs in a project only.",
+    },
+    "project_id": {**_TEXT, "description": "Id or path of the project to search in."},
+    "group_id": {**_TEXT, "description": "Id or path of the group to search in."},
+}
+_WORK_ITEM = {
+    "url": {**_TEXT, "description": "Address of the issue, instead of project_id and work_item_iid."},
+    "project_id": {**_TEXT, "description": "Id or path of the project."},
+    "work_item_iid": {"type": "integer", "description": "Number of the issue in the project."},
+}
 _PROJECT = "/projects/:id"
 _MR = f"{_PROJECT}/merge_requests/:merge_request_iid"
 TOOLS = {
@@ -56,6 +89,7 @@ TOOLS = {
             f"POST {_PROJECT}/issues",
             ("title", "description", "assignee_ids", "milestone_id", "labels", "confidential"),
             _ISSUE,
+            needs=("title",),
         ),
         Tool("get_issue", f"GET {_PROJECT}/issues/:issue_iid", (), _ISSUE),
         Tool(
@@ -66,13 +100,51 @@ TOOLS = {
                 *("assignee_ids", "reviewer_ids", "labels", "milestone_id"),
             ),
             _MERGE_REQUEST,
+            needs=("title", "source_branch", "target_branch"),
         ),
         Tool("get_merge_request", f"GET {_MR}", (), _MERGE_REQUEST),
         Tool("get_merge_request_commits", f"GET {_MR}/commits", _PAGE, _COMMIT),
         Tool("get_merge_request_diffs", f"GET {_MR}/diffs", _PAGE, ("old_path", "new_path", "diff", "deleted_file")),
         Tool("get_merge_request_pipelines", f"GET {_MR}/pipelines", _PAGE, _PIPELINE),
         Tool("get_pipeline_jobs", f"GET {_PROJECT}/pipelines/:pipeline_id/jobs", ("scope", *_PAGE), _JOB),
-        Tool("search", "GET /search", ("scope", "search", "state", *_PAGE), _SEARCH),
+        Tool(
+            "search",
+            "GET /search",
+            ("search", "state", "confidential", "order_by", "sort", *_PAGE),
+            _SEARCH,
+            needs=("scope",),
+            own=_SEARCH_OWN,
+            choose=arguments.search,
+        ),
+        Tool(
+            "search_labels",
+            f"GET {_PROJECT}/labels",
+            ("search", *_PAGE),
+            ("id", "name", "description", "color"),
+            needs=("full_path", "is_project"),
+            own={"full_path": _TEXT, "is_project": {"type": "boolean"}},
+            choose=arguments.search_labels,
+        ),
+        Tool(
+            "create_workitem_note",
+            f"POST {_PROJECT}/issues/:issue_iid/notes",
+            ("body", "internal"),
+            _NOTE,
+            own={**_WORK_ITEM, "discussion_id": {**_TEXT, "description": "Discussion to reply in."}},
+            choose=arguments.create_work_item_note,
+        ),
+        Tool(
+            "get_workitem_notes",
+            f"GET {_PROJECT}/issues/:issue_iid/notes",
+            (),
+            _NOTE,
+            own={
+                **_WORK_ITEM,
+                "first": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Number of notes."},
+                "after": {**_TEXT, "description": "The next_page of the previous result."},
+            },
+            choose=arguments.get_work_item_notes,
+        ),
         # What else an agent needs to work on a project.
         Tool("search_project", f"GET {_PROJECT}/search", ("scope", "search", "ref", *_PAGE), _SEARCH),
         Tool("list_projects", "GET /projects", ("search", "membership", *_PAGE), ("id", "path_with_namespace")),
@@ -83,7 +155,7 @@ TOOLS = {
             ("id", "path_with_namespace", "description", "default_branch", "visibility", "archived", "web_url"),
         ),
         Tool("list_tree", f"GET {_PROJECT}/repository/tree", ("path", "ref", "recursive", *_PAGE), ("path", "type")),
-        Tool("get_file", f"GET {_PROJECT}/repository/files/:file_path/raw", ("ref",)),
+        Tool("get_file", f"GET {_PROJECT}/repository/files/:file_path/raw", ("ref",), own=_OFFSET),
         Tool("create_branch", f"POST {_PROJECT}/repository/branches", ("branch", "ref"), ("name", "commit.id")),
         Tool(
             "create_commit",
@@ -113,7 +185,7 @@ TOOLS = {
             "merge_merge_request", f"PUT {_MR}/merge", ("sha", "squash", "should_remove_source_branch"), _MERGE_REQUEST
         ),
         Tool("list_pipelines", f"GET {_PROJECT}/pipelines", ("ref", "status", *_PAGE), _PIPELINE),
-        Tool("get_job_log", f"GET {_PROJECT}/jobs/:job_id/trace", (), tail=True),
+        Tool("get_job_log", f"GET {_PROJECT}/jobs/:job_id/trace", (), tail=True, own=_OFFSET),
     )
 }
 
@@ -142,8 +214,21 @@ def describe(table: RouteTable[Endpoint], tool: Tool) -> dict[str, Any]:
 def schema_of(table: RouteTable[Endpoint], tool: Tool) -> dict[str, Any]:
     """Return the schema of the arguments of a tool."""
     schema = input_schema(endpoint_of(table, tool))
-    path = schema["path"]
-    names = [*path, *tool.takes]
-    properties = {**schema["properties"], **path}
-    required = [*path, *(name for name in schema["required"] if name in tool.takes)]
-    return {"type": "object", "properties": {name: properties[name] for name in names}, "required": required}
+    path = (
+        {} if tool.choose is not None else {name: _path_schema(name, known) for name, known in schema["path"].items()}
+    )
+    properties = {**schema["properties"], **path, **tool.own}
+    names = [*path, *tool.takes, *tool.own]
+    required = [*path, *(name for name in schema["required"] if name in tool.takes), *tool.needs]
+    return {
+        "type": "object",
+        "properties": {name: properties[name] for name in dict.fromkeys(names)},
+        "required": list(dict.fromkeys(required)),
+        "additionalProperties": False,
+    }
+
+
+def _path_schema(name: str, known: dict[str, Any]) -> dict[str, Any]:
+    if name == "id":
+        return {"type": "string", "description": "Number or full path of the project, also URL-encoded."}
+    return {"type": "integer"} if name.endswith("_iid") else known

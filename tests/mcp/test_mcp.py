@@ -10,7 +10,7 @@ from tests.ci.pipelines.files import commit_files
 from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.conftest import Instance
-from tests.factories import Project, make_project
+from tests.factories import Project, make_group, make_project
 from tests.mcp.client import Agent
 from tests.roles import UsersByRole, project_with
 
@@ -30,7 +30,11 @@ def test_versions_are_negotiated(agent: Agent) -> None:
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     assert agent.post(ping, {"MCP-Protocol-Version": PROTOCOL_VERSIONS[0]}).json()["result"] == {}
     assert agent.post(ping, {"MCP-Protocol-Version": "1999-01-01"}).status_code == 400
-    assert [each["result"] for each in agent.post([ping, ping]).json()] == [{}, {}]
+    oldest = {"MCP-Protocol-Version": PROTOCOL_VERSIONS[-1]}
+    for headers in ({}, oldest):
+        assert [each["result"] for each in agent.post([ping, ping], headers).json()] == [{}, {}]
+    for version in PROTOCOL_VERSIONS[:-1]:
+        assert agent.post([ping, ping], {"MCP-Protocol-Version": version}).status_code == 400
 
 
 def test_malformed_messages_are_refused(agent: Agent) -> None:
@@ -47,6 +51,8 @@ def test_malformed_messages_are_refused(agent: Agent) -> None:
     for version in ({}, {"jsonrpc": "1.0"}, {"jsonrpc": 2.0}):
         answer = agent.post({"id": 7, "method": "ping", **version}).json()
         assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", 7, -32600)
+    null = agent.post({"jsonrpc": "2.0", "id": None, "method": "ping"})
+    assert (null.status_code, null.json()["id"], null.json()["error"]["code"]) == (200, None, -32600)
     for listing in ("tools", "resources", "resources/templates", "prompts"):
         for cursor in ("next", "", 1):
             assert agent.ask(f"{listing}/list", cursor=cursor)["error"]["code"] == -32602, listing
@@ -69,6 +75,34 @@ def test_a_token_is_required(instance: Instance, make: Make) -> None:
     assert Agent(instance, None).post(ping, {"PRIVATE-TOKEN": make.root.token}).status_code == 200
 
 
+def test_pages_of_other_sites_are_refused(instance: Instance, agent: Agent) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    for origin in (instance.url, "http://localhost:6274", "http://127.0.0.1:6274", "http://[::1]"):
+        assert agent.post(ping, {"Origin": origin}).status_code == 200, origin
+    for origin in ("http://evil.example", "null", "http://localhost.evil.example", f"{instance.url}.evil.example", ""):
+        assert agent.post(ping, {"Origin": origin}).status_code == 403, origin
+        preflight = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        assert agent.post(b"", preflight, method="OPTIONS").status_code == 403, origin
+
+
+def test_the_read_only_mode_fails_closed(agent: Agent) -> None:
+    every, url = agent.tools().keys(), agent.url
+    for query, reads_only in (
+        *(("read_only", True), ("read_only=", True), ("read_only=1", True), ("read_only=yes please", True)),
+        *(("read_only=false", False), ("read_only=0", False), ("readonly", False)),
+    ):
+        agent.url = f"{url}?{query}"
+        assert agent.tools().keys() == (every - _write_tools() if reads_only else every), query
+
+
+def test_lists_of_tools_name_existing_ones(make: Make) -> None:
+    sent = {"name": "agent", "scopes": ["mcp"]}
+    path = f"/users/{make.root.id}/personal_access_tokens"
+    refused = make.api.post(path, make.root, **sent, mcp_tools=["get_issue", "bogus"])
+    assert refused.status_code == 400 and "bogus" in refused.text and "get_issue" not in refused.text
+    assert make.api.post(path, make.root, **sent, mcp_tools=["get_issue"]).status_code == 201
+
+
 def test_tools_are_described(agent: Agent) -> None:
     tools = agent.tools()
     assert list(tools) == list(TOOLS)
@@ -77,7 +111,7 @@ def test_tools_are_described(agent: Agent) -> None:
         assert tool["description"] and schema["type"] == "object"
         assert set(schema["required"]) <= schema["properties"].keys()
     issue = tools["create_issue"]["inputSchema"]
-    assert issue["required"] == ["id"] and issue["properties"]["confidential"] == {"type": "boolean"}
+    assert issue["required"] == ["id", "title"] and issue["properties"]["confidential"] == {"type": "boolean"}
     assert tools["get_issue"]["annotations"]["readOnlyHint"] is True
     assert tools["create_issue"]["annotations"]["readOnlyHint"] is False
 
@@ -125,6 +159,79 @@ def test_an_agent_works_on_a_project(agent: Agent, make: Make) -> None:
     assert agent.get("get_mcp_server_version")["version"]
 
 
+def test_tools_are_those_that_gitlab_documents(agent: Agent, make: Make) -> None:
+    """Names, required parameters and types, without those of paid features."""
+    required = {
+        "get_mcp_server_version": [],
+        "create_issue": ["id", "title"],
+        "get_issue": ["id", "issue_iid"],
+        "create_merge_request": ["id", "title", "source_branch", "target_branch"],
+        "get_merge_request": ["id", "merge_request_iid"],
+        "get_merge_request_commits": ["id", "merge_request_iid"],
+        "get_merge_request_diffs": ["id", "merge_request_iid"],
+        "get_merge_request_pipelines": ["id", "merge_request_iid"],
+        "get_pipeline_jobs": ["id", "pipeline_id"],
+        "search": ["scope", "search"],
+        "search_labels": ["full_path", "is_project"],
+        "create_workitem_note": ["body"],
+        "get_workitem_notes": [],
+    }
+    tools = agent.tools()
+    for name, names in required.items():
+        schema = tools[name]["inputSchema"]
+        assert sorted(schema["required"]) == sorted(names), name
+        for parameter, described in schema["properties"].items():
+            if parameter.endswith("_iid") or parameter == "pipeline_id":
+                assert described["type"] == "integer", (name, parameter)
+    assert {"project_id", "group_id", "scope", "search", "state"} <= tools["search"]["inputSchema"]["properties"].keys()
+
+
+def test_arguments_as_gitlab_documents_them(agent: Agent, instance: Instance, make: Make) -> None:
+    group = make_group(make)
+    project = make_project(make, namespace_id=group.id, initialize_with_readme=True)
+    encoded = project.path.replace("/", "%2F")
+    assert agent.get("create_issue", id=encoded, title="Crane is stuck")["iid"] == 1
+    assert agent.get("get_issue", id=encoded, issue_iid="1")["title"] == "Crane is stuck"
+    for place in ({"project_id": encoded}, {"project_id": str(project.id)}, {"group_id": group.path}):
+        found = agent.get("search", scope="issues", search="Crane", **place)["items"]
+        assert [each["iid"] for each in found] == [1], place
+    assert agent.get("search", scope="blobs", search="project", project_id=project.path)["items"]
+    assert agent.call("search", scope="blobs", search="project")["isError"]
+    make.api.post(f"{project.url}/labels", make.root, name="bug", color="#ff0000")
+    make.api.post(f"/groups/{group.id}/labels", make.root, name="urgent", color="#ff0000")
+    for path, is_project, names in ((project.path, True, {"bug", "urgent"}), (group.path, False, {"urgent"})):
+        labels = agent.get("search_labels", full_path=path, is_project=is_project)["items"]
+        assert {each["name"] for each in labels} == names
+    item = {"project_id": encoded, "work_item_iid": 1}
+    url = f"{instance.url}/{project.path}/-/issues/1"
+    assert agent.get("create_workitem_note", **item, body="One")["body"] == "One"
+    assert agent.get("create_workitem_note", url=url, body="Two", internal=True)["body"] == "Two"
+    discussion = make.api.get(f"{project.url}/issues/1/discussions", make.root).json()[0]["id"]
+    reply = {"discussion_id": f"gid://gitlab/Discussion/{discussion}", "body": "Three"}
+    assert agent.get("create_workitem_note", **item, **reply)["body"] == "Three"
+    notes = agent.get("get_workitem_notes", url=url, first=2)
+    assert len(notes["items"]) == 2 and len(agent.get("get_workitem_notes", **item, after=str(notes["next_page"]))) == 1
+    assert len(agent.get("get_workitem_notes", **item)["items"]) == 3
+    for wrong in ({}, {"project_id": "a"}, {"url": "https://elsewhere.example/a/b/-/issues/1"}, {"url": "x"}):
+        assert agent.call("get_workitem_notes", **wrong)["isError"]
+
+
+def test_long_texts_are_read_in_parts(agent: Agent, make: Make) -> None:
+    project = make_project(make, default_branch="main")
+    text = "".join(f"line {number}\n" for number in range(9_000))
+    commit_files(make, project, {"long.txt": text})
+    path = {"id": project.path, "file_path": "long.txt", "ref": "main"}
+    parts, offset = "", 0
+    while offset < len(text):
+        head, _, part = agent.call("get_file", **path, offset=offset)["content"][0]["text"].partition("\n")
+        assert head == f"[bytes {offset} to {offset + len(part)} of {len(text)}]"
+        parts, offset = parts + part, offset + len(part)
+    assert parts == text
+    assert agent.call("get_file", **path, offset=10**9)["content"][0]["text"].endswith(f" of {len(text)}]\n")
+    for wrong in (-1, "x", True, 1.5):
+        assert agent.call("get_file", **path, offset=wrong)["isError"]
+
+
 def test_an_agent_reads_the_end_of_a_log(agent: Agent, make: Make) -> None:
     project = make_project(make, default_branch="main")
     commit_files(make, project, {".gitlab-ci.yml": "unit: {script: make}"})
@@ -136,6 +243,8 @@ def test_an_agent_reads_the_end_of_a_log(agent: Agent, make: Make) -> None:
     assert listed["name"] == "unit" and listed["failure_reason"] == "script_failure"
     text = agent.call("get_job_log", id=project.path, job_id=job.id)["content"][0]["text"]
     assert text.endswith("last line\n") and "first line" not in text and text.startswith("[bytes ")
+    begin = agent.call("get_job_log", id=project.path, job_id=job.id, offset=0)["content"][0]["text"]
+    assert "first line" in begin and "last line" not in begin
 
 
 def test_errors_of_tools_are_results(agent: Agent, make: Make) -> None:

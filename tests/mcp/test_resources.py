@@ -65,7 +65,7 @@ def _limited(make: Make, user: User, tools: Any) -> User:
 def test_a_token_has_a_list_of_tools(instance: Instance, make: Make) -> None:
     user = make.user()
     project = make_project(make, user)
-    limited = _limited(make, user, ["get_issue", "list_issues", "unknown"])
+    limited = _limited(make, user, ["get_issue", "list_issues"])
     agent = Agent(instance, limited)
     assert agent.tools().keys() == {"get_issue", "list_issues"}
     refused = agent.ask("tools/call", name="create_issue", arguments={"id": project.path, "title": "No"})
@@ -74,7 +74,7 @@ def test_a_token_has_a_list_of_tools(instance: Instance, make: Make) -> None:
     assert agent.ask("resources/list")["result"]["resources"] == []
     assert [each["name"] for each in agent.ask("prompts/list")["result"]["prompts"]] == ["work_on_issue"]
     rotated = make.api.post("/personal_access_tokens/self/rotate", limited).json()
-    assert rotated["mcp_tools"] == ["get_issue", "list_issues", "unknown"]
+    assert rotated["mcp_tools"] == ["get_issue", "list_issues"]
     assert Agent(instance, user.with_token(rotated["token"])).tools().keys() == {"get_issue", "list_issues"}
     assert Agent(instance, _limited(make, user, [])).tools() == {}
     assert "mcp_tools" not in make.api.get("/personal_access_tokens/self", user.with_token(make.token(user.id))).json()

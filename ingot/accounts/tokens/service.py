@@ -1,6 +1,5 @@
 """State changes of tokens."""
 
-import re
 import secrets
 from collections.abc import Iterable
 
@@ -10,6 +9,7 @@ from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.tokens import policy
 from ingot.accounts.tokens.events import TokenRevoked, TokenRotated
 from ingot.accounts.tokens.lifetimes import LIMITED_KINDS, latest_expiry
+from ingot.accounts.tokens.ports import AgentTools
 from ingot.accounts.tokens.queries import credential_expiry, token_or_none
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
 from ingot.core.access.actor import Actor, AuthMethod
@@ -31,8 +31,6 @@ _ALLOWED_SCOPES: dict[AuthMethod, set[str]] = {
     "impersonation": set(SCOPES),
 }
 MAX_LENGTH = 255
-MAX_TOOLS = 100
-_TOOL_NAME = re.compile("[a-z0-9_]{1,64}")
 _WEEK = 7
 ROTATION = "token rotation"
 """Lock under which tokens are rotated: a token has one successor, and a family that is revoked gets no further one."""
@@ -64,10 +62,10 @@ def create_token(
         errors["scopes"] = ["can't be blank"]
     elif not set(scopes) <= _ALLOWED_SCOPES[kind]:
         errors["scopes"] = ["can only contain available scopes"]
-    if not all(_TOOL_NAME.fullmatch(tool) for tool in restrictions.mcp_tools or ()):
-        errors["mcp_tools"] = ["are invalid"]
-    elif len(restrictions.mcp_tools or ()) > MAX_TOOLS:
-        errors["mcp_tools"] = [too_long_message(MAX_TOOLS, "tools")]
+    # A rotated token keeps the names of tools that existed once.
+    unknown_tools = set(restrictions.mcp_tools or ()) - set(db.ports[AgentTools].names()) if family_id is None else ()
+    if unknown_tools:
+        errors["mcp_tools"] = [f"have unknown names: {', '.join(sorted(unknown_tools))}"[:MAX_LENGTH]]
     settings = cached_all_settings(db)
     days = settings.max_personal_access_token_lifetime if kind in LIMITED_KINDS else None
     latest = None if days is None else latest_expiry(db.now, days)

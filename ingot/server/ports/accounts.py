@@ -8,6 +8,7 @@ from ingot.core.settings import Settings
 if TYPE_CHECKING:
     from ingot.accounts.instance.ports import RunnerRegistration, TermsAcceptance, UserAddresses
     from ingot.accounts.keys.ports import KeyProjects
+    from ingot.accounts.tokens.ports import AgentTools
     from ingot.accounts.two_factor.ports import GroupRequirements
     from ingot.accounts.users.ports import PublicAddress, UserNamespaces
     from ingot.core.api.ports import ClosedItems
@@ -54,6 +55,14 @@ def runner_registration(_: Settings) -> "RunnerRegistration":
     from ingot.ci.runners.registration import shown_instance_token
 
     return RunnerRegistration(shown_instance_token)
+
+
+@ports.fill
+def agent_tools(_: Settings) -> "AgentTools":
+    from ingot.accounts.tokens.ports import AgentTools
+    from ingot.mcp.tools import TOOLS
+
+    return AgentTools(TOOLS.keys)
 
 
 @ports.fill
