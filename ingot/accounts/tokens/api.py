@@ -1,6 +1,6 @@
 """Endpoints of tokens, and of the current user."""
 
-from msgspec import UNSET
+from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
 
 from ingot.accounts.tokens import policy, queries, service
@@ -187,7 +187,7 @@ def create_personal_access_token(call: Call, user: User, params: CreateUserToken
         params.name,
         params.scopes or [],
         _midnight(params.expires_at),
-        replace(_restrictions(params), granular_scopes=granular_scopes(params.granular_scopes)),
+        replace(_restrictions(params), granular_scopes=granular_scopes(to_builtins(params.granular_scopes))),
     )
     return token_view(token, call.db.now, secret)
 

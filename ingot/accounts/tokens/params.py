@@ -1,9 +1,10 @@
 """Request parameters of tokens."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from ingot.core.access.restrictions import BoundaryKind
 from ingot.core.api.params import Params
 from ingot.core.db.times import Date, Timestamp
 
@@ -34,6 +35,26 @@ class CreateToken(Params):
     mcp_tools: ToolNames | None = None
 
 
+class GranularScopeParams(Params):
+    """Fine-grained permissions within a boundary."""
+
+    access: Annotated[
+        BoundaryKind,
+        Meta(
+            description="Where the permissions apply: projects and groups of which the user is a member, the user's "
+            "own projects, chosen projects and groups, the user's account, or what has no project or group in its path."
+        ),
+    ]
+    permissions: Annotated[
+        list[str], Meta(description="Such as read_issue; docs/access.md lists the permission of each endpoint.")
+    ]
+    project_ids: Annotated[list[int], Meta(description="Projects of selected_memberships.")] | UnsetType = UNSET
+    group_ids: (
+        Annotated[list[int], Meta(description="Groups of selected_memberships, with their subgroups and projects.")]
+        | UnsetType
+    ) = UNSET
+
+
 class CreateUserToken(Params):
     """A new token of a user, with scopes or with fine-grained permissions."""
 
@@ -42,7 +63,7 @@ class CreateUserToken(Params):
     expires_at: Date | None = None
     description: str = ""
     mcp_tools: ToolNames | None = None
-    granular_scopes: list[dict[str, Any]] | None = None
+    granular_scopes: list[GranularScopeParams] | None = None
 
 
 class CreateOwnToken(Params):

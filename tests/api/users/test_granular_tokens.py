@@ -192,6 +192,28 @@ def test_requests_are_validated(make: Make, user: User) -> None:
     assert make.api.post(f"/users/{user.id}/personal_access_tokens", make.root, **sent).status_code == 400
 
 
+def test_the_request_is_described(make: Make) -> None:
+    document = make.api.get("/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    sent = document["paths"]["/users/{user_id}/personal_access_tokens"]["post"]["requestBody"]["content"]
+    text = str(sent) + str(schemas)
+    for name in ("all_memberships", "selected_memberships", "project_ids", "group_ids"):
+        assert name in text, name
+
+
+def test_permissions_of_the_instance_reach_all_projects_of_the_user(make: Make, user: User) -> None:
+    """As docs/sign-in.md says: lists without a project in their path are not limited to projects."""
+    mine, hidden = make_project(make, user), make_project(make)
+    for project, author in ((mine, user), (hidden, make.root)):
+        assert make.api.post(f"{project.url}/issues", author, title="One").status_code == 201
+    reader = fine_token(make, user, {"access": "instance", "permissions": ["read_issue"]})
+    listed = make.api.get("/issues", reader, scope="all").json()
+    assert mine.id in {each["project_id"] for each in listed} and hidden.id not in {
+        each["project_id"] for each in listed
+    }
+    assert make.api.get(f"{mine.url}/issues", reader).status_code == 403
+
+
 def test_a_token_rotates_itself_and_passes_nothing_on(make: Make, user: User) -> None:
     scope = {"access": "user", "permissions": ["update_personal_access_token"]}
     holder = fine_token(make, user, scope)
