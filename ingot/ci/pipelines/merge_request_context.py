@@ -52,7 +52,7 @@ def merge_request_variables(
     version = latest_version(db, merge_request.id)
     yield "CI_MERGE_REQUEST_ID", str(merge_request.id)
     yield "CI_MERGE_REQUEST_IID", str(merge_request.iid)
-    yield "CI_MERGE_REQUEST_REF_PATH", tested.ref if tested else head_ref(merge_request)
+    yield "CI_MERGE_REQUEST_REF_PATH", head_ref(merge_request)
     yield "CI_MERGE_REQUEST_EVENT_TYPE", tested.event_type if tested else "detached"
     yield "CI_MERGE_REQUEST_PROJECT_ID", str(target_id)
     yield "CI_MERGE_REQUEST_PROJECT_PATH", paths.get(target_id, "")

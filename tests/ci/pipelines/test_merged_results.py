@@ -53,7 +53,7 @@ def test_the_result_of_the_merge_is_tested(api: Api, make: Make) -> None:
     variables = project_runner(make, project.id).must_take().variables
     assert variables["CI_COMMIT_SHA"] == pipeline["sha"]
     assert variables["CI_MERGE_REQUEST_EVENT_TYPE"] == "merged_result"
-    assert variables["CI_MERGE_REQUEST_REF_PATH"] == pipeline["ref"]
+    assert variables["CI_MERGE_REQUEST_REF_PATH"] == f"refs/merge-requests/{request['iid']}/head"
     assert variables["CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"] == head
     assert variables["CI_MERGE_REQUEST_TARGET_BRANCH_SHA"] == tip
 
