@@ -399,6 +399,8 @@ def project_ci_options(document: str) -> ProjectCiOptions:
 def shown_options(document: str) -> tuple[Any, ...]:
     """Return the values of the options in the order of the view's fields."""
     options = project_options(document)
+    if options.merge_trains_enabled and not options.has_merge_trains:  # What is stored counts again with both.
+        options = msgspec.structs.replace(options, merge_trains_enabled=False)
     return tuple(getattr(options, name) for name in ProjectOptions.__struct_fields__ if name not in INTERNAL)
 
 
