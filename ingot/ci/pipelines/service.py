@@ -20,7 +20,7 @@ from ingot.core.db.times import add_duration
 from ingot.core.errors import Denied, Invalid, NotFound
 from ingot.core.jobs.queue import enqueue
 from ingot.pipelines.queries import lock_pipeline_by_id
-from ingot.pipelines.tables import Pipeline, Status, pipelines
+from ingot.pipelines.tables import TRAIN_SUFFIX, Pipeline, Status, pipelines
 from ingot.projects.projects.queries import find_project
 
 OUTDATED_DEPLOYMENT = "The deployment job is older than the latest deployment"
@@ -34,6 +34,7 @@ def play_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
     pipeline = _locked_pipeline(db, actor, job.pipeline_id, job)
     job = _current(db, job)
     _require_not_archived(db, pipeline)
+    _require_train(db, pipeline)
     _require_current_deployment(db, job, pipeline)
     if job.status in _STARTABLE and not job.retried:
         set_columns(db, job, user_id=actor.user_id)
@@ -51,6 +52,7 @@ def retry_job(db: Connection, actor: Actor, job: CiJob) -> CiJob:
     if job.status not in RETRYABLE or job.retried:
         raise Denied("Job is not retryable")
     _require_not_archived(db, pipeline)
+    _require_train(db, pipeline)
     _require_current_deployment(db, job, pipeline)
     return _retry(db, actor, pipeline, job)
 
@@ -60,6 +62,12 @@ def _require_not_archived(db: Connection, pipeline: Pipeline) -> None:
     age = parse_duration(all_settings(db).archive_builds_in_human_readable or "")
     if age is not None and pipeline.created_at < add_duration(db.now, seconds=-age):
         raise Denied("Job is archived")
+
+
+def _require_train(db: Connection, pipeline: Pipeline) -> None:
+    """Raise Denied for a pipeline of a merge train that tests no merge request any more."""
+    if pipeline.ref.endswith(TRAIN_SUFFIX) and car_of_pipeline(db, pipeline.id) is None:
+        raise Denied("The merge request has left the merge train; add it again instead")
 
 
 def _require_current_deployment(db: Connection, job: CiJob, pipeline: Pipeline) -> None:
@@ -88,6 +96,7 @@ def retry_pipeline(db: Connection, actor: Actor, pipeline: Pipeline) -> None:
     """Add another attempt of every failed or canceled job that the user may run, and process the pipeline again."""
     pipeline = _locked_pipeline(db, actor, pipeline.id)
     _require_not_archived(db, pipeline)
+    _require_train(db, pipeline)
     jobs = jobs_of_pipeline(db, pipeline.id)
     failed = [job for job in jobs if job.status in ("failed", "canceled")]
     refused = refused_deployments(db, actor, pipeline.project_id, failed)
