@@ -12,7 +12,11 @@ from ingot.collaboration.merge_requests.merge.context import (
 )
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions, decode_merge_options
 from ingot.collaboration.merge_requests.merge.perform import PreparedMerge
-from ingot.collaboration.merge_requests.merge.train_commits import build_train_commits
+from ingot.collaboration.merge_requests.merge.train_commits import (
+    NothingToMerge,
+    build_train_commits,
+    merge_settings,
+)
 from ingot.collaboration.merge_requests.merge.train_queries import car_or_none
 from ingot.collaboration.merge_requests.merge.train_service import (
     TrainOutdated,
@@ -34,8 +38,10 @@ from ingot.git.writing.merge_request_commits import merge_request_train_ref
 from ingot.git.writing.merge_trees import MergeConflict
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate, create_ref, update_refs
 
-_CONFLICT = "The changes conflict with the target branch or with merge requests before this one, or are merged already."
-_MOVED = "The source branch has new commits or was deleted."
+_CONFLICTS = "The changes conflict with {}."
+_MERGED = "{} contains the changes already."
+_MOVED = "New commits were pushed."
+_DELETED = "The source branch was deleted."
 
 
 class CarRemoved(Exception):
@@ -77,14 +83,20 @@ class CarStep:
         context, options = self._context(self._actor())
         result = self._commit(context, options, base)
         self._move_train_ref(context.merge_request.iid, result.commit)
-        if not self._database.write(lambda db: store_result(db, car, base, result)):
+        settings = merge_settings(context.project, context.merge_request)
+        if not self._database.write(lambda db: store_result(db, car, base, result, settings)):
             raise TrainOutdated
         return result.commit
 
     def prepare(self) -> PreparedMerge:
-        """Return the merge of the tested commit; raise ``CarRemoved`` if the merge request must not be merged."""
+        """Return the merge of the tested commit; raise ``CarRemoved`` if the merge request must not be merged.
+
+        Raises ``TrainOutdated`` if it was built by settings that have changed.
+        """
         actor = self._actor()
         context, options = self._context(actor)
+        if self._car.built_by not in (None, merge_settings(context.project, context.merge_request)):
+            raise TrainOutdated
         tested = MergeResult(self._car.commit_oid or "", self._car.squash_oid)
         return PreparedMerge(actor, context, options, tested)
 
@@ -109,21 +121,27 @@ class CarStep:
             require_ready(context._replace(pipeline=None), options, later=True)
         except MergeBlocked as error:
             raise CarRemoved([self._car], str(error)) from None
-        except (Conflict, Denied, NotFound):
-            reason = "The user who added it may no longer merge it, or it has changed."
-            raise CarRemoved([self._car], reason) from None
-        if context.merge_request.head_oid != self._car.head_oid or not has_source_branch(
-            context.source, context.merge_request
-        ):
+        except (Denied, NotFound):
+            raise CarRemoved([self._car], "The user who added it may no longer merge it.") from None
+        except Conflict:
+            raise CarRemoved([self._car], _MOVED) from None
+        if context.merge_request.head_oid != self._car.head_oid:
             raise CarRemoved([self._car], _MOVED)
+        if not has_source_branch(context.source, context.merge_request):
+            raise CarRemoved([self._car], _DELETED)
         return context, options
 
     def _commit(self, context: MergeContext, options: MergeOptions, base: str) -> MergeResult:
         fetch_head(context)
         try:
             return build_train_commits(context, options, base)
-        except MergeConflict:
-            raise CarRemoved([self._car], _CONFLICT) from None
+        except MergeConflict as error:
+            is_first = base == context.tip
+            if isinstance(error, NothingToMerge):
+                reason = _MERGED.format("The target branch" if is_first else "A merge request before this one")
+            else:
+                reason = _CONFLICTS.format("the target branch" if is_first else "merge requests before this one")
+            raise CarRemoved([self._car], reason) from None
         except TooManyCommits:
             raise CarRemoved([self._car], "The source branch has too many commits to be rebased.") from None
 

@@ -16,12 +16,19 @@ from ingot.ci.merge_trains.batches import TrainBatch, outdated_cars, plan_batche
 from ingot.ci.merge_trains.cars import CarRemoved, CarStep, expel
 from ingot.ci.pipelines.creation import PipelineRequest, create_pipeline
 from ingot.collaboration.merge_requests.merge.perform import PreparedMerge, merge_tested_results
-from ingot.collaboration.merge_requests.merge.train_queries import cars_of_train, is_merge_unrecorded, train_tip
+from ingot.collaboration.merge_requests.merge.train_commits import merge_settings
+from ingot.collaboration.merge_requests.merge.train_queries import (
+    cars_of_train,
+    is_merge_unrecorded,
+    merge_requests_by_ids,
+    train_tip,
+)
 from ingot.collaboration.merge_requests.merge.train_service import (
     CANCELED,
     TrainOutdated,
     cancel_unused_pipeline,
     discard_pipelines,
+    discard_results,
     store_pipeline,
 )
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
@@ -81,6 +88,10 @@ class TrainJob:
             return
         if not project.options.has_merge_trains:
             raise CarRemoved(cars, "Merge trains were disabled.")
+        changed = database.read(partial(_with_changed_settings, project=project, cars=cars))
+        if changed:
+            database.write(partial(discard_results, cars=changed))
+            raise TrainOutdated
         base = self._first_base(database, project, cars[0], tip)
         if base is None:
             raise CarRemoved(cars, "The target branch was deleted.")
@@ -121,6 +132,13 @@ def _read_train(
         return cars, {}, False
     pipeline_ids = [car.pipeline_id for car in cars if car.pipeline_id is not None]
     return cars, pipelines_by_ids(db, pipeline_ids), is_merge_unrecorded(db, project_id, branch, tip)
+
+
+def _with_changed_settings(db: Connection, project: Project, cars: Sequence[MergeTrainCar]) -> list[MergeTrainCar]:
+    """Return the cars whose commits were built by another merge method, or with another choice of squashing."""
+    built = {car.merge_request_id: car for car in cars if car.commit_oid is not None and car.built_by is not None}
+    records = merge_requests_by_ids(db, built)
+    return [built[each.id] for each in records if built[each.id].built_by != merge_settings(project, each)]
 
 
 def _half(cars: Sequence[MergeTrainCar]) -> int:

@@ -230,6 +230,8 @@ merge_train_cars = Table(
     text("base_oid", nullable=True),
     text("commit_oid", nullable=True),
     text("squash_oid", nullable=True),
+    # The merge method and whether to squash, by which it was built; null in rows of a previous version.
+    text("built_by", nullable=True),
     # The tip after the merge, if the train takes it for the commit above: it has changes that skipped the train.
     text("merged_oid", nullable=True),
     reference("pipeline_id", "pipelines.id", ondelete="SET NULL", nullable=True, index=True),
@@ -405,6 +407,7 @@ class MergeTrainCar(Record, frozen=True):
     base_oid: str | None
     commit_oid: str | None
     squash_oid: str | None
+    built_by: str | None
     merged_oid: str | None
     pipeline_id: int | None
     created_at: Timestamp

@@ -69,7 +69,7 @@ def test_conflicts_pushes_cancellations_and_closing_leave(trains: TrainProject, 
     pushed, canceled, closed, retargeted, last = (trains.offer(name) for name in "cdefg")
     for each in (first, conflicting, pushed, canceled, closed, retargeted, last):
         assert trains.add(each).status_code == 201
-    assert "conflict with the target branch" in trains.notes(conflicting)[-1]
+    assert "conflict with merge requests before this one" in trains.notes(conflicting)[-1]
     commit_files(make, trains.project, {"more": "1"}, branch="c")
     where = f"{trains.project.url}/merge_requests"
     path = f"{where}/{canceled['iid']}/cancel_merge_when_pipeline_succeeds"
@@ -142,7 +142,7 @@ def test_only_what_is_merged_already_leaves(make: Make, instance: Instance, meth
     for each in (first, twin, empty):
         assert trains.add(each).status_code == 201
     assert trains.iids() == [first["iid"], empty["iid"]]
-    assert "or are merged already" in trains.notes(twin)[-1]
+    assert "a merge request before this one contains the changes already" in trains.notes(twin)[-1]
     for each in (first, empty):
         trains.end(each)
     assert [trains.shown(each)["state"] for each in (first, empty)] == ["merged", "merged"]

@@ -137,12 +137,16 @@ def require_ready(context: MergeContext, options: MergeOptions, *, later: bool) 
         raise Conflict(f"SHA does not match HEAD of source branch: {merge_request.head_oid}")
 
 
+def is_squash_requested(project: Project, merge_request: MergeRequest, options: MergeOptions) -> bool:
+    """Return whether commits are to be squashed if there are several."""
+    if project.squash_option in ("always", "never"):
+        return project.squash_option == "always"
+    return merge_request.squash if options.squash is None else options.squash
+
+
 def should_squash(context: MergeContext, options: MergeOptions, base: str, head: str) -> bool:
     """Return whether to squash; a single commit stays as it is, unless the request has a message for it."""
-    option = context.project.squash_option
-    squash = context.merge_request.squash if options.squash is None else options.squash
-    if option in ("always", "never"):
-        squash = option == "always"
+    squash = is_squash_requested(context.project, context.merge_request, options)
     if not squash or options.squash_commit_message:
         return squash
     return len(commits_between(context.repository, base, head, 2)) > 1

@@ -44,9 +44,19 @@ _STORE_RESULT = (
         base_oid=bindparam("base"),
         commit_oid=bindparam("commit"),
         squash_oid=bindparam("squash"),
+        built_by=bindparam("settings"),
         pipeline_id=None,
         updated_at=bindparam("now"),
     )
+)
+_DISCARD_RESULTS = (
+    update(merge_train_cars)
+    .where(
+        in_list(merge_train_cars.c.id, "cars"),
+        in_list(merge_train_cars.c.commit_oid, "commits"),
+        one_of(merge_train_cars.c.status, "idle", "fresh"),
+    )
+    .values(status="idle", base_oid=None, commit_oid=None, pipeline_id=None, updated_at=bindparam("now"))
 )
 _STORE_PIPELINE = (
     update(merge_train_cars)
@@ -143,10 +153,17 @@ def _new_row(db: Connection, merge_request: MergeRequest, user_id: int | None) -
     }
 
 
-def store_result(db: Connection, car: MergeTrainCar, base: str, result: MergeResult) -> bool:
+def store_result(db: Connection, car: MergeTrainCar, base: str, result: MergeResult, settings: str) -> bool:
     """Store the commit that will be tested; return False if another run was first."""
     commits = {"before": car.commit_oid or "", "base": base, "commit": result.commit, "squash": result.squashed}
-    return db.run_counted(_STORE_RESULT, car=car.id, **commits, now=db.now) > 0
+    return db.run_counted(_STORE_RESULT, car=car.id, **commits, settings=settings, now=db.now) > 0
+
+
+def discard_results(db: Connection, cars: Sequence[MergeTrainCar]) -> None:
+    """Let cars be built again, by other settings, and cancel their pipelines."""
+    commits = [car.commit_oid for car in cars if car.commit_oid is not None]
+    db.run(_DISCARD_RESULTS, cars=[car.id for car in cars], commits=commits, now=db.now)
+    _cancel_pipelines(db, {car.pipeline_id for car in cars})
 
 
 def store_pipeline(db: Connection, commits: Mapping[int, str], pipeline_id: int) -> bool:

@@ -1,6 +1,9 @@
 """Subscribers that take merge requests off merge trains, and move trains on."""
 
+import msgspec
+
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
+from ingot.collaboration.merge_requests.merge.merge_options import decode_merge_options, encode_merge_options
 from ingot.collaboration.merge_requests.merge.todos import add_todos_of_readers
 from ingot.collaboration.merge_requests.merge.train_queries import (
     branches_of_trains,
@@ -16,7 +19,7 @@ from ingot.collaboration.merge_requests.merge.train_service import (
     finish_car,
 )
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
-from ingot.collaboration.merge_requests.service import subject_of
+from ingot.collaboration.merge_requests.service import lock_merge_request_row, subject_of, write_merge_request
 from ingot.collaboration.notes.service import add_system_note
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
@@ -58,6 +61,21 @@ def update_car(db: Connection, event: MergeRequestChanged) -> None:
             add_system_note(db, event.actor_id, subject_of(merge_request), text, "merge")
 
 
+@subscriptions.on(MergeRequestChanged)
+def apply_squash(db: Connection, event: MergeRequestChanged) -> None:
+    """Let an edit replace the choice made for a scheduled merge, and build a car again whose commits differ then."""
+    if "squash" not in event.changes:
+        return
+    merge_request = merge_request_by_id(db, event.merge_request_id)
+    options = decode_merge_options(merge_request.merge_params)
+    if options.squash is not None:
+        edited = encode_merge_options(msgspec.structs.replace(options, squash=None))
+        write_merge_request(db, lock_merge_request_row(db, merge_request), {"merge_params": edited})
+    car = car_or_none(db, event.merge_request_id)
+    if car is not None and not car.has_ended:
+        enqueue_advance(db, car.project_id, car.target_branch)
+
+
 @subscriptions.on(RefsChanged)
 def restart_trains(db: Connection, event: RefsChanged) -> None:
     """Test the trains into pushed branches again, on the new tips."""
@@ -68,7 +86,7 @@ def restart_trains(db: Connection, event: RefsChanged) -> None:
 
 @subscriptions.on(ProjectEdited)
 def apply_settings(db: Connection, event: ProjectEdited) -> None:
-    """Look at the trains of a project again: they may have been disabled, or may run more pipelines."""
+    """Look at the trains of a project again: they may have been disabled, or may merge in another way."""
     for branch in branches_of_trains(db, event.project_id):
         enqueue_advance(db, event.project_id, branch)
 
