@@ -40,6 +40,7 @@ def list_subscriptions(settings: Settings, database: Database | None = None) -> 
         built.push_options,
         built.merges,
         built.merge_trains,
+        built.merge_checks,
         built.stacks,
         built.issue_mentions,
         built.merge_request_mentions,
@@ -107,6 +108,11 @@ class _BuiltSubscriptions:
 
     def merge_trains(self) -> Subscriptions:
         from ingot.collaboration.merge_requests.merge.train_subscribers import subscriptions
+
+        return subscriptions
+
+    def merge_checks(self) -> Subscriptions:
+        from ingot.collaboration.merge_requests.merge.check_subscribers import subscriptions
 
         return subscriptions
 

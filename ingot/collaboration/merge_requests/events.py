@@ -24,6 +24,18 @@ class MergeRequestChanged(Event, frozen=True):
     changes: dict[str, tuple[object, object]] = msgspec.field(default_factory=dict)
 
 
+class ApprovalRulesChanged(Event, frozen=True):
+    """Approval rules or settings of a project or one of its merge requests were changed."""
+
+    project_id: int
+
+
+class ThreadsResolved(Event, frozen=True):
+    """Threads of a merge request were resolved, or opened again."""
+
+    merge_request_id: int
+
+
 class MergeFailed(Event, frozen=True):
     """A scheduled merge was impossible after its pipeline had succeeded; the column ``merge_error`` says why."""
 

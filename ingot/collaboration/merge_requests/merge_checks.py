@@ -27,6 +27,12 @@ MergeObstacle = Literal[
 """Reason why a merge request cannot be merged; a value of ``detailed_merge_status``."""
 
 
+AWAITED: frozenset[MergeObstacle] = frozenset(
+    {"draft_status", "title_regex", "discussions_not_resolved", "not_approved", "requested_changes"}
+)
+"""Obstacles besides the pipeline that users remove, for which an automatic merge waits."""
+
+
 class _ScheduledMerge(msgspec.Struct):
     """The strategy of a scheduled merge, of its stored options."""
 

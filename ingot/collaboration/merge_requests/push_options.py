@@ -16,7 +16,7 @@ from ingot.collaboration.merge_requests import create, policy
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix
 from ingot.collaboration.merge_requests.editing.service import edit_merge_request
 from ingot.collaboration.merge_requests.merge.context import MergeBlocked
-from ingot.collaboration.merge_requests.merge.merge_options import DEFAULT_MERGE_OPTIONS
+from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
 from ingot.collaboration.merge_requests.merge.perform import merge
 from ingot.collaboration.merge_requests.params import CreateMergeRequest, EditMergeRequest
 from ingot.collaboration.merge_requests.queries import (
@@ -198,7 +198,8 @@ class MergeRequestPushOptions:
             if options.auto_merge or options.merge_when_pipeline_succeeds:
                 merger = with_push_permission(actor, _UPDATE)
                 database.read(partial(_require_merge, actor=merger, merge_request=merge_request))
-                merge(database, self._store, merger, merge_request, DEFAULT_MERGE_OPTIONS, later=True, awaits=True)
+                chosen = MergeOptions(waits_for_checks=options.auto_merge)
+                merge(database, self._store, merger, merge_request, chosen, later=True, awaits=True)
 
     def _create(
         self,

@@ -169,7 +169,7 @@ def _merge_params(visit: Visit, merge_request: MergeRequestContext) -> dict[str,
         message = _normalized_text(form.get("squash_commit_message"))
         params["squash_commit_message"] = message if message != merge_request.view.title else ""
     if form.get("later"):
-        params["merge_when_pipeline_succeeds"] = "true"
+        params["auto_merge"] = "true"
     elif form.get("skip"):
         params["skip_merge_train"] = "true"
     return params

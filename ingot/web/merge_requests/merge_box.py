@@ -50,7 +50,7 @@ class MergeBox(msgspec.Struct, frozen=True):
     may_merge: bool
     """True if the merge button is shown."""
     may_schedule: bool
-    """True if the merge can be scheduled for when the pipeline succeeds."""
+    """True if the merge can be scheduled for when the pipeline and all checks succeed."""
     merges_when_pipeline_succeeds: bool
     may_cancel: bool
     may_rebase: bool
@@ -69,6 +69,8 @@ class MergeBox(msgspec.Struct, frozen=True):
     """True if the viewer may commit a merge to the source branch, to resolve conflicts."""
     train: TrainState | None = None
     """The place in a merge train."""
+    waits_for_checks: bool = False
+    """True if some of the reasons are checks that users can make pass, for which an automatic merge waits."""
     takes_train: bool = False
     """True if an automatic merge takes a merge train, and another one passes it."""
     may_skip_train: bool = False
@@ -112,9 +114,11 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
     )
     unchecked = mergeability is None
     allowed = view.user is not msgspec.UNSET and view.user.can_merge
-    reasons = [*_branch_reasons(merge_request, mergeability), *_rule_reasons(merge_request)]
+    rules = _rule_reasons(merge_request)
+    reasons = [*_branch_reasons(merge_request, mergeability), *rules]
     pipeline_active = view.head_pipeline is not None and view.head_pipeline.status in ACTIVE_STATUSES
-    others = [reason for reason in reasons if reason != _RUNNING]
+    awaited = [reason for reason in rules if reason not in (_RUNNING, _FAILED)]
+    others = [reason for reason in reasons if reason != _RUNNING and reason not in awaited]
     is_scheduled = view.merge_when_pipeline_succeeds
     takes_train = merge_request.lookup.project.options.has_merge_trains
     rebase, hints = _REBASE.format(view.target_branch), _hints(merge_request, unchecked)
@@ -128,7 +132,12 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
         conflicts=mergeability == "conflict",
         may_resolve=mergeability == "conflict" and _may_push(merge_request),
         may_merge=allowed and not reasons and not must_rebase and not unchecked and not is_scheduled,
-        may_schedule=allowed and (pipeline_active or takes_train) and not others and not unchecked and not is_scheduled,
+        may_schedule=allowed
+        and bool(pipeline_active or takes_train or awaited)
+        and not others
+        and not unchecked
+        and not is_scheduled,
+        waits_for_checks=bool(awaited),
         takes_train=takes_train,
         train=_train_state(merge_request) if is_scheduled and takes_train else None,
         may_see_trains=takes_train and merge_request.parent.may(train_api.list_merge_trains),

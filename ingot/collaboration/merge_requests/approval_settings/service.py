@@ -20,12 +20,14 @@ from ingot.collaboration.merge_requests.approval_settings.params import (
     EditApprovalSettings,
     EditProjectApprovalRule,
 )
+from ingot.collaboration.merge_requests.events import ApprovalRulesChanged
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.planning.service import assignable_users
 from ingot.core.access.actor import Actor
 from ingot.core.api.params import given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.errors import Invalid
+from ingot.core.events.bus import emit
 from ingot.projects.group_shares.shared_members import visible_group_ids
 from ingot.projects.namespaces.queries import groups_by_ids
 from ingot.projects.projects.options import edited_options
@@ -66,6 +68,7 @@ def create_approval_rule(
     )
     if not project.options.has_approval_rules:
         _store_options(db, project, {"has_approval_rules": True})
+    emit(db, ApprovalRulesChanged(project.id))
     return find_approval_rule(_rules(db, project, merge_request), rule_id)
 
 
@@ -86,12 +89,14 @@ def edit_approval_rule(
     _check_name(others, columns.get("name", rule.name))
     if columns:
         db.update(approval_rules, rule.id, **columns)
+        emit(db, ApprovalRulesChanged(project.id))
     return find_approval_rule(rules_beside(db, rule), rule.id)
 
 
 def delete_approval_rule(db: Connection, rule: ApprovalRule) -> None:
     """Delete a rule."""
     db.delete(approval_rules, rule.id)
+    emit(db, ApprovalRulesChanged(rule.project_id))
 
 
 def rules_beside(db: Connection, rule: ApprovalRule) -> list[ApprovalRule]:
@@ -108,6 +113,7 @@ def set_required_approvals(
     for rule in merge_request_approval_rules(db, merge_request.id):
         if rule.rule_type == ANY_APPROVER:
             db.update(approval_rules, rule.id, approvals_required=required)
+            emit(db, ApprovalRulesChanged(project.id))
             return
     params = CreateApprovalRule(name="All Members", approvals_required=required, rule_type=ANY_APPROVER)
     create_approval_rule(db, actor, project, merge_request, params)
@@ -116,6 +122,7 @@ def set_required_approvals(
 def edit_approval_settings(db: Connection, project: Project, params: EditApprovalSettings) -> Project:
     """Change the approval settings of a project."""
     _store_options(db, project, given_fields(params))
+    emit(db, ApprovalRulesChanged(project.id))
     return existing_project(db, project.id)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, select, update
 
+from ingot.collaboration.merge_requests.events import ThreadsResolved
 from ingot.collaboration.merge_requests.queries import with_unresolved_discussions
 from ingot.collaboration.merge_requests.tables import merge_requests
 from ingot.collaboration.notes.service import add_system_note, resolve_notes
@@ -13,6 +14,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.errors import Invalid
+from ingot.core.events.bus import emit
 
 _FOR_UPDATE = select(merge_requests.c.id).where(merge_requests.c.id == bindparam("merge_request")).with_for_update()
 _TOUCH = (
@@ -42,6 +44,7 @@ def resolve_discussion_notes(
     if not resolve_notes(db, actor.user_id, discussion, resolved=resolved):
         return
     db.run(_TOUCH, merge_request=merge_request_id, now=db.now)
+    emit(db, ThreadsResolved(merge_request_id))
     if resolved and not with_unresolved_discussions(db, [merge_request_id]):
         add_system_note(db, actor.user_id, subject, "resolved all threads", "discussion")
 

@@ -57,13 +57,15 @@ def _merge_request_as_view(stage: StagedCall, lookup: MergeRequestLookup) -> Mer
 def merge_merge_request(
     stage: StagedCall, candidate: MergeCandidate, params: MergeMergeRequest
 ) -> MergeRequestDetailView | AlternateResponse:
-    """Merge a merge request, or schedule the merge for when its pipeline succeeds."""
+    """Merge a merge request, or schedule the merge for when its pipeline succeeds or all its checks pass."""
     options = MergeOptions(
         params.merge_commit_message or None,
         params.squash_commit_message or None,
         params.squash,
         params.should_remove_source_branch,
         params.sha or None,
+        # Under the older name, the specification has the merge wait for the pipeline only.
+        waits_for_checks=bool(params.auto_merge),
     )
     later = bool(params.merge_when_pipeline_succeeds or params.auto_merge)
     lookup = candidate.lookup

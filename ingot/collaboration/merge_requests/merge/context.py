@@ -31,7 +31,7 @@ from ingot.git.history.log import commits_between
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.merge_request_commits import copy_commit
 from ingot.pipelines.tables import Status
-from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules
 
@@ -83,15 +83,7 @@ def load_merge_context(database: Database, store: RepositoryStore, actor: Actor,
         merge_request = merge_request_by_id(db, merge_request_id)
         if merge_request.deleted_at is not None:
             raise NotFound("Merge Request")
-        access, project = find_project(db, actor, merge_request.target_project_id)
-        rules = branch_rules(db, project.id)
-        # A scheduled merge, and one by a train, does not happen any more when merge requests are disabled.
-        require(policy.may_read_merge_requests(actor, access, project))
-        require(
-            policy.may_merge(
-                actor, access, policy.MergeCandidate(MergeRequestLookup(access, project, merge_request, ()), rules)
-            )
-        )
+        access, project = find_merge_access(db, actor, merge_request)
         repository = store.open(project.repository_key)
         pipeline = head_pipeline(db, merge_request)
         tip = branch_tip(repository, merge_request.target_branch)
@@ -114,6 +106,17 @@ def load_merge_context(database: Database, store: RepositoryStore, actor: Actor,
     return database.read(read)
 
 
+def find_merge_access(db: Connection, actor: Actor, merge_request: MergeRequest) -> tuple[Access, Project]:
+    """Return the target project of a merge request; raise if the actor may not merge it, or it is hidden."""
+    access, project = find_project(db, actor, merge_request.target_project_id)
+    rules = branch_rules(db, project.id)
+    # A scheduled merge, and one by a train, does not happen any more when merge requests are disabled.
+    require(policy.may_read_merge_requests(actor, access, project))
+    lookup = MergeRequestLookup(access, project, merge_request, ())
+    require(policy.may_merge(actor, access, policy.MergeCandidate(lookup, rules)))
+    return access, project
+
+
 def fetch_head(context: MergeContext) -> None:
     """Fetch the head of a fork into the target repository, in case its push has not been processed yet."""
     if context.source is not None and context.source.path != context.repository.path:
@@ -133,6 +136,24 @@ def require_ready(context: MergeContext, options: MergeOptions, *, later: bool) 
     )
     if obstacle is not None:
         raise MergeBlocked(obstacle)
+    require_head(merge_request, options)
+
+
+def rule_obstacle(db: Connection, merge_request: MergeRequest) -> MergeBlocked | None:
+    """Return the first obstacle besides its pipeline, git and permissions."""
+    project = project_or_none(db, merge_request.target_project_id)
+    if project is None:
+        return None
+    unresolved = bool(with_unresolved_discussions(db, [merge_request.id]))
+    unapproved = lacks_approvals(db, merge_request, project.options)
+    obstacle = obstacle_before_git(
+        merge_requirements(db, project), merge_request, None, unresolved=unresolved, unapproved=unapproved, later=True
+    )
+    return None if obstacle is None else MergeBlocked(obstacle)
+
+
+def require_head(merge_request: MergeRequest, options: MergeOptions) -> None:
+    """Raise ``Conflict`` if the head is not the one that the caller has seen."""
     if options.sha is not None and options.sha.lower() != merge_request.head_oid:
         raise Conflict(f"SHA does not match HEAD of source branch: {merge_request.head_oid}")
 

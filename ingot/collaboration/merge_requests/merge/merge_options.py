@@ -18,6 +18,8 @@ class MergeOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     sha: str | None = None
     """The head that the caller has seen; another head is not merged."""
     strategy: Strategy = "merge_when_checks_pass"
+    waits_for_checks: bool = False
+    """Whether it waits for all checks, such as approvals, and not only for the pipeline."""
 
 
 DEFAULT_MERGE_OPTIONS = MergeOptions()

@@ -6,7 +6,7 @@ from ingot.core.api.params import Params
 
 
 class MergeMergeRequest(Params):
-    """Options of a merge; ``auto_merge`` is the newer name of ``merge_when_pipeline_succeeds``."""
+    """Options of a merge; ``auto_merge`` waits for all checks, ``merge_when_pipeline_succeeds`` for the pipeline."""
 
     merge_commit_message: str | None = None
     squash_commit_message: str | None = None

@@ -17,6 +17,7 @@ from ingot.collaboration.merge_requests.merge.context import (
     MergeContext,
     fetch_head,
     load_merge_context,
+    require_head,
     require_ready,
     should_squash,
 )
@@ -26,6 +27,7 @@ from ingot.collaboration.merge_requests.merge.service import (
     MergePlan,
     abort_auto_merge,
     actor_for,
+    await_checks,
     record_pending_merge,
     schedule_auto_merge,
 )
@@ -34,6 +36,7 @@ from ingot.collaboration.merge_requests.merge.train_queries import branches_with
 from ingot.collaboration.merge_requests.merge.train_service import join_train
 from ingot.collaboration.merge_requests.merge_checks import (
     ACTIVE_STATUSES,
+    AWAITED,
     obstacle_from_mergeability,
 )
 from ingot.collaboration.merge_requests.mergeability import Mergeability
@@ -158,15 +161,15 @@ def _merge_under_lock(
         context = load_merge_context(database, store, actor, merge_request.id)
         if scheduled and not context.merge_request.merge_when_pipeline_succeeds:
             return None
-        require_ready(context, options, later=bool(waits_for))
+        awaits_checks = _is_ready_later(context, options, later=bool(waits_for))
         fetch_head(context)
         # Only a merge that the user wants at once passes the trains.
         takes_train = context.project.options.has_merge_trains and (scheduled or by_train or bool(waits_for))
         try:
-            if takes_train or context.pipeline in waits_for:
+            if takes_train or awaits_checks or context.pipeline in waits_for:
                 _require_mergeable(database, context, rebases=takes_train)
-                joins = takes_train and context.pipeline not in waits_for
-                schedule = join_train if joins else schedule_auto_merge
+                joins = takes_train and not awaits_checks and context.pipeline not in waits_for
+                schedule = join_train if joins else await_checks if awaits_checks else schedule_auto_merge
                 chosen = msgspec.structs.replace(options, strategy="add_to_merge_train_when_checks_pass")
                 database.write(
                     partial(
@@ -183,6 +186,18 @@ def _merge_under_lock(
         except (_TargetMoved, MergeOutdated):
             continue
     raise Conflict("The target branch keeps changing. Please try again.")
+
+
+def _is_ready_later(context: MergeContext, options: MergeOptions, *, later: bool) -> bool:
+    """Return whether a merge must wait for users to remove an obstacle; raise like ``require_ready`` for others."""
+    try:
+        require_ready(context, options, later=later)
+    except MergeBlocked as error:
+        if not (later and options.waits_for_checks and error.code in AWAITED):
+            raise
+        require_head(context.merge_request, options)
+        return True
+    return False
 
 
 def _skipped_tip_or_none(database: Database, context: MergeContext) -> str | None:
@@ -386,6 +401,8 @@ def run_auto_merge(database: Database, store: RepositoryStore, merge_request_id:
     except Conflict as error:
         raise RetryLater(_RETRY_SECONDS, str(error)) from None
     except MergeBlocked as error:
+        if options.waits_for_checks and error.code in AWAITED:
+            return  # A change of the checks triggers this job again.
         if error.code != "not_open":
             database.write(partial(abort_auto_merge, merge_request=merge_request, reason=str(error)))
     except (Denied, NotFound):

@@ -68,6 +68,12 @@ _AT = (
 _AUTO_MERGES_FROM = _OPEN_FROM.where(
     merge_requests.c.merge_when_pipeline_succeeds.is_(True), in_list(merge_requests.c.source_branch, "branches")
 )
+_SCHEDULED = select(*MERGE_REQUEST_COLUMNS).where(merge_requests.c.merge_when_pipeline_succeeds.is_(True), IS_OPEN)
+_SCHEDULED_ONE = _SCHEDULED.where(merge_requests.c.id == bindparam("merge_request"))
+_SCHEDULED_INTO = _SCHEDULED.where(merge_requests.c.target_project_id == bindparam("project")).order_by(
+    merge_requests.c.id
+)
+_SCHEDULED_FROM = _OPEN_FROM.where(merge_requests.c.merge_when_pipeline_succeeds.is_(True))
 _LEFTOVER_BRANCH = select(merge_request_merges).where(
     merge_request_merges.c.merge_request_id == bindparam("merge_request"),
     merge_request_merges.c.remove_source_branch.is_(True),
@@ -140,6 +146,21 @@ def merge_with_leftover_branch(db: Connection, merge_request_id: int) -> Pending
 def auto_merges_from(db: Connection, project_id: int, branches: Collection[str]) -> list[MergeRequest]:
     """Return the merge requests from branches of a project that are scheduled to merge when their pipeline succeeds."""
     return db.all(MergeRequest, _AUTO_MERGES_FROM, project=project_id, branches=list(branches))
+
+
+def scheduled_merge_or_none(db: Connection, merge_request_id: int) -> MergeRequest | None:
+    """Return a merge request if it is scheduled to merge or in a merge train, or None."""
+    return db.first(MergeRequest, _SCHEDULED_ONE, merge_request=merge_request_id)
+
+
+def scheduled_merges_into(db: Connection, project_id: int) -> list[MergeRequest]:
+    """Return the merge requests of a project that are scheduled to merge or in a merge train."""
+    return db.all(MergeRequest, _SCHEDULED_INTO, project=project_id)
+
+
+def scheduled_merges_from(db: Connection, project_id: int) -> list[MergeRequest]:
+    """Return the merge requests from branches of a project that are scheduled to merge or in a merge train."""
+    return db.all(MergeRequest, _SCHEDULED_FROM, project=project_id)
 
 
 def open_merge_requests_into(db: Connection, project_id: int, branch: str) -> list[MergeRequest]:

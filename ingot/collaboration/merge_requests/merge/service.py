@@ -12,6 +12,7 @@ from ingot.collaboration.issues.events import ChangeCause
 from ingot.collaboration.issues.queries import assignees_of
 from ingot.collaboration.merge_requests.events import MergeFailed
 from ingot.collaboration.merge_requests.merge.merge_options import (
+    AUTO_MERGE,
     REMOVE_LEFTOVER_BRANCH,
     MergeOptions,
     encode_merge_options,
@@ -220,6 +221,16 @@ def schedule_auto_merge(
     written = write_merge_request(db, locked, {**columns, "merge_error": None})
     _emit_schedule_changed(db, actor.user_id, locked, written)
     return written
+
+
+def await_checks(db: Connection, actor: Actor, merge_request: MergeRequest, options: MergeOptions) -> None:
+    """Schedule a merge that waits for users to remove an obstacle; they may have done so since it was read."""
+    enqueue_auto_merge(db, schedule_auto_merge(db, actor, merge_request, options).id)
+
+
+def enqueue_auto_merge(db: Connection, merge_request_id: int) -> None:
+    """Enqueue the job that performs a scheduled merge if its pipeline and checks have passed."""
+    enqueue(db, AUTO_MERGE, merge_request_id, unique_key=f"{AUTO_MERGE} {merge_request_id}")
 
 
 def _emit_schedule_changed(db: Connection, actor_id: int, before: MergeRequest, after: MergeRequest) -> None:

@@ -1,14 +1,13 @@
 """Subscribers that update merge requests when branches move and pipelines end."""
 
 from ingot.collaboration.merge_requests.events import MergeFailed
-from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE
 from ingot.collaboration.merge_requests.merge.queries import (
     auto_merges_from,
     open_merge_requests_at,
     open_merge_requests_with_heads,
     pending_merges_to,
 )
-from ingot.collaboration.merge_requests.merge.service import cancel_merge, mark_merged
+from ingot.collaboration.merge_requests.merge.service import cancel_merge, enqueue_auto_merge, mark_merged
 from ingot.collaboration.merge_requests.merge.todos import add_todos_of_readers
 from ingot.collaboration.merge_requests.merge.train_service import continue_train
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
@@ -16,7 +15,6 @@ from ingot.collaboration.merge_requests.service import subject_of
 from ingot.collaboration.todos.service import mark_todos_done_by_action
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
-from ingot.core.jobs.queue import enqueue
 from ingot.pipelines.events import PipelineChanged
 from ingot.pipelines.tables import TRAIN_SUFFIX
 from ingot.repositories.ref_changes.events import RefsChanged
@@ -68,8 +66,7 @@ def enqueue_auto_merges(db: Connection, event: PipelineChanged) -> None:
             continue
         mark_todos_done_by_action(db, subject_of(merge_request), "build_failed")
         if merge_request.merge_when_pipeline_succeeds and event.status == "success":
-            key = f"{AUTO_MERGE} {merge_request.id}"
-            enqueue(db, AUTO_MERGE, merge_request.id, unique_key=key)
+            enqueue_auto_merge(db, merge_request.id)
 
 
 @subscriptions.on(MergeFailed)

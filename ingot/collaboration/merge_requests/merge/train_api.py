@@ -74,7 +74,7 @@ def add_to_merge_train(
     """Add a merge request to the merge train into its target branch, now or when its checks pass; list the train."""
     lookup = candidate.lookup
     later = bool(params.auto_merge or params.when_pipeline_succeeds)
-    options = MergeOptions(squash=params.squash, sha=params.sha or None)
+    options = MergeOptions(squash=params.squash, sha=params.sha or None, waits_for_checks=later)
     merge = lookup.merge_request
     try:
         perform.add_to_train(stage.database, repository_store(stage.settings), stage.actor, merge, options, later=later)

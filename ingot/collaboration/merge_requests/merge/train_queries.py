@@ -22,6 +22,7 @@ from ingot.projects.projects.tables import Project
 Scope = Literal["active", "complete"]
 _CARS = select(merge_train_cars)
 _ACTIVE = one_of(merge_train_cars.c.status, "idle", "fresh")
+_OF_USER = _CARS.where(merge_train_cars.c.user_id == bindparam("user"), _ACTIVE)
 _OF_TRAIN = (
     merge_train_cars.c.project_id == bindparam("project"),
     merge_train_cars.c.target_branch == bindparam("branch"),
@@ -121,6 +122,11 @@ def find_car(db: Connection, merge_request_id: int) -> MergeTrainCar:
 def car_of_pipeline(db: Connection, pipeline_id: int) -> MergeTrainCar | None:
     """Return the car in a train that a pipeline tests now, if any."""
     return db.first(MergeTrainCar, _OF_PIPELINE, pipeline=pipeline_id)
+
+
+def cars_of_user(db: Connection, user_id: int) -> list[MergeTrainCar]:
+    """Return the cars in trains that a user has added."""
+    return db.all(MergeTrainCar, _OF_USER, user=user_id)
 
 
 def cars_of_train(db: Connection, project_id: int, branch: str) -> list[MergeTrainCar]:

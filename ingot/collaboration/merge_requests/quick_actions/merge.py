@@ -1,8 +1,8 @@
 """The quick action ``/merge``, which uses the job of scheduled merges."""
 
 from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
-from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE, MergeOptions
-from ingot.collaboration.merge_requests.merge.service import schedule_auto_merge
+from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
+from ingot.collaboration.merge_requests.merge.service import enqueue_auto_merge, schedule_auto_merge
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES, obstacle_before_git
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, cached_mergeability
 from ingot.collaboration.merge_requests.pipelines import head_pipeline
@@ -10,7 +10,6 @@ from ingot.collaboration.merge_requests.policy import MergeCandidate, MergeReque
 from ingot.collaboration.merge_requests.queries import merge_requirements, with_unresolved_discussions
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
-from ingot.core.jobs.queue import enqueue
 from ingot.git.core.errors import MissingRepository
 from ingot.git.history.commits import branch_tip
 from ingot.git.maintenance.store import RepositoryStore
@@ -54,7 +53,7 @@ def schedule_merge(db: Connection, store: RepositoryStore, actor: Actor, lookup:
         return
     scheduled = schedule_auto_merge(db, actor, lookup.merge_request, MergeOptions(sha=head))
     if _pipeline(db, lookup) not in ACTIVE_STATUSES:
-        enqueue(db, AUTO_MERGE, scheduled.id, unique_key=f"{AUTO_MERGE} {scheduled.id}")
+        enqueue_auto_merge(db, scheduled.id)
 
 
 def _pipeline(db: Connection, lookup: MergeRequestLookup) -> Status | None:
