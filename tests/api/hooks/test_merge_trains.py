@@ -73,4 +73,15 @@ def test_waiting_for_a_pipeline_is_no_event_and_new_commits_are_two(
     trains.work()
     bodies = [receiver.next().body for _ in range(2)]
     assert sorted("oldrev" in body["object_attributes"] for body in bodies) == [False, True]
-    assert [body["changes"] for body in bodies if "oldrev" not in body["object_attributes"]] == [LEFT]
+    left = [body for body in bodies if "oldrev" not in body["object_attributes"]]
+    assert [body["changes"] for body in left] == [LEFT]
+    assert left[0]["object_attributes"]["merge_error"] == "New commits were pushed."
+
+
+def test_closing_leaves_the_train(trains: TrainProject, receiver: Receiver, api: Api, make: Make) -> None:
+    (only,) = trains.offer_and_add("a")
+    assert [_next(receiver)[0] for _ in range(2)] == ["open", "update"]
+    path = f"{trains.project.url}/merge_requests/{only['iid']}"
+    assert api.put(path, make.root, state_event="close").status_code == 200
+    action, _, changes = _next(receiver)
+    assert (action, changes["merge_train"]) == ("close", LEFT["merge_train"])

@@ -9,6 +9,7 @@ from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.merge_requests import policy, service
 from ingot.collaboration.merge_requests.events import Action
 from ingot.collaboration.merge_requests.filters import KIND
+from ingot.collaboration.merge_requests.merge_checks import scheduled_strategy
 from ingot.collaboration.merge_requests.params import EditMergeRequest
 from ingot.collaboration.merge_requests.queries import assignees_of, reviewers_of
 from ingot.collaboration.merge_requests.service import (
@@ -76,6 +77,8 @@ def edit_merge_request(
     if action is not None:
         columns |= _state_columns(db, actor, action)
         changes["state"] = (before.state, columns["state"])
+        if scheduled_strategy(before) == "merge_train":
+            changes["merge_train"] = (True, False)
     if comparison is not None and ("target_branch" in columns or action == "reopened"):
         columns |= _new_version(db, actor, before, comparison)
     elif "target_branch" in columns:

@@ -10,6 +10,7 @@ from ingot.collaboration.merge_requests.merge.stack_service import (
     retarget,
     retarget_layers_above,
 )
+from ingot.collaboration.merge_requests.merge.train_service import expel_from_train
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.stacks.lower_layers import restack_or_none, restacks_above
 from ingot.collaboration.merge_requests.tables import MergeRequest
@@ -97,5 +98,6 @@ def follow_train(db: Connection, event: MergeRequestChanged) -> None:
     for restack in restacks_above(db, lower.id):
         layer = merge_request_by_id(db, restack.merge_request_id)
         if restack.state == "train" and layer.target_branch != lower.source_branch:
+            expel_from_train(db, layer, f"The merge request !{lower.iid} below it has left the train.")
             forget_restack(db, layer.id)
             retarget(db, event.actor_id, layer, lower.source_branch)

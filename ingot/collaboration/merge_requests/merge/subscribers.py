@@ -9,7 +9,8 @@ from ingot.collaboration.merge_requests.merge.queries import (
 )
 from ingot.collaboration.merge_requests.merge.service import cancel_merge, enqueue_auto_merge, mark_merged
 from ingot.collaboration.merge_requests.merge.todos import add_todos_of_readers
-from ingot.collaboration.merge_requests.merge.train_service import continue_train
+from ingot.collaboration.merge_requests.merge.train_service import continue_train, expel_from_train
+from ingot.collaboration.merge_requests.merge_checks import scheduled_strategy
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.service import subject_of
 from ingot.collaboration.todos.service import mark_todos_done_by_action
@@ -40,10 +41,15 @@ def mark_merged_by_push(db: Connection, event: RefsChanged) -> None:
 
 @subscriptions.on(RefsChanged)
 def cancel_auto_merge_on_push(db: Connection, event: RefsChanged) -> None:
-    """Cancel scheduled merges of a pushed branch, because the user has not seen the new commits."""
-    moved = [update.branch for update in event.updates if update.branch is not None]
+    """Cancel scheduled merges of a pushed or deleted branch, because the user has not seen the new commits."""
+    moved = {update.branch: update.deletes for update in event.updates if update.branch is not None}
     if moved:
-        for merge_request in auto_merges_from(db, event.project_id, moved):
+        for merge_request in auto_merges_from(db, event.project_id, list(moved)):
+            if scheduled_strategy(merge_request) == "merge_train":
+                is_deleted = moved[merge_request.source_branch]
+                reason = "The source branch was deleted." if is_deleted else "New commits were pushed."
+                expel_from_train(db, merge_request, reason)
+                continue
             cancel_merge(db, event.actor_id or merge_request.author_id, merge_request)
 
 

@@ -4,7 +4,6 @@ import msgspec
 
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.merge.merge_options import decode_merge_options, encode_merge_options
-from ingot.collaboration.merge_requests.merge.todos import add_todos_of_readers
 from ingot.collaboration.merge_requests.merge.train_queries import (
     branches_of_trains,
     branches_with_trains,
@@ -49,15 +48,13 @@ def update_car(db: Connection, event: MergeRequestChanged) -> None:
         expel_from_train(db, merge_request, "The target branch was changed.")
         return
     drop_car(db, car)
-    if event.action == "updated":
+    if event.action in ("updated", "closed"):
         merge_request = merge_request_by_id(db, event.merge_request_id)
         # An error has a note of its own, with the reason.
         if merge_request.merge_error is None:
             text = "removed this merge request from the merge train"
-            if merge_request.head_oid != car.head_oid:
-                text += " because new commits were pushed"
-                people = (merge_request.author_id, car.user_id or merge_request.author_id)
-                add_todos_of_readers(db, merge_request, people, "merge_train_removed")
+            if event.action == "closed":
+                text += " because it was closed"
             add_system_note(db, event.actor_id, subject_of(merge_request), text, "merge")
 
 
