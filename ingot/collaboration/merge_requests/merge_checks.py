@@ -23,6 +23,7 @@ MergeObstacle = Literal[
     "commits_status",
     "conflict",
     "need_rebase",
+    "merge_request_blocked",
 ]
 """Reason why a merge request cannot be merged; a value of ``detailed_merge_status``."""
 

@@ -56,6 +56,23 @@ def test_stack_enters_the_train_in_order(api: Api, make: Make, instance: Instanc
     assert raw.text == "c\n"
 
 
+def test_an_upper_layer_is_not_merged_without_those_below(trains: TrainProject) -> None:
+    """In the train all have the same target, but a merge at once would contain the commits of the layers below."""
+    stack = _stack(trains, "a", "b", "c")
+    _enter(trains, stack[2])
+    url = f"{trains.project.url}/merge_requests/{{}}/merge"
+    api, root = trains.make.api, trains.make.root
+    refused = [api.put(url.format(each["iid"]), root) for each in stack[1:]]
+    assert [(each.status_code, each.json()["error_code"]) for each in refused] == [(405, "merge_request_blocked")] * 2
+    assert api.put(url.format(stack[0]["iid"]), root).status_code == 200
+    trains.work()
+    assert api.put(url.format(stack[1]["iid"]), root).status_code == 200
+    trains.work()
+    assert [trains.shown(each)["state"] for each in stack] == ["merged", "merged", "opened"]
+    trains.end(stack[2])
+    assert trains.shown(stack[2])["state"] == "merged"
+
+
 def test_layers_leave_with_the_one_below(trains: TrainProject) -> None:
     """A layer contains the commits of those below, so it must not be merged without them."""
     stack = _stack(trains, "a", "b", "c")

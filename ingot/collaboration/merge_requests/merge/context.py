@@ -47,6 +47,7 @@ _REASONS: dict[MergeObstacle, str] = {
     "commits_status": "Branch cannot be merged: it has no new commits, or one of its branches does not exist.",
     "conflict": "Branch cannot be merged",
     "need_rebase": "Branch cannot be merged: it must be rebased first.",
+    "merge_request_blocked": "The merge request below it in the stack must be merged first.",
 }
 
 

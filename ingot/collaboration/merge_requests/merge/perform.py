@@ -49,6 +49,7 @@ from ingot.collaboration.merge_requests.pipelines import head_pipeline
 from ingot.collaboration.merge_requests.queries import (
     merge_request_by_id,
 )
+from ingot.collaboration.merge_requests.stacks.lower_layers import follows_open_layer
 from ingot.collaboration.merge_requests.stacks.own_commits import own_head
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
@@ -180,6 +181,7 @@ def _merge_under_lock(
                     )
                 )
                 return None
+            _require_layers_below(database, context)
             train_oid = _skipped_tip_or_none(database, context) if skips_train else None
             _require_ancestry(database, context, stacked=stacked)
             return _move_target(database, actor, context, options, scheduled=scheduled, train_oid=train_oid)
@@ -198,6 +200,14 @@ def _is_ready_later(context: MergeContext, options: MergeOptions, *, later: bool
         require_head(context.merge_request, options)
         return True
     return False
+
+
+def _require_layers_below(database: Database, context: MergeContext) -> None:
+    """Raise ``MergeBlocked`` if a layer below is in the merge train too: the merge would contain its commits."""
+    if context.project.options.has_merge_trains:
+        follows = partial(follows_open_layer, merge_request_id=context.merge_request.id)
+        if database.read(follows):
+            raise MergeBlocked("merge_request_blocked")
 
 
 def _skipped_tip_or_none(database: Database, context: MergeContext) -> str | None:

@@ -22,6 +22,17 @@ _ABOVE = (
     .where(merge_request_restacks.c.lower_id == bindparam("lower"))
     .order_by(merge_request_restacks.c.id)
 )
+_lower_one = merge_requests.alias("lower_one")
+_OPEN_BELOW = (
+    select(merge_request_restacks.c.id)
+    .join(_lower_one, _lower_one.c.id == merge_request_restacks.c.lower_id)
+    .where(
+        merge_request_restacks.c.merge_request_id == bindparam("merge_request"),
+        merge_request_restacks.c.state == "train",
+        _lower_one.c.state == "opened",
+        _lower_one.c.deleted_at.is_(None),
+    )
+)
 _OF_PAGE = select(merge_request_restacks).where(in_list(merge_request_restacks.c.merge_request_id, "ids"))
 _default_branch = select(projects.c.default_branch).where(projects.c.id == bindparam("project")).scalar_subquery()
 _lower = union_all(
@@ -64,6 +75,11 @@ def heads_below(db: Connection, merge_request: MergeRequest) -> tuple[str, ...]:
 def restack_or_none(db: Connection, merge_request_id: int) -> Restack | None:
     """Return what is known of rewritten commits in a merge request, or None if it has none."""
     return db.first(Restack, _RESTACK, merge_request=merge_request_id)
+
+
+def follows_open_layer(db: Connection, merge_request_id: int) -> bool:
+    """Return whether the target of a merge request is not the layer below only because both are in a merge train."""
+    return bool(db.rows(_OPEN_BELOW, merge_request=merge_request_id))
 
 
 def restacks_above(db: Connection, lower_id: int) -> list[Restack]:
