@@ -84,13 +84,16 @@ class MergeRequestContext:
     @property
     def layers_below(self) -> list[MergeRequestView]:
         """Return the merge requests below it in its stack, the nearest first."""
-        layers: list[MergeRequestView] = []
-        branch = self.view.target_branch
-        for view in reversed(self.stack):
-            if view.source_branch == branch and view.source_project_id == view.target_project_id:
-                layers.append(view)
-                branch = view.target_branch
-        return layers
+        layers: dict[int, MergeRequestView] = {}
+        for view in self.stack:
+            if view.id == self.view.id:
+                break
+            layers[view.stack.position if view.stack else 0] = view
+        return [layers[place] for place in sorted(layers, reverse=True) if place < self._position]
+
+    @property
+    def _position(self) -> int:
+        return self.view.stack.position if self.view.stack else 0
 
     @property
     def layer_below(self) -> MergeRequestView | None:
@@ -100,10 +103,12 @@ class MergeRequestContext:
     @property
     def layer_above(self) -> MergeRequestView | None:
         """Return the oldest merge request that is stacked on it."""
-        if self.view.source_project_id != self.view.target_project_id:
-            return None
-        above = (view for view in self.stack if view.target_branch == self.view.source_branch)
-        return next((view for view in above if view.id != self.view.id), None)
+        following = iter(self.stack)
+        for view in following:
+            if view.id == self.view.id:
+                above = next(following, None)
+                return above if above and above.stack and above.stack.position == self._position + 1 else None
+        return None
 
     @property
     def url(self) -> str:

@@ -67,14 +67,15 @@ def stack_panel(merge_request: MergeRequestContext) -> StackPanel | None:
 def _depths(views: list[MergeRequestView]) -> dict[int, int]:
     """Return how often the path to each layer has left the oldest branch; each comes after the one below it."""
     depths: dict[int, int] = {}
-    by_branch: dict[str, MergeRequestView] = {}
-    carrying: set[str] = set()
+    last: dict[int, int] = {}
+    carrying: set[int] = set()
     for view in views:
-        below = by_branch.get(view.target_branch)
-        depths[view.id] = 0 if below is None else depths[below.id] + (view.target_branch in carrying)
-        carrying.add(view.target_branch)
-        if view.source_project_id == view.target_project_id:
-            by_branch.setdefault(view.source_branch, view)
+        place = view.stack.position if view.stack else 0
+        below = last.get(place - 1)
+        depths[view.id] = 0 if below is None else depths[below] + (below in carrying)
+        if below is not None:
+            carrying.add(below)
+        last[place] = view.id
     return depths
 
 

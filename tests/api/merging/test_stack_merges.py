@@ -5,7 +5,9 @@ from unittest.mock import patch
 
 import pytest
 
-from ingot.collaboration.merge_requests.merge import restack
+from ingot.collaboration.merge_requests.merge import perform, restack
+from ingot.collaboration.merge_requests.merge.perform import merge
+from ingot.collaboration.merge_requests.stacks import tree
 from ingot.core.access.levels import Level
 from ingot.git.writing.merge_request_commits import copy_commit
 from ingot.repositories.ref_changes.apply import change_refs
@@ -92,6 +94,42 @@ def test_lasting_branches_keep_their_merge_requests(
     api.post(f"/projects/{project.id}/protected_branches", owner, name=protected, merge_access_level=30)
     merged(api, project, one, owner)
     assert _shown(api, project, two, owner)["target_branch"] == ("one" if protected == "one" else "master")
+
+
+def test_layers_that_do_not_reach_the_base_are_not_merged(api: Api, make: Make, owner: User, project: Project) -> None:
+    """More than 50 in a row, and those above a closed merge request; a merge by itself remains possible."""
+    one, two, three = make_stack(make, project, owner, LAYERS)
+    api.put(url(project, one), owner, state_event="close")
+    for each in (two, three):
+        answer = api.put(url(project, each, "/stack/merge"), owner)
+        assert answer.status_code == 409
+        assert "The merge request below it is closed" in answer.json()["message"]
+    assert [_shown(api, project, each, owner)["state"] for each in (two, three)] == ["opened"] * 2
+    api.post(f"/projects/{project.id}/protected_branches", owner, name="one")  # A branch that is to stay.
+    assert api.put(url(project, two, "/stack/merge"), owner).status_code == 200
+    with patch.object(tree, "MAX_LAYERS", 2):
+        high = make_stack(make, project, owner, ["four", "five", "six"])
+        answer = api.put(url(project, high[2], "/stack/merge"), owner)
+        assert (answer.status_code, "Merge those at the bottom first" in answer.text) == (409, True)
+        assert api.put(url(project, high[1], "/stack/merge"), owner).status_code == 200
+        assert api.put(url(project, high[2], "/stack/merge"), owner).status_code == 200
+
+
+def test_a_concurrent_merge_of_layers_below_is_no_obstacle(api: Api, make: Make, owner: User, project: Project) -> None:
+    """Both want these layers merged; the later one merges what is left."""
+    one, two, three = make_stack(make, project, owner, LAYERS)
+    answers: list[int] = []
+
+    def merge_after_another(*arguments: Any, **options: Any) -> None:
+        if not answers:
+            answers.append(0)
+            answers[0] = api.put(url(project, two, "/stack/merge"), owner).status_code
+        merge(*arguments, **options)
+
+    with patch.object(perform, "merge", merge_after_another):
+        answer = api.put(url(project, three, "/stack/merge"), owner)
+    assert (answers, answer.status_code) == ([200], 200), answer.text
+    assert [_shown(api, project, each, owner)["state"] for each in (one, two, three)] == ["merged"] * 3
 
 
 def test_squash_is_offered_and_rebased_by_one_click(

@@ -73,6 +73,26 @@ def test_an_upper_layer_is_not_merged_without_those_below(trains: TrainProject) 
     assert trains.shown(stack[2])["state"] == "merged"
 
 
+def test_a_stack_stays_a_stack_in_the_train(trains: TrainProject) -> None:
+    """Although all its merge requests have the same target then; those above that are not in the train belong to it."""
+    stack = _stack(trains, "a", "b", "c", "d")
+    _enter(trains, stack[2])
+    expected = [{"id": stack[0]["id"], "position": place, "size": 4, "base": "main"} for place in (1, 2, 3, 4)]
+    assert [trains.shown(each)["stack"] for each in stack] == expected
+    api, root = trains.make.api, trains.make.root
+    listed = api.get(f"{trains.project.url}/merge_requests", root, sort="asc").json()
+    assert [each["stack"] for each in listed] == expected
+    path = f"{trains.project.url}/merge_requests/{stack[1]['iid']}/stack"
+    assert [each["iid"] for each in api.get(path, root).json()] == [each["iid"] for each in stack]
+    trains.end(stack[0])
+    assert trains.shown(stack[2])["stack"] == {"id": stack[1]["id"], "position": 2, "size": 3, "base": "main"}
+    _enter(trains, stack[3])
+    assert trains.iids() == [each["iid"] for each in stack[1:]]
+    for each in stack[1:]:
+        trains.end(each)
+    assert [trains.shown(each)["state"] for each in stack] == ["merged"] * 4
+
+
 def test_layers_leave_with_the_one_below(trains: TrainProject) -> None:
     """A layer contains the commits of those below, so it must not be merged without them."""
     stack = _stack(trains, "a", "b", "c")

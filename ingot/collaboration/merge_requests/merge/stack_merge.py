@@ -1,5 +1,6 @@
 """Merging a merge request of a stack together with all merge requests below it."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -16,12 +17,18 @@ from ingot.collaboration.merge_requests.merge.context import (
     require_ready,
 )
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
-from ingot.collaboration.merge_requests.merge.stack_service import enqueue_restack, mark_restack, retarget
+from ingot.collaboration.merge_requests.merge.stack_service import (
+    enqueue_restack,
+    is_lasting_branch,
+    mark_restack,
+    retarget,
+)
 from ingot.collaboration.merge_requests.merge.train_queries import car_or_none, merge_requests_by_ids
+from ingot.collaboration.merge_requests.merge_checks import scheduled_strategy
 from ingot.collaboration.merge_requests.mergeability_check import has_source_branch
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
-from ingot.collaboration.merge_requests.stacks.lower_layers import restack_or_none
-from ingot.collaboration.merge_requests.stacks.tree import stack_positions
+from ingot.collaboration.merge_requests.stacks.lower_layers import restack_or_none, state_of_layer_below
+from ingot.collaboration.merge_requests.stacks.tree import MAX_LAYERS, stack_positions
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
@@ -32,6 +39,7 @@ from ingot.git.history.ancestry import is_ancestor
 from ingot.git.history.commits import NO_OID
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.merge_trees import can_merge
+from ingot.projects.projects.queries import project_or_none
 from ingot.repositories.protection.queries import branch_rules
 
 _CLEANUP_SECONDS = 60.0
@@ -64,16 +72,21 @@ class StackMerge(NamedTuple):
 def layers_up_to(db: Connection, merge_request: MergeRequest) -> tuple[MergeRequest, ...]:
     """Return a merge request and those below it, the bottom first."""
     place = stack_positions(db, [merge_request]).get(merge_request.id)
-    found = merge_requests_by_ids(db, place.layers) if place is not None else []
-    by_branch = {each.source_branch: each for each in reversed(found) if _carries(each)}
-    layers = [merge_request]
-    while place is not None and layers[-1].id != place.bottom_id:
-        layers.append(by_branch[layers[-1].target_branch])
-    return tuple(reversed(layers))
+    if place is None:
+        return (merge_request,)
+    found = {each.id: each for each in merge_requests_by_ids(db, place.below)}
+    return tuple(found[number] for number in place.below)
 
 
-def _carries(layer: MergeRequest) -> bool:
-    return layer.source_project_id == layer.target_project_id
+def _missing_layers(db: Connection, bottom: MergeRequest) -> str | None:
+    """Return why the merges would not reach the base of the stack, or None."""
+    project = project_or_none(db, bottom.target_project_id)
+    if project is None or is_lasting_branch(db, project, bottom.target_branch):
+        return None
+    below = state_of_layer_below(db, bottom)
+    if below == "opened" and bottom.id not in stack_positions(db, [bottom]):
+        return f"A stack may have {MAX_LAYERS} layers. Merge those at the bottom first."
+    return "The merge request below it is closed. Choose another target branch." if below == "closed" else None
 
 
 def merge_stack(
@@ -87,7 +100,26 @@ def merge_stack(
     """
     if sha is not None and sha.lower() != merge_request.head_oid:
         raise Conflict(f"SHA does not match HEAD of source branch: {merge_request.head_oid}")
-    found = database.read(partial(layers_up_to, merge_request=merge_request))
+    while True:
+        found = database.read(partial(layers_up_to, merge_request=merge_request))
+        try:
+            _merge_layers(database, store, actor, found)
+        except StackBlocked:
+            # Another merge may have been faster: what it has left is looked at again.
+            current = database.read(partial(merge_requests_by_ids, merge_request_ids=[each.id for each in found]))
+            if not any(each.state == "merged" for each in current):
+                raise
+            merge_request = next(each for each in current if each.id == merge_request.id)
+            if merge_request.state != "merged":
+                continue
+        return
+
+
+def _merge_layers(database: Database, store: RepositoryStore, actor: Actor, found: Sequence[MergeRequest]) -> None:
+    """Check all layers and merge them."""
+    reason = database.read(partial(_missing_layers, bottom=found[0]))
+    if reason is not None:
+        raise StackBlocked(found[0], Conflict(reason))
     contexts = tuple(load_merge_context(database, store, actor, layer.id) for layer in found)
     run = StackMerge(database, store, actor, contexts)
     for number, context in enumerate(run.layers):
@@ -157,6 +189,8 @@ def _merge_layer(run: StackMerge, number: int, layer: MergeRequest) -> None:
         retarget(db, run.actor.user_id, merge_request_by_id(db, layer.id), run.branch)
         return merge_request_by_id(db, layer.id)
 
+    if scheduled_strategy(run.layers[number].merge_request) == "merge_train":
+        return
     try:
         current = run.database.write(retarget_layer) if number else layer
         if run.layers[0].project.options.has_merge_trains:

@@ -17,6 +17,8 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.core.jobs.queue import cancel_unique_job, enqueue
 from ingot.projects.projects.tables import Project
+from ingot.repositories.protection.policy import matching_branch_rules
+from ingot.repositories.protection.queries import branch_rules
 
 RESTACK = "restack_merge_request"
 _DELETE = delete(merge_request_restacks).where(merge_request_restacks.c.merge_request_id == bindparam("merge_request"))
@@ -90,6 +92,11 @@ def enqueue_restack(db: Connection, merge_request_id: int, delay: float = 0.0) -
     key = f"{RESTACK} {merge_request_id}"
     cancel_unique_job(db, key)  # One that waits for later would take the place of one for now.
     enqueue(db, RESTACK, merge_request_id, add_duration(db.now, seconds=delay) if delay else None, key)
+
+
+def is_lasting_branch(db: Connection, project: Project, branch: str) -> bool:
+    """Return whether a branch continues to be a target after its merge, like a branch for development."""
+    return branch == project.default_branch or bool(matching_branch_rules(branch_rules(db, project.id), branch))
 
 
 def automatic_state(project: Project) -> RestackState:

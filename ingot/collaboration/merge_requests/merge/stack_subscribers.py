@@ -6,6 +6,7 @@ from ingot.collaboration.merge_requests.merge.stack_service import (
     automatic_state,
     enqueue_restack,
     forget_restack,
+    is_lasting_branch,
     mark_restack,
     retarget,
     retarget_layers_above,
@@ -18,8 +19,6 @@ from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import Project
-from ingot.repositories.protection.policy import matching_branch_rules
-from ingot.repositories.protection.queries import branch_rules
 
 subscriptions = Subscriptions()
 
@@ -36,15 +35,10 @@ def move_layers_above(db: Connection, event: MergeRequestChanged) -> None:
     ):
         return
     project = project_or_none(db, merged.target_project_id)
-    if project is None or _is_lasting(db, project, merged.source_branch):
+    if project is None or is_lasting_branch(db, project, merged.source_branch):
         return
     for layer in retarget_layers_above(db, event.actor_id, merged):
         _mark(db, layer, merged, event.actor_id, project)
-
-
-def _is_lasting(db: Connection, project: Project, branch: str) -> bool:
-    """Return whether a branch continues to be a target after its merge, like a branch for development."""
-    return branch == project.default_branch or bool(matching_branch_rules(branch_rules(db, project.id), branch))
 
 
 def _mark(db: Connection, layer: MergeRequest, lower: MergeRequest, actor_id: int, project: Project) -> None:

@@ -22,6 +22,18 @@ _ABOVE = (
     .where(merge_request_restacks.c.lower_id == bindparam("lower"))
     .order_by(merge_request_restacks.c.id)
 )
+_NEWEST_FROM = (
+    select(merge_requests.c.state)
+    .where(
+        merge_requests.c.source_project_id == bindparam("project"),
+        merge_requests.c.target_project_id == bindparam("project"),
+        merge_requests.c.source_branch == bindparam("branch"),
+        merge_requests.c.id != bindparam("merge_request"),
+        merge_requests.c.deleted_at.is_(None),
+    )
+    .order_by((merge_requests.c.state == "opened").desc(), merge_requests.c.id.desc())
+    .limit(1)
+)
 _lower_one = merge_requests.alias("lower_one")
 _OPEN_BELOW = (
     select(merge_request_restacks.c.id)
@@ -70,6 +82,17 @@ def heads_below(db: Connection, merge_request: MergeRequest) -> tuple[str, ...]:
         branch=merge_request.target_branch,
     )
     return tuple(dict.fromkeys(row[0] for row in rows))
+
+
+def state_of_layer_below(db: Connection, merge_request: MergeRequest) -> str | None:
+    """Return the state of the newest merge request from the target branch, of an open one if there is one."""
+    state: str | None = db.value(
+        _NEWEST_FROM,
+        project=merge_request.target_project_id,
+        branch=merge_request.target_branch,
+        merge_request=merge_request.id,
+    )
+    return state
 
 
 def restack_or_none(db: Connection, merge_request_id: int) -> Restack | None:

@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, CompoundSelect, and_, exists, literal_column, select, union
+from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, exists, func, literal_column, select, union
 
-from ingot.collaboration.merge_requests.tables import MergeRequest, merge_requests
+from ingot.collaboration.merge_requests.tables import MergeRequest, merge_request_restacks, merge_requests
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.projects.projects.tables import projects
 
 MAX_LAYERS = 50
 """Number of merge requests in a row that form a stack; those above it belong to none."""
+_TRAIN = "train"
 _MAX_ROWS = 5_000
 """Bounds the work for a page if someone has built thousands of layers."""
 
@@ -39,6 +40,8 @@ class StackPosition(NamedTuple):
     """The target branch of the merge request at the bottom."""
     layers: tuple[int, ...]
     """Ids of all merge requests of the stack: each before those above it."""
+    below: tuple[int, ...]
+    """Ids of the merge requests from the bottom up to this one."""
 
 
 def _is_open(table: Any) -> ColumnElement[bool]:
@@ -123,13 +126,56 @@ def _layers_statement() -> CompoundSelect[Any]:
     ).limit(_MAX_ROWS)
 
 
+def _in_train_statement() -> Select[Any]:
+    """Build the statement of the layers in a train that belong together, with the branch below each as its target."""
+    rows, more = (merge_request_restacks.alias(name) for name in ("rows", "more"))
+    start = select(rows.c.merge_request_id.label("upper_id"), rows.c.lower_id, literal_column("1").label("n"))
+    links = start.where(
+        rows.c.state == _TRAIN, in_list(rows.c.merge_request_id, "ids") | in_list(rows.c.lower_id, "ids")
+    ).cte("links", recursive=True)
+    # One recursive part in both directions: PostgreSQL allows no second one.
+    links = links.union(
+        select(more.c.merge_request_id, more.c.lower_id, links.c.n + 1).where(
+            (more.c.merge_request_id == links.c.lower_id) | (more.c.lower_id == links.c.upper_id),
+            more.c.state == _TRAIN,
+            links.c.n < MAX_LAYERS + 1,
+        )
+    )
+    ids = union(select(links.c.upper_id.label("id")), select(links.c.lower_id.label("id"))).subquery("linked")
+    own, below, row = (
+        merge_requests.alias("own"),
+        merge_requests.alias("below_one"),
+        merge_request_restacks.alias("row"),
+    )
+    target = func.coalesce(below.c.source_branch, own.c.target_branch)
+    return (
+        select(own.c.id, own.c.target_project_id, own.c.source_branch, target, literal_column("1"))
+        .select_from(ids)
+        .join(own, own.c.id == ids.c.id)
+        .outerjoin(row, (row.c.merge_request_id == own.c.id) & (row.c.state == _TRAIN))
+        .outerjoin(below, (below.c.id == row.c.lower_id) & _is_open(below))
+        .where(_is_open(own))
+        .limit(_MAX_ROWS)
+    )
+
+
 _LAYERS = _layers_statement()
+_IN_TRAIN = _in_train_statement()
 
 
 def stack_positions(db: Connection, page: Sequence[MergeRequest]) -> dict[int, StackPosition]:
-    """Return the places of those merge requests of a page that belong to a stack, in one statement."""
+    """Return the places of those merge requests of a page that belong to a stack.
+
+    That is one statement, and up to two more if some of them are in a merge train or belong to a stack: the layers in a
+    train all have the same target, and those below them are known from other rows.
+    """
     ids = [one.id for one in page if one.state == "opened" and one.deleted_at is None]
     layers = [Layer(*row) for row in db.rows(_LAYERS, ids=ids)] if ids else []
+    if layers or any(one.merge_when_pipeline_succeeds for one in page):
+        linked = {row[0]: Layer(*row) for row in db.rows(_IN_TRAIN, ids=sorted({*ids, *(one.id for one in layers)}))}
+        if linked:
+            found = [Layer(*row) for row in db.rows(_LAYERS, ids=sorted({*ids, *linked}))]
+            layers = [each for each in found if each.id not in linked] + list(linked.values())
     return positions_in(layers, ids) if layers else {}
 
 
@@ -197,4 +243,8 @@ class _Forest:
         tree = self._tree(bottom_id) if bottom_id is not None else {}
         if bottom_id is None or len(tree) < 2 or layer_id not in tree:
             return None
-        return StackPosition(bottom_id, tree[layer_id], len(tree), self._layers[bottom_id].target_branch, tuple(tree))
+        base = self._layers[bottom_id].target_branch
+        below = [layer_id]
+        while below[-1] != bottom_id and (lower_id := self._lower(below[-1])) is not None:
+            below.append(lower_id)
+        return StackPosition(bottom_id, tree[layer_id], len(tree), base, tuple(tree), tuple(reversed(below)))
