@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0150"
-down_revision = "0137"
+down_revision = "0143"
 
 
 def upgrade() -> None:

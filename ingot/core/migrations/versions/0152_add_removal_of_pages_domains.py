@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0152"
-down_revision = "0137"
+down_revision = "0150"
 
 
 def upgrade() -> None:
