@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ingot.integrations.registry import REGISTRY
 from tests.api.users.gpg import gpg_key
 from tests.api.write_matrix.bodies import new_name
 from tests.packages.test_npm import document
@@ -278,6 +279,15 @@ EXTRA_FIELDS: dict[str, Fields] = {
         )
     },
 }
+# Required secrets are optional in the description of the API, because stored ones may be left out.
+for _integration in REGISTRY.values():
+    _secrets = {
+        each.name: "https://hooks.example.org/x" if each.address else "x"
+        for each in _integration.properties
+        if each.required and each.secret
+    }
+    for _parent in ("groups/{id}/integrations", "projects/{id}/integrations", "projects/{id}/services"):
+        EXTRA_FIELDS.setdefault(f"PUT /{_parent}/{_integration.slug}", _secrets)
 FILES: dict[str, Callable[[Place], dict[str, Any]]] = {
     **dict.fromkeys(
         (
