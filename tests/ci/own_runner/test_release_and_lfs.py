@@ -181,3 +181,17 @@ def _add_submodule(
     git("add", ".")
     git("commit", "-q", "-m", "Add a submodule")
     git("push", "-q", "origin", "HEAD")
+
+
+def test_release_is_published_in_the_catalog(flow: FlowServer) -> None:
+    url = flow.project("components", {"README.md": "# Tools", "templates/deploy.yml": "deploy: {script: [make]}\n"})
+    flow.call("PUT", url, 200, description="Tools")
+    flow.call("POST", f"{url}/catalog", 201)
+    flow.commit(
+        url, {".gitlab-ci.yml": "publish: {script: [echo x], release: {tag_name: 1.0.0, description: First}}\n"}
+    )
+    pipeline = flow.newest_pipeline(url)
+    flow.wait_for_pipeline(url, pipeline["id"])
+    assert flow.jobs(url, pipeline["id"])["publish"]["status"] == "success"
+    (version,) = flow.call("GET", f"{url}/catalog/versions", 200)
+    assert (version["name"], [each["name"] for each in version["components"]]) == ("1.0.0", ["deploy"])
