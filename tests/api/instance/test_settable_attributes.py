@@ -45,7 +45,7 @@ OPTIONS = (  # noqa: SIM905 - A list of names is easier to read this way.
 """Views of objects with options: a test sends each attribute, unless its declaration says that it is fixed."""
 
 FORMATTED = {
-    r"throttle_(un)?authenticated_(api|files_api|packages_api|web|git_(lfs|http))_\w+": "api/kernel/test_throttles.py",
+    r"throttle_(un)?authenticated_\w+": "api/kernel/test_throttles.py",
     r"throttle_protected_paths_\w+": "api/kernel/test_throttles.py",
     r"global_search_(issues|merge_requests|snippet_titles|users)_enabled": "api/instance/test_effective_settings.py",
     r"(project_|group_)?runner_token_expiration_interval": "ci/runners/test_runner_settings.py",

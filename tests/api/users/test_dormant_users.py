@@ -35,6 +35,9 @@ def test_dormant_users_are_deactivated(api: Api, make: Make, instance: Instance)
 
     database.write(deactivate_dormant_users)
     assert states(old, never, *others) == {"active"}, "It is off by default."
+    with changed_settings(make, deactivate_dormant_users=True, deactivate_dormant_users_period=36_500):
+        database.write(deactivate_dormant_users)
+        assert states(old, never) == {"active"}, "The period is longer."
     with changed_settings(make, deactivate_dormant_users=True):
         database.write(partial(deactivate_dormant_users))
     assert states(old, never) == {"deactivated"}
