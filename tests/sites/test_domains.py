@@ -281,6 +281,14 @@ def test_certificates_are_chosen_by_the_name_of_the_domain(
     (tmp_path / "ca.pem").write_text(pem[begin:])
     shown = _get_securely(ports[1], "secure.example", tmp_path / "ca.pem")
     assert shown.endswith("a page of the site")
+    # Sites with hosts below the same domain cannot set cookies with this prefix.
+    project = f"/projects/{_deployed(server)}"
+    assert server.call("PUT", project, json={"pages_access_level": "private"}).status_code == 200
+    head = _get_securely(ports[1], "secure.example", tmp_path / "ca.pem").lower()
+    (cookie,) = [line for line in head.splitlines() if line.startswith("set-cookie:")]
+    assert cookie.startswith("set-cookie: __host-ingot_site_nonce=")
+    assert "; path=/;" in cookie and cookie.endswith("; secure")
+    server.call("PUT", project, json={"pages_access_level": "enabled"})
     with pytest.raises(ssl.SSLError):
         _get_securely(ports[1], "unknown.example", tmp_path / "ca.pem")
     redirects = f"/projects/{_deployed(server)}/pages"

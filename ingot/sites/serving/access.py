@@ -128,7 +128,7 @@ class SiteSignIn:
         vault, now = self._database.vault, self._database.clock()
         sent = parse_qs(request.query.decode("latin-1")).get("code", [""])[0]
         grant = _verified(vault, _CODE_PURPOSE, sent)
-        expected = _cookies(request).get(_NONCE_COOKIE, "")
+        expected = _cookie_of(request, _NONCE_COOKIE) or ""
         if (
             grant is None
             or not expected
@@ -149,15 +149,15 @@ class SiteSignIn:
 
     def user_id(self, request: Request) -> int | None:
         """Return the id of the user whom the cookie of a request names."""
-        value = _cookies(request).get(_COOKIE)
+        value = _cookie_of(request, _COOKIE)
         grant = None if value is None else _verified(self._database.vault, _COOKIE_PURPOSE, value)
         if grant is None or grant.origin != request.origin.url or grant.expires_at <= self._database.clock():
             return None
         return grant.user_id
 
     def _cookie(self, request: Request, name: str, value: str, seconds: int = COOKIE_SECONDS) -> Header:
-        parts = [f"{name}={value}", "Path=/", "HttpOnly", "SameSite=Lax", f"Max-Age={seconds}"]
-        if request.origin.url.startswith("https:"):
+        parts = [f"{_host_prefix(request)}{name}={value}", "Path=/", "HttpOnly", "SameSite=Lax", f"Max-Age={seconds}"]
+        if _host_prefix(request):
             parts.append("Secure")
         return b"set-cookie", "; ".join(parts).encode()
 
@@ -169,10 +169,12 @@ def _verified(vault: Vault, purpose: str, text: str) -> SiteGrant | None:
         return None
 
 
-def _cookies(request: Request) -> dict[str, str]:
-    """Return the cookies of a request; of two with a name, the first, as browsers send the most specific one first."""
-    found: dict[str, str] = {}
-    for pair in request.headers.get(b"cookie", b"").decode("latin-1").split(";"):
-        name, _, value = pair.strip().partition("=")
-        found.setdefault(name, value)
-    return found
+def _host_prefix(request: Request) -> str:
+    """Return the prefix of names of cookies that only this host can set; browsers honour it over HTTPS only."""
+    return "__Host-" if request.origin.url.startswith("https:") else ""
+
+
+def _cookie_of(request: Request, name: str) -> str | None:
+    """Return a cookie of a request; of two with its name, the first, as browsers send the most specific one first."""
+    pairs = (pair.strip().partition("=") for pair in request.headers.get(b"cookie", b"").decode("latin-1").split(";"))
+    return next((value for found, _, value in pairs if found == f"{_host_prefix(request)}{name}"), None)
