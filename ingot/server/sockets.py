@@ -40,7 +40,7 @@ class SiteSockets(NamedTuple):
 
 
 class SitesByHost:
-    """Component that serves the requests whose host is a subdomain of that of static sites."""
+    """Component that serves the requests whose host is that of static sites, or a subdomain."""
 
     def __init__(self, settings: Settings, sites: DeferredComponent) -> None:
         self._sites = sites
@@ -50,7 +50,8 @@ class SitesByHost:
         """Return whether the host belongs to sites."""
         if not self._suffix:
             return False
-        return (urlsplit(request.origin.url).hostname or "").lower().endswith(self._suffix)
+        host = (urlsplit(request.origin.url).hostname or "").lower().rstrip(".")
+        return f".{host}".endswith(self._suffix)
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Respond to a request for a site."""

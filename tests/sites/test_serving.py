@@ -148,8 +148,14 @@ def test_sites_of_subgroups_have_the_whole_path(make: Make, instance: Instance) 
 
 
 def test_hosts_that_are_no_sites_reach_the_forge(make: Make, instance: Instance) -> None:
-    assert site_request(instance.url, "GET", HOST, "/api/v4/version", {}).status_code == 401
+    for other in ("forge.test", f"not{HOST}"):
+        assert site_request(instance.url, "GET", other, "/api/v4/version", {}).status_code == 401
     assert make_project(make).path
+    # The host of all sites and absolute names are no other way to the forge.
+    for own in (HOST, f"{HOST}.", f"acme.{HOST}.", HOST.upper()):
+        for path in ("/api/v4/version", "/users/sign_in", "/-/pages/authorize"):
+            hidden = site_request(instance.url, "GET", own, path, {"sec-fetch-mode": "cors"})
+            assert (hidden.status_code, "no page at this address" in hidden.text) == (404, True), (own, path)
     unknown = site_request(instance.url, "GET", f"no.such.{HOST}", "/api/v4/version", {"sec-fetch-mode": "cors"})
     assert unknown.status_code == 404
     assert unknown.headers["content-type"] == "text/html; charset=utf-8"
