@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ingot.accounts.keys.ports import KeyProject
-from ingot.accounts.users.details import COMPUTED_DETAILS, UserDetails
+from ingot.accounts.users.details import COMPUTED_DETAILS, PUBLIC_DETAILS, UserDetails
 from ingot.activity.instance_statistics.queries import JobTotals, QueueBacklog
 from ingot.activity.views import PushView
 from ingot.collaboration.merge_requests.views import MergeRequestView
@@ -36,7 +36,9 @@ def _fields(struct: Any, without: Iterable[str] = ()) -> tuple[str, ...]:
 
 _TOKEN = "token", "token_expires_at"
 _STARRED: dict[tuple[str, str], tuple[str, ...]] = {
-    ("AdminUserView", "shown_user_details(user.details_document)"): _fields(UserDetails, COMPUTED_DETAILS),
+    ("AdminUserView", "shown_user_details(user.details_document)"): _fields(
+        UserDetails, (*COMPUTED_DETAILS, *PUBLIC_DETAILS)
+    ),
     ("AssociationsCountView", "queries.associations_of_user(call.db, user.id)"): (
         "groups",
         "joined_projects",

@@ -70,7 +70,8 @@ def test_a_token_is_required(instance: Instance, make: Make) -> None:
     anonymous = Agent(instance, None).post(ping)
     assert anonymous.status_code == 401 and anonymous.headers["www-authenticate"].startswith("Bearer")
     assert Agent(instance, make.root.with_token("wrong")).post(ping).status_code == 401
-    limited = make.root.with_token(make.token(make.root.id, "read_repository"))
+    user = make.user()
+    limited = user.with_token(make.token(user.id, "read_repository"))
     assert Agent(instance, limited).post(ping).status_code == 403
     assert Agent(instance, None).post(ping, {"PRIVATE-TOKEN": make.root.token}).status_code == 200
 
@@ -97,7 +98,7 @@ def test_the_read_only_mode_fails_closed(agent: Agent) -> None:
 
 def test_lists_of_tools_name_existing_ones(make: Make) -> None:
     sent = {"name": "agent", "scopes": ["mcp"]}
-    path = f"/users/{make.root.id}/personal_access_tokens"
+    path = f"/users/{make.user().id}/personal_access_tokens"
     refused = make.api.post(path, make.root, **sent, mcp_tools=["get_issue", "bogus"])
     assert refused.status_code == 400 and "bogus" in refused.text and "get_issue" not in refused.text
     assert make.api.post(path, make.root, **sent, mcp_tools=["get_issue"]).status_code == 201

@@ -301,6 +301,7 @@ def _add_attributes(db: Connection, views: list[AdminUserView]) -> None:
 
 def _public_fields(user: User, base: str) -> tuple[Any, ...]:
     details = user_details(user.details_document)
+    work_information = " at ".join(filter(None, (details.job_title, user.organization))) or None
     return (
         user.id,
         user.username,
@@ -318,8 +319,10 @@ def _public_fields(user: User, base: str) -> tuple[Any, ...]:
         user.organization,
         user.public_email,
         user.bot,
-        " at ".join(filter(None, (details.job_title, user.organization))) or None,
-        *(getattr(details, name) for name in PUBLIC_DETAILS),
+        work_information,
+        details.job_title,
+        details.pronouns,
+        details.discord,
     )
 
 

@@ -14,7 +14,7 @@ from ingot.core.errors import Denied
 
 KEPT_OPTIONS = ("ci.", "merge_request.", "mirror.")
 """Prefixes of the options that a client can send; others are dropped."""
-TOKEN_OPTION = "token.restrictions="  # noqa: S105 - A name.
+TOKEN_OPTION = "token.restrictions="  # noqa: S105 - A name, not a secret.
 """Option that only the server adds."""
 
 
