@@ -13,6 +13,7 @@ from ingot.collaboration.merge_requests.approval_rules.state import without_requ
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.merge_checks import (
+    MergeObstacle,
     obstacle_before_git,
     obstacle_from_mergeability,
     scheduled_strategy,
@@ -387,6 +388,16 @@ def _detailed_status(
     """Return the value of ``detailed_merge_status``."""
     pipeline, unapproved = data.pipelines.get(merge_request.id), merge_request.id in data.unapproved
     obstacle = obstacle_before_git(target, merge_request, pipeline, unresolved=not resolved, unapproved=unapproved)
+    return detailed_merge_status(obstacle, target, merge_request, mergeability)
+
+
+def detailed_merge_status(
+    obstacle: MergeObstacle | None,
+    target: TargetProjectSummary,
+    merge_request: MergeRequest,
+    mergeability: Mergeability | None,
+) -> str:
+    """Return the value of ``detailed_merge_status``; ``obstacle`` is the first one that needs no git operation."""
     if obstacle is not None:
         return obstacle
     if mergeability is None:

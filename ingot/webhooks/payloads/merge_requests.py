@@ -2,14 +2,21 @@
 
 from ingot.accounts.users.queries import users_by_ids
 from ingot.collaboration.labels.queries import labels_of
+from ingot.collaboration.merge_requests.approval_rules.state import lacks_approvals
 from ingot.collaboration.merge_requests.approvals import approvers_of
 from ingot.collaboration.merge_requests.draft_titles import is_draft
-from ingot.collaboration.merge_requests.mergeability import cached_mergeability
-from ingot.collaboration.merge_requests.queries import assignees_and_reviewers_of
+from ingot.collaboration.merge_requests.merge_checks import obstacle_before_git
+from ingot.collaboration.merge_requests.mergeability import Mergeability, cached_mergeability
+from ingot.collaboration.merge_requests.pipelines import head_pipeline
+from ingot.collaboration.merge_requests.queries import (
+    assignees_and_reviewers_of,
+    merge_requirements,
+    with_unresolved_discussions,
+)
 from ingot.collaboration.merge_requests.review_states import review_states
 from ingot.collaboration.merge_requests.stacks.tree import stack_positions
 from ingot.collaboration.merge_requests.tables import MergeRequest
-from ingot.collaboration.merge_requests.views import merge_status, stack_view
+from ingot.collaboration.merge_requests.views import detailed_merge_status, merge_status, stack_view
 from ingot.collaboration.planning.durations import format_duration
 from ingot.core.db.connection import Connection
 from ingot.projects.projects.queries import project_or_none
@@ -119,7 +126,8 @@ def _part(db: Connection, context: EventContext, merge_request: MergeRequest, pe
         "st_diffs": None,
         "milestone_id": merge_request.milestone_id,
         "state": merge_request.state,
-        "merge_status": _status(merge_request),
+        "merge_status": merge_status(merge_request, _mergeability(merge_request)),
+        "detailed_merge_status": _detailed_status(db, context.project, merge_request),
         "merge_error": merge_request.merge_error,
         "merge_commit_sha": merge_request.merge_commit_oid,
         "merge_when_pipeline_succeeds": merge_request.merge_when_pipeline_succeeds,
@@ -161,10 +169,22 @@ def _people(db: Connection, context: EventContext, merge_request: MergeRequest) 
     return assignees, reviewers
 
 
-def _status(merge_request: MergeRequest) -> str:
-    """Return the merge status as last determined for this head."""
-    verdict = cached_mergeability(merge_request, merge_request.verdict_target_oid)
-    return merge_status(merge_request, verdict)
+def _mergeability(merge_request: MergeRequest) -> Mergeability | None:
+    """Return the mergeability as last determined for this head."""
+    return cached_mergeability(merge_request, merge_request.verdict_target_oid)
+
+
+def _detailed_status(db: Connection, project: Project, merge_request: MergeRequest) -> str:
+    """Return the attribute of the same name of the API."""
+    target, pipeline = merge_requirements(db, project), head_pipeline(db, merge_request)
+    obstacle = obstacle_before_git(
+        target,
+        merge_request,
+        pipeline.status if pipeline else None,
+        unresolved=bool(with_unresolved_discussions(db, [merge_request.id])),
+        unapproved=lacks_approvals(db, merge_request, project.options),
+    )
+    return detailed_merge_status(obstacle, target, merge_request, _mergeability(merge_request))
 
 
 def _visible_source(db: Connection, context: EventContext, merge_request: MergeRequest) -> Project | None:

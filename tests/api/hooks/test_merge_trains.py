@@ -85,3 +85,15 @@ def test_closing_leaves_the_train(trains: TrainProject, receiver: Receiver, api:
     assert api.put(path, make.root, state_event="close").status_code == 200
     action, _, changes = _next(receiver)
     assert (action, changes["merge_train"]) == ("close", LEFT["merge_train"])
+
+
+def test_detailed_merge_status(trains: TrainProject, receiver: Receiver, api: Api, make: Make) -> None:
+    """Test that it is that of the API."""
+    only = trains.offer("a", title="Draft: a")
+    expected = []
+    for change in ({"title": "a"}, {"state_event": "close"}):
+        expected.append(trains.shown(only)["detailed_merge_status"])
+        trains.make.api.put(f"{trains.project.url}/merge_requests/{only['iid']}", make.root, **change)
+    expected.append("not_open")
+    shown = [receiver.next().body["object_attributes"]["detailed_merge_status"] for _ in range(3)]
+    assert shown == expected == ["draft_status", "mergeable", "not_open"]
