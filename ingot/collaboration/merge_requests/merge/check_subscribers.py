@@ -23,6 +23,7 @@ from ingot.core.errors import Denied, NotFound
 from ingot.core.events.bus import Subscriptions
 from ingot.projects.members.events import MemberRemoved
 from ingot.projects.projects.events import ProjectDeleted, ProjectEdited
+from ingot.projects.projects.queries import project_or_none
 
 _NOT_PERMITTED = "The user who added it may no longer merge it."
 subscriptions = Subscriptions()
@@ -116,8 +117,11 @@ def _check_user(db: Connection, user_id: int) -> None:
 
 @subscriptions.on(ProjectDeleted)
 def cancel_merges_of_deleted_fork(db: Connection, event: ProjectDeleted) -> None:
-    """Cancel the scheduled merges from a deleted project."""
+    """Cancel the scheduled merges from a deleted project into others."""
     for merge_request in scheduled_merges_from(db, event.project_id):
+        target_id = merge_request.target_project_id
+        if target_id == event.project_id or project_or_none(db, target_id) is None:
+            continue
         if scheduled_strategy(merge_request) == "merge_train":
             expel_from_train(db, merge_request, "The source project was deleted.")
         else:
