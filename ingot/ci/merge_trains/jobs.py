@@ -215,7 +215,8 @@ class _BatchStep:
             pipeline = self._create_pipeline(request)
         except Invalid as error:
             if len(self._batch.cars) == 1:
-                raise CarRemoved([last], f"The pipeline could not be created: {error}") from None
+                reason = " ".join(error.errors.get("base", ())) or str(error)
+                raise CarRemoved([last], f"The pipeline could not be created: {reason}") from None
             self._first_half().test(start)
             raise TrainOutdated from None
         if pipeline is None:

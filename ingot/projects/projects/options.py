@@ -126,13 +126,16 @@ class ProjectOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     merge_trains_enabled: Annotated[
         bool,
         Meta(
-            description="Automatic merges are tested together with those before them; needs `merge_pipelines_enabled`."
+            description="Automatic merges are tested together with those before them; needs merged results pipelines."
         ),
         Affected.MERGES,
     ] = False
     merge_trains_skip_train_allowed: Annotated[
         bool,
-        Meta(description="Merges with `skip_merge_train` do not restart merge trains; only with merge commits."),
+        Meta(
+            description="An immediate merge may leave the pipelines of the merge train running, which do not test it; "
+            "only with merge commits."
+        ),
         Affected.MERGES,
     ] = False
     merge_trains_parallel_pipelines: Annotated[

@@ -16,6 +16,8 @@ pages = PageRoutes()
 
 
 _MAX_CARS = 100
+_TOLERANCE = 15
+"""Number of seconds by which a pipeline may exceed the mean without taking longer than usual."""
 
 
 class TrainPlace(NamedTuple):
@@ -49,7 +51,9 @@ def show_merge_trains(visit: Visit) -> PageResponse:
     places = {branch: _places(cars, typical, now, removable) for branch, cars in trains.items()}
     more = (active.total or 0) - len(active.items)
     return parent.page(
-        "merge_requests/trains.html", "merge_requests", {"trains": places, "merged": merged, "more": max(0, more)}
+        "merge_requests/trains.html",
+        "merge_requests",
+        {"trains": places, "merged": merged, "more": max(0, more), "has_estimates": typical is not None},
     )
 
 
@@ -73,7 +77,7 @@ def _places(
             expected = left + typical
         elif typical is not None and car.pipeline is not None:
             own = 0 if status == "success" else typical - _seconds_between(car.pipeline.created_at, now)
-            takes_longer = own < 0
+            takes_longer = own < -max(_TOLERANCE, typical // 10)
             is_late = is_late or takes_longer
             expected = left = max(left, own)
         tested = [] if car.pipeline is None else partners[car.pipeline.id]

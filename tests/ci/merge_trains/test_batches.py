@@ -137,6 +137,7 @@ def test_an_invalid_configuration_leaves_and_the_others_are_tested(make: Make, i
     trains.end(good)
     assert trains.iids() == [last["iid"]]
     assert "could not be created" in trains.notes(broken)[-1]
+    assert "created: base" not in trains.notes(broken)[-1]
     trains.end(last)
     assert [trains.shown(each)["state"] for each in (good, broken, last)] == ["merged", "opened", "merged"]
 

@@ -24,6 +24,7 @@ def test_layers_and_merge_of_a_stack(make: Make, open_browser: Open) -> None:
     order = [panel.index(f'{base}/{each["iid"]}"') for each in (side, three, two, one)]
     assert order == sorted(order)
     assert "depth-1" in panel
+    assert "Layer 2 of 3" in shown
     assert f'href="{base}/{one["iid"]}" title="Merge one" data-key="d"' in shown
     assert f'href="{base}/{three["iid"]}/diffs"' in browser.get(f"{page}/diffs").text
     offered = "Merge this and everything below"

@@ -69,10 +69,11 @@ def test_batches_and_expected_times(make: Make, instance: Instance, open_browser
     assert shown.count("waiting for a pipeline") == 1
     assert "left" not in shown
     assert "due now" not in shown
+    assert shown.count("no estimate yet") == 4
     trains.end(offered[0])
     shown = browser.get(page).text
     batch = shown[shown.index("Merge b") : shown.index("Merge d")]
-    assert len(re.findall(r"due now|longer than usual", batch)) == 2
+    assert len(re.findall(r"due now|longer than usual| left ", batch)) == 2
 
 
 def test_merges_that_skip_the_train(make: Make, instance: Instance, open_browser: Open) -> None:
