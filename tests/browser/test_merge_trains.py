@@ -38,3 +38,18 @@ def test_from_the_button_to_the_merge(window: BrowserWindow, make: Make, instanc
     assert trains.iids() == []
     assert [trains.shown(each)["state"] for each in (first, second)] == ["merged", "opened"]
     assert window.complaints == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_auto_merge_waits_for_a_draft(window: BrowserWindow, make: Make, instance: Instance, width: int) -> None:
+    trains = TrainProject(make, instance, merge_trains_enabled=False)
+    draft = trains.offer("draft", title="Draft: x")
+    window.page.set_viewport_size({"width": width, "height": 900})
+    page = window.set_session(make.root).open(f"/{trains.project.path}/-/merge_requests/{draft['iid']}")
+    page.get_by_role("button", name="Set to auto-merge").click()
+    expect(page.get_by_role("heading", name="Set to merge when all checks pass")).to_be_visible()
+    expect(page.get_by_text("The merge request is a draft. Mark it as ready.")).to_be_visible()
+    make.api.put(f"{trains.project.url}/merge_requests/{draft['iid']}", make.root, title="x")
+    trains.work()
+    assert trains.shown(draft)["state"] == "merged"
+    assert window.complaints == []
