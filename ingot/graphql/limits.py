@@ -80,7 +80,7 @@ class QueryCost:
             raise LimitExceeded(f"Query has depth of {depth}, which exceeds max depth of {self._max_depth}")
         self._calls += parents * len({self._calling[field.name] for field in fields if field.name in self._calling})
         if self._calls > MAX_CALLS:
-            raise LimitExceeded("Query requests lists within lists that are too long")
+            raise LimitExceeded("Query requests lists within lists that are too long; give `first` to the inner ones")
         return sum(self._field_cost(plans, field, depth, parents) for field in fields)
 
     def _field_cost(self, plans: PlanBuilder, field: FieldPlan, depth: int, parents: int) -> float:

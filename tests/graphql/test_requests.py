@@ -49,7 +49,7 @@ def test_errors_have_the_form_of_graphql(graphql: Graphql, make: Make) -> None:
             "{ projects { nodes { " + " ".join(f"a{n}: name" for n in range(200)) + " } } }",
             "exceeds max complexity of 300",
         ),
-        ("{ projects { nodes { issues { nodes { notes { nodes { id } } } } } } }", "too long"),
+        ("{ projects { nodes { issues { nodes { notes { nodes { id } } } } } } }", "give `first` to the inner"),
         ("{ " + "a" * 10_001 + " }", "exceeds the maximum of 10000"),
         ("{ " + "{ a " * 3_000 + "} " * 3_000, ""),
         (
