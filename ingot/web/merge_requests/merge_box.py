@@ -73,6 +73,8 @@ class MergeBox(msgspec.Struct, frozen=True):
     """True if some of the reasons are checks that users can make pass, for which an automatic merge waits."""
     takes_train: bool = False
     """True if an automatic merge takes a merge train, and another one passes it."""
+    may_leave_train: bool = False
+    """True if the merge request is in a merge train and may be merged at once."""
     may_skip_train: bool = False
     """True if there is a merge train, and an immediate merge may leave its pipelines running."""
     may_see_trains: bool = False
@@ -126,12 +128,14 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
     if takes_train and must_rebase:
         reasons, others = ([each for each in some if each != rebase] for some in (reasons, others))
         hints = [*hints, _REBASED_BY_TRAIN]
+    train = _train_state(merge_request) if is_scheduled and takes_train else None
+    is_mergeable = allowed and not reasons and not must_rebase and not unchecked
     box = MergeBox(
         reasons=reasons if allowed or is_scheduled else [*reasons, _permission_reason(merge_request)],
         hints=hints,
         conflicts=mergeability == "conflict",
         may_resolve=mergeability == "conflict" and _may_push(merge_request),
-        may_merge=allowed and not reasons and not must_rebase and not unchecked and not is_scheduled,
+        may_merge=is_mergeable and not is_scheduled,
         may_schedule=allowed
         and bool(pipeline_active or takes_train or awaited)
         and not others
@@ -139,7 +143,8 @@ def _box(merge_request: MergeRequestContext) -> MergeBox:
         and not is_scheduled,
         waits_for_checks=bool(awaited),
         takes_train=takes_train,
-        train=_train_state(merge_request) if is_scheduled and takes_train else None,
+        train=train,
+        may_leave_train=is_mergeable and train is not None,
         may_see_trains=takes_train and merge_request.parent.may(train_api.list_merge_trains),
         merges_when_pipeline_succeeds=is_scheduled,
         may_cancel=is_scheduled and merge_request.discussable.may(merge_api.cancel_merge),

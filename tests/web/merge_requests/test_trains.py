@@ -76,6 +76,18 @@ def test_batches_and_expected_times(make: Make, instance: Instance, open_browser
     assert len(re.findall(r"due now|longer than usual| left ", batch)) == 2
 
 
+def test_merge_a_request_in_the_train_immediately(make: Make, instance: Instance, open_browser: Open) -> None:
+    trains = TrainProject(make, instance)
+    first, second = (each["iid"] for each in trains.offer_and_add("first", "second"))
+    trains.work()
+    browser, page = open_browser().signed_in_as(make.root), f"/{trains.project.path}/-/merge_requests/{second}"
+    assert "Merge immediately" in browser.get(page).text
+    assert browser.submit(page, f"{page}/merge").status_code == 302
+    assert make.api.get(f"{trains.project.url}/merge_requests/{second}", make.root).json()["state"] == "merged"
+    trains.work()
+    assert trains.iids() == [first]
+
+
 def test_merges_that_skip_the_train(make: Make, instance: Instance, open_browser: Open) -> None:
     trains = TrainProject(make, instance, merge_trains_skip_train_allowed=True)
     trains.offer_and_add("first")
