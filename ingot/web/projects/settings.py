@@ -35,14 +35,14 @@ REPOSITORY = {"enabled": "Everyone with access", "private": "Only project member
 MERGING = {
     "only_allow_merge_if_pipeline_succeeds": "Pipelines must succeed",
     "only_allow_merge_if_all_discussions_are_resolved": "All threads must be resolved",
-    "merge_pipelines_enabled": "Merged results pipelines: test merge requests as merged into their target",
-    "merge_trains_enabled": "Merge trains: merge one after the other, each tested with those before it",
-    "merge_trains_skip_train_allowed": "Merge trains can be skipped: a merge may leave their pipelines running",
     "rebase_stacked_merge_requests": "Rebase the merge requests stacked on one whose commits the merge has rewritten",
     "remove_source_branch_after_merge": "Delete the source branch by default",
     "autoclose_referenced_issues": "Close issues that merge requests and commits name",
     "resolve_outdated_diff_discussions": "Resolve threads on lines that a push changes",
     "mr_default_target_self": "Merge requests of a fork target the fork by default",
+    "merge_pipelines_enabled": "Merged results pipelines: test merge requests as merged into their target",
+    "merge_trains_enabled": "Merge trains: merge one after the other, each tested with those before it",
+    "merge_trains_skip_train_allowed": "Merge trains can be skipped: a merge may leave their pipelines running",
 }
 TEXTS = {
     "issue_branch_template": "Names of branches for issues",
