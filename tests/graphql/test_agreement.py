@@ -213,6 +213,7 @@ def test_every_type_is_covered() -> None:
         "Discussion", "GitlabInstanceFeatureFlag", "GroupMember", "Ide", "IssueStatusCountsType", "Kas",
         "MergeAccessLevel", "MergeTrain", "MergeTrainCar",  # Compared in test_merge_trains.py.
         "MilestoneStats", "Mutation", "PackageLinks", "PackageTag", "PageInfo",
+        "ProjectCiCdSetting",  # Compared in test_merge_trains.py.
         "ProtectedEnvironment",  # Compared in test_protected_environments.py.
         "ProtectedEnvironmentDeployAccessLevel",
         "ProjectStatistics", "PushAccessLevel", "Query", "QueryComplexity", "QuickActionsStatus", "Repository",

@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.ci.merge_trains.train_project import TrainProject
-from tests.client import Make
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import add_members
 from tests.graphql.conftest import Graphql
@@ -42,6 +42,10 @@ def _trains(graphql: Graphql, trains: TrainProject, **variables: Any) -> list[di
     return nodes
 
 
+def _numbers(train: dict[str, Any]) -> list[int]:
+    return [int(car["mergeRequest"]["iid"]) for car in train["cars"]["nodes"]]
+
+
 def test_trains_and_their_cars(graphql: Graphql, trains: TrainProject) -> None:
     main, other = _trains(graphql, trains)
     assert (main["targetBranch"], other["targetBranch"]) == ("main", "other")
@@ -65,6 +69,51 @@ def test_trains_and_their_cars(graphql: Graphql, trains: TrainProject) -> None:
     assert (merged["status"], merged["index"], merged["id"]) == ("MERGED", None, first["id"])
     assert merged["userPermissions"]["deleteMergeTrainCar"] is False
     assert merged["mergedAt"] is not None
+
+
+def test_trains_of_merge_requests(graphql: Graphql, trains: TrainProject, make: Make) -> None:
+    fields = "iid mergeTrainIndex mergeTrainsCount availableAutoMergeStrategies"
+    requests = f"mergeRequests(state: opened) {{ nodes {{ {fields} }} }}"
+    query = f"query($path: ID!) {{ project(fullPath: $path) {{ {requests} }} }}"
+    free = trains.offer("free")
+
+    def shown(caller: User) -> dict[int, list[Any]]:
+        found = graphql.data(query, caller, path=trains.project.path)["project"]["mergeRequests"]["nodes"]
+        return {int(each.pop("iid")): list(each.values()) for each in found}
+
+    expected = {iid: index for train in _trains(graphql, trains) for index, iid in enumerate(_numbers(train))}
+    as_owner = shown(make.root)
+    assert {iid: each[0] for iid, each in as_owner.items()} == {**expected, free["iid"]: None}
+    assert as_owner[free["iid"]][1:] == [2, ["merge_train"]]
+    reporter = make.user()
+    add_members(make, trains.project, {reporter: Level.REPORTER})
+    assert shown(reporter)[free["iid"]] == [None, None, []]
+
+
+def test_settings_of_trains(graphql: Graphql, trains: TrainProject, make: Make) -> None:
+    change = """mutation($path: ID!) { projectCiCdSettingsUpdate(input: {
+        fullPath: $path, mergeTrainsSkipTrainAllowed: true, keepLatestArtifact: false
+    }) { errors ciCdSettings {
+        mergeTrainsEnabled mergeTrainsSkipTrainAllowed keepLatestArtifact project { fullPath }
+    } } }"""
+    answer = graphql.data(change, make.root, path=trains.project.path)["projectCiCdSettingsUpdate"]
+    expected = {
+        "mergeTrainsEnabled": True,
+        "mergeTrainsSkipTrainAllowed": True,
+        "keepLatestArtifact": False,
+        "project": {"fullPath": trains.project.path},
+    }
+    assert answer == {"ciCdSettings": expected, "errors": []}
+    developer = make.user()
+    add_members(make, trains.project, {developer: Level.DEVELOPER})
+    assert (
+        graphql.answer(change, developer, path=trains.project.path).get("errors")
+        or graphql.data(change, developer, path=trains.project.path)["projectCiCdSettingsUpdate"]["errors"]
+    )
+    read = "query($path: ID!) { project(fullPath: $path) { ciCdSettings { mergeTrainsSkipTrainAllowed } } }"
+    assert graphql.data(read, developer, path=trains.project.path)["project"]["ciCdSettings"] is None
+    shown = graphql.data(read, make.root, path=trains.project.path)["project"]["ciCdSettings"]
+    assert shown == {"mergeTrainsSkipTrainAllowed": True}
 
 
 def test_trains_by_status_and_branch(graphql: Graphql, trains: TrainProject) -> None:

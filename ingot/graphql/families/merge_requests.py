@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from msgspec import UNSET
+
 from ingot.collaboration.merge_requests.merge.views import ProposedMessages, proposed_messages
+from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
 from ingot.collaboration.merge_requests.queries import find_merge_request as find_record
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView, MergeRequestView
 from ingot.core.db.connection import Connection
@@ -102,6 +105,20 @@ def prescribe_squashing(context: QueryContext, subjects: Sequence[Any], _: Argum
     """Return whether the target projects decide whether commits are squashed."""
     found = load_projects(context, {each.target_project_id for each in subjects})
     return [prescribes_squashing(context, found[each.target_project_id]) for each in subjects]
+
+
+@resolvers.single("MergeRequest.availableAutoMergeStrategies")
+def auto_merge_strategies(context: QueryContext, subject: Any, _: Arguments) -> list[str]:
+    """Return how the caller may set a merge request to merge automatically."""
+    detail = _detail(context, subject)
+    if subject.state != "opened" or detail.user is UNSET or not detail.user.can_merge:
+        return []
+    project: Any = load_projects(context, [subject.target_project_id])[subject.target_project_id]
+    is_mergeable = detail.detailed_merge_status == "mergeable"
+    if project is not None and project.merge_trains_enabled:
+        return ["merge_train" if is_mergeable else "add_to_merge_train_when_checks_pass"]
+    running = detail.head_pipeline is not None and detail.head_pipeline.status in ACTIVE_STATUSES
+    return ["merge_when_checks_pass"] if running or not is_mergeable else []
 
 
 @resolvers.single("MergeRequest.shouldBeRebased")

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ingot.collaboration.merge_requests.merge.train_queries import indexes_of_cars, list_trains
+from ingot.collaboration.merge_requests.merge.train_queries import list_trains, trains_into
 from ingot.collaboration.merge_requests.merge.train_removal import removable_merge_requests
 from ingot.core.errors import NotFound
 from ingot.graphql.connections import ConnectionPage, connection_of, listed
@@ -78,13 +78,46 @@ def car_status(_: QueryContext, car: Any) -> str:
 @resolvers.batch("MergeTrainCar.index")
 def car_indexes(context: QueryContext, cars: Sequence[Any], _: Arguments) -> list[int | None]:
     """Return the positions of cars in their trains; null for merged ones."""
+    places = [(car.merge_request.project_id, car.target_branch) for car in cars]
+    trains = zip(cars, _trains_of(context, places), strict=True)
+    return [_index(train, car.merge_request.id) for car, train in trains]
+
+
+@resolvers.batch("MergeRequest.mergeTrainIndex")
+def indexes_of_merge_requests(context: QueryContext, subjects: Sequence[Any], _: Arguments) -> list[int | None]:
+    """Return the positions of merge requests in trains; null outside, or if the caller may not see trains."""
+    return [_index(train, subject.id) for subject, train in _visible_trains(context, subjects)]
+
+
+@resolvers.batch("MergeRequest.mergeTrainsCount")
+def lengths_of_trains(context: QueryContext, subjects: Sequence[Any], _: Arguments) -> list[int | None]:
+    """Return the lengths of the trains into the target branches; null if the caller may not see trains."""
+    return [None if train is None else len(train) for _, train in _visible_trains(context, subjects)]
+
+
+def _visible_trains(context: QueryContext, subjects: Sequence[Any]) -> list[tuple[Any, list[int] | None]]:
+    """Return merge requests with the trains into their target branches; None where the caller may not see trains."""
+    visible = {number: context.allows(_TRAINS, id=number) for number in {each.project_id for each in subjects}}
+    shown = [each for each in subjects if visible[each.project_id]]
+    trains = _trains_of(context, [(each.project_id, each.target_branch) for each in shown])
+    found = {each.id: train for each, train in zip(shown, trains, strict=True)}
+    return [(each, found.get(each.id)) for each in subjects]
+
+
+def _trains_of(context: QueryContext, places: Sequence[tuple[int, str]]) -> list[list[int]]:
+    """Return the ids of the merge requests in the trains into branches, with a statement for each project."""
     branches: dict[int, set[str]] = {}
-    for car in cars:
-        branches.setdefault(car.merge_request.project_id, set()).add(car.target_branch)
-    indexes: dict[int, int] = {}
-    for project_id, names in branches.items():
-        indexes |= context.read(partial(indexes_of_cars, project_id=project_id, branches=names))
-    return [indexes.get(car.id) for car in cars]
+    for project_id, branch in places:
+        branches.setdefault(project_id, set()).add(branch)
+    trains = {
+        project_id: context.read(partial(trains_into, project_id=project_id, branches=names))
+        for project_id, names in branches.items()
+    }
+    return [trains[project_id].get(branch, []) for project_id, branch in places]
+
+
+def _index(train: list[int] | None, merge_request_id: int) -> int | None:
+    return train.index(merge_request_id) if train and merge_request_id in train else None
 
 
 @resolvers.batch("MergeTrainCar.mergeRequest")

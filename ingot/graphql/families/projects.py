@@ -12,12 +12,23 @@ from ingot.graphql.global_ids import number_of, to_global_id
 from ingot.graphql.loaders import load_groups, load_projects, render_html
 from ingot.graphql.params import issue_filters, merge_request_filters, order
 from ingot.graphql.resolvers import Arguments, Resolvers
+from ingot.graphql.schema_loader import snake_case
 from ingot.projects.projects.views import ProjectView, SimpleProjectView
 
 resolvers = Resolvers()
 resolvers.types[SimpleProjectView] = "Project"
 resolvers.rename("Project", fullPath="path_with_namespace")
 resolvers.rename("ProjectStatistics", buildArtifactsSize="job_artifacts_size")
+CI_CD_SETTINGS = {
+    "ci_job_token_scope_enabled": "inboundJobTokenScopeEnabled",
+    "keep_latest_artifact": "keepLatestArtifact",
+    "merge_pipelines_enabled": "mergePipelinesEnabled",
+    "merge_trains_enabled": "mergeTrainsEnabled",
+    "merge_trains_skip_train_allowed": "mergeTrainsSkipTrainAllowed",
+    "ci_pipeline_variables_minimum_override_role": "pipelineVariablesMinimumOverrideRole",
+    "ci_push_repository_for_job_token_allowed": "pushRepositoryForJobTokenAllowed",
+}
+"""Attributes of projects by the names of their CI/CD settings."""
 _LEVELS = {0: "NO_ACCESS", 10: "GUEST", 20: "REPORTER", 30: "DEVELOPER", 40: "MAINTAINER", 50: "OWNER"}
 _LEVEL_NUMBERS = {name: number for number, name in _LEVELS.items()}
 
@@ -64,6 +75,19 @@ def _projects_at(context: QueryContext, paths: Sequence[str]) -> list[Any]:
 def project_id(_: QueryContext, project: Any) -> str:
     """Return the global id."""
     return to_global_id("Project", project.id)
+
+
+@resolvers.single("Project.ciCdSettings", call="GET project")
+def find_ci_cd_settings(context: QueryContext, project: Any, _: Arguments) -> dict[str, Any] | None:
+    """Return the CI/CD settings of a project; null if the caller may not change them."""
+    if not context.allows("PUT /projects/:id", id=project.id):
+        return None
+    return ci_cd_settings(context.call("GET /projects/:id", id=project.id))
+
+
+def ci_cd_settings(project: Any) -> dict[str, Any]:
+    """Return the CI/CD settings of a project by the names of their fields."""
+    return {"project": project} | {snake_case(field): getattr(project, name) for name, field in CI_CD_SETTINGS.items()}
 
 
 @resolvers.batch("Project.descriptionHtml")

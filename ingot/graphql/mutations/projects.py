@@ -4,6 +4,7 @@ from typing import Any
 
 from ingot.core.errors import Invalid, Unchanged
 from ingot.graphql.context import QueryContext
+from ingot.graphql.families.projects import CI_CD_SETTINGS, ci_cd_settings
 from ingot.graphql.global_ids import number_of
 from ingot.graphql.mutations.inputs import Input, renamed
 from ingot.graphql.resolvers import Resolvers
@@ -45,6 +46,15 @@ def update_project(context: QueryContext, sent: Input) -> dict[str, Any]:
         action = "archive" if sent["archived"] else "unarchive"
         context.call(f"POST /projects/:id/{action}", id=sent["fullPath"])
     return {"project": context.call("GET /projects/:id", id=sent["fullPath"])}
+
+
+@resolvers.mutation("projectCiCdSettingsUpdate")
+def update_ci_cd_settings(context: QueryContext, sent: Input) -> dict[str, Any]:
+    """Change the CI/CD settings of a project."""
+    params = renamed(sent, **CI_CD_SETTINGS)
+    if params:
+        context.call("PUT /projects/:id", params, id=sent["fullPath"])
+    return {"ci_cd_settings": ci_cd_settings(context.call("GET /projects/:id", id=sent["fullPath"]))}
 
 
 @resolvers.mutation("projectDelete")

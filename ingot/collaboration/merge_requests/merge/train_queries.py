@@ -54,7 +54,7 @@ _TRAINS = (
     .order_by(merge_train_cars.c.target_branch)
 )
 _ORDER = (
-    select(merge_train_cars.c.id, merge_train_cars.c.target_branch)
+    select(merge_train_cars.c.merge_request_id, merge_train_cars.c.target_branch)
     .where(
         merge_train_cars.c.project_id == bindparam("project"),
         in_list(merge_train_cars.c.target_branch, "branches"),
@@ -165,14 +165,12 @@ def list_trains(db: Connection, project_id: int, *, active: bool | None = None) 
     return [branch for branch, cars in rows if active is None or active == bool(cars)]
 
 
-def indexes_of_cars(db: Connection, project_id: int, branches: Collection[str]) -> dict[int, int]:
-    """Return the positions, from 0, of the cars in the trains into some branches of a project."""
-    lengths: dict[str, int] = {}
-    indexes = {}
-    for car_id, branch in db.rows(_ORDER, project=project_id, branches=list(branches)):
-        indexes[car_id] = lengths.get(branch, 0)
-        lengths[branch] = indexes[car_id] + 1
-    return indexes
+def trains_into(db: Connection, project_id: int, branches: Collection[str]) -> dict[str, list[int]]:
+    """Return the ids of the merge requests in the trains into some branches of a project, the first ones first."""
+    trains: dict[str, list[int]] = {}
+    for merge_request_id, branch in db.rows(_ORDER, project=project_id, branches=list(branches)):
+        trains.setdefault(branch, []).append(merge_request_id)
+    return trains
 
 
 def path_of_car(db: Connection, car_id: int) -> tuple[int, int] | None:
