@@ -63,9 +63,10 @@ def create_token(
     elif not set(scopes) <= _ALLOWED_SCOPES[kind]:
         errors["scopes"] = ["can only contain available scopes"]
     # A rotated token keeps the names of tools that existed once.
-    unknown_tools = set(restrictions.mcp_tools or ()) - set(db.ports[AgentTools].names()) if family_id is None else ()
-    if unknown_tools:
-        errors["mcp_tools"] = [f"have unknown names: {', '.join(sorted(unknown_tools))}"[:MAX_LENGTH]]
+    if restrictions.mcp_tools and family_id is None:
+        unknown_tools = set(restrictions.mcp_tools) - set(db.ports[AgentTools].names())
+        if unknown_tools:
+            errors["mcp_tools"] = [f"have unknown names: {', '.join(sorted(unknown_tools))}"[:MAX_LENGTH]]
     settings = cached_all_settings(db)
     days = settings.max_personal_access_token_lifetime if kind in LIMITED_KINDS else None
     latest = None if days is None else latest_expiry(db.now, days)

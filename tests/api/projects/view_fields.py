@@ -14,6 +14,7 @@ SIMPLE = {
 }
 ANONYMOUS = SIMPLE | {
     "description",
+    "marked_for_deletion_at",
     "default_branch",
     "tag_list",
     "topics",
