@@ -12,6 +12,7 @@ from ingot.cli.reported_errors import reported_errors
 COMMANDS = {
     "serve": "run the whole server: web workers, SSH and jobs",
     "web": "run one web worker of a larger installation",
+    "pages": "serve only the static sites of an instance, on nodes of their own",
     "ssh": "serve git over SSH",
     "shell": "run the git command of an OpenSSH client; sshd calls this as a forced command",
     "authorized-keys": "look up the key that an OpenSSH client offers; sshd calls this as AuthorizedKeysCommand",

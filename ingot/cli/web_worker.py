@@ -22,15 +22,17 @@ from ingot.server.sockets import Application, SiteSockets, SocketRouter
 _NO_SITES = SiteSockets()
 
 
-def build_app(settings: Settings, *, whole_node: bool = False) -> App:
+def build_app(settings: Settings, *, whole_node: bool = False, only_sites: bool = False) -> App:
     """Build the application of a web worker; it opens no connection yet.
 
-    On a machine that serves the ``whole_node``, readiness includes its own SSH server and jobs.
+    On a machine that serves the ``whole_node``, readiness includes its own SSH server and jobs; those of other machines
+    do not matter to one that serves ``only_sites``.
     """
     log = Log(settings.log_format)
     route_logging(log)
     database = open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS, uses_replicas=True)
-    return App(settings, database, log, settings.metrics, whole_node=whole_node)
+    roles = () if only_sites else ("jobs", "ssh")
+    return App(settings, database, log, settings.metrics, roles=roles, whole_node=whole_node, only_sites=only_sites)
 
 
 def serve(
@@ -44,7 +46,10 @@ def serve(
     """Serve on open sockets until SIGTERM or until the supervisor exits."""
     with ExitStack() as stack:
         stack.callback(app.close)
-        app.reconcile()
+        if app.only_sites:
+            app.preload_sites()
+        else:
+            app.reconcile()
         if reports:
             stack.enter_context(app.heartbeat())
         front = front_with_sites(app, _front_with_profile(app), sites)

@@ -146,8 +146,11 @@ class App:
         roles: Sequence[str] = ("jobs", "ssh"),
         *,
         whole_node: bool = False,
+        only_sites: bool = False,
     ) -> None:
         configure_caches(settings)
+        self.only_sites = only_sites
+        """Whether nothing but static sites is served."""
         self._roles = roles
         self._whole_node = whole_node
         self._health_check: asyncio.Future[dict[str, str]] | None = None
@@ -168,6 +171,7 @@ class App:
         """The static sites, for sockets of their own."""
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
+            *([self.sites] if only_sites else []),
             *([SitesByHost(settings, self.sites)] if settings.serves_sites else []),
             DeferredComponent(lambda: self.polls, _RUNNER_PATHS),
             DeferredComponent(lambda: self.mcp, _MCP_PATHS),
@@ -340,8 +344,8 @@ class App:
             self._log("reconciliation failed", error=type(error).__name__, where=stack)
 
     def heartbeat(self) -> Heartbeat:
-        """Return the context in which this worker reports that its machine serves the web."""
-        return Heartbeat(self.settings, self.database, ["web"], self._log)
+        """Return the context in which this worker reports that its machine serves the web, or sites only."""
+        return Heartbeat(self.settings, self.database, ["pages" if self.only_sites else "web"], self._log)
 
     async def health(self) -> dict[str, str]:
         """Return the current state of the database, of the disks and of each role, of this machine if it serves all."""

@@ -85,7 +85,7 @@ class Heartbeat:
         existing = {each.role: each.id for each in stored}
         for role in self._roles:
             values = {
-                "address": self._address() if role == "web" else "",
+                "address": self._address() if role in ("pages", "web") else "",
                 "version": self._version,
                 "clock_offset_ms": clock_offset_ms,
                 "started_at": self._started_at,

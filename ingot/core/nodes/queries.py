@@ -42,7 +42,7 @@ def _node(db: Connection, roles: list[NodeRole]) -> Node:
     return Node(
         newest.name,
         [role.role for role in shown],
-        next((role.address for role in shown if role.address), ""),
+        next((role.address for role in reversed(shown) if role.address), ""),
         newest.version,
         newest.clock_offset_ms / 1000,
         min(role.started_at for role in shown),
