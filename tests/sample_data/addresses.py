@@ -274,6 +274,8 @@ _QUERIES = {
 
 
 def _path_of_project(samples: SampleData, route: str) -> str:
+    if route.startswith("/explore/catalog/"):
+        return samples.catalog.path
     return samples.trains.path if route.endswith("/merge_trains") else samples.project.path
 
 
@@ -292,7 +294,7 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
         ":name": named[":tag"],
         ":key": named[":key"],
         ":field": "labels",
-        ":topic": "limits",
+        ":topic": "sizes",
         ":token": named[f"{holder} token" if "/access_tokens/" in route else "invitation token"],
         ":slug": named["wiki"] if "/wikis/" in route else "slack",
         ":discussion_id": named[f"{talk} discussion"],

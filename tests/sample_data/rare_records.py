@@ -15,7 +15,6 @@ from tests.api.hooks.receiver import Receiver
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merge_requests.stacks import make_stack, open_layer
 from tests.api.merging.merge_calls import merged, tip
-from tests.ci.pipelines.files import commit_files
 from tests.ci.runner_client import project_runner
 from tests.client import Make
 from tests.factories import make_group, make_project
@@ -52,7 +51,6 @@ def fill_rare_tables(samples: SampleData, lfs: LfsClient, receiver: Receiver) ->
     _fill_deployments(samples)
     _fill_statistics(samples)
     _fill_pipelines(samples)
-    _fill_catalog(samples)
     _fill_certificates(samples)
     _fill_deliveries(samples, receiver)
     _fill_transfers(samples)
@@ -221,20 +219,6 @@ def _fill_certificates(samples: SampleData) -> None:
     """Record the certificate of a signature, as the page of a commit with a trusted one does."""
     seen = SeenCertificate(2**80, "CN=PKI", "01:02", b"certificate", "http://pki.example.com/pki.crl")
     samples.make.database.write(lambda db: record_certificates(db, [seen]))
-
-
-def _fill_catalog(samples: SampleData) -> None:
-    """Publish a component, and use it."""
-    make, owner = samples.make, samples.owner
-    tools, user = make_project(make, owner, description="Tools"), make_project(make, owner)
-    commit_files(
-        make, tools, {"README.md": "# Tools", "templates/deploy.yml": "deploy: {script: [make]}\n"}, user=owner
-    )
-    samples.post(f"{tools.url}/catalog")
-    samples.post(f"{tools.url}/releases", tag_name="1.0.0", ref="main")
-    samples.post(f"{tools.url}/catalog/publish", version="1.0.0")
-    text = f"include: [{{component: '$CI_SERVER_FQDN/{tools.path}/deploy@1'}}]\n"
-    commit_files(make, user, {".gitlab-ci.yml": text}, user=owner)
 
 
 def _fill_pipelines(samples: SampleData) -> None:

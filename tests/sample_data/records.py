@@ -22,6 +22,7 @@ from ingot.projects.namespaces.tables import invitations
 from ingot.projects.projects.queries import find_project
 from ingot.web.projects.deletion import DeletionToken
 from tests.api.users.gpg import gpg_key
+from tests.ci.pipelines.files import commit_files
 from tests.ci.runner_client import RunnerJob, project_runner
 from tests.client import Make, User
 from tests.conftest import Instance
@@ -64,6 +65,7 @@ class SampleData:
     empty: Project = field(init=False)
     """An empty project."""
     trains: Project = field(init=False)
+    catalog: Project = field(init=False)
     """A project with a merge train, and a merge that skipped it."""
     named: dict[str, str] = field(default_factory=dict)
     """Values of path parameters such as ``:issue_iid``."""
@@ -142,6 +144,7 @@ def _build(instance: Instance, make: Make, words: SampleTexts) -> SampleData:
     _fill_discussions(samples)
     _fill_merge_requests(samples)
     _fill_merge_train(samples)
+    _fill_catalog(samples)
     _fill_settings(samples)
     _fill_users(samples)
     _fill_instance(samples)
@@ -331,6 +334,21 @@ def _fill_merge_requests(samples: SampleData) -> None:
     change[0]["content"] = "other\n"
     samples.post(f"{here}/repository/commits", branch="master", commit_message=plain("Other"), actions=change)
     samples.put(f"{here}/merge_requests/3/merge", merge_commit_message=plain("Merge it"))
+
+
+def _fill_catalog(samples: SampleData) -> None:
+    """Publish a component, and use it."""
+    make, owner = samples.make, samples.owner
+    tools, user = make_project(make, owner, description="Tools"), make_project(make, owner)
+    commit_files(
+        make, tools, {"README.md": "# Tools", "templates/deploy.yml": "deploy: {script: [make]}\n"}, user=owner
+    )
+    samples.catalog = tools
+    samples.post(f"{tools.url}/catalog")
+    samples.post(f"{tools.url}/releases", tag_name="1.0.0", ref="main")
+    samples.post(f"{tools.url}/catalog/publish", version="1.0.0")
+    text = f"include: [{{component: '$CI_SERVER_FQDN/{tools.path}/deploy@1'}}]\n"
+    commit_files(make, user, {".gitlab-ci.yml": text}, user=owner)
 
 
 def _fill_merge_train(samples: SampleData) -> None:

@@ -44,6 +44,7 @@ ELSEWHERE = {
     ("users", "commit_email"): "an address of the user or a word",
     ("groups", "ip_restriction_ranges"): "networks",
     ("bulk_publish", "note"): "a comment like others",
+    ("publish", "version"): "a semantic version",
     ("domains", "certificate"): "PEM blocks that are checked",
     ("domains", "domain"): "a host name that is checked",
     ("groups", "name"): "letters, digits and a few signs",
