@@ -96,10 +96,11 @@ def unseal_properties(db: Connection, service: Service) -> tuple[Values, Values]
 def setting_values(db: Connection, parent: ServiceParent, integration: Integration) -> Values:
     """Return the settings of a service that apply to a project or group, by name."""
     service = service_or_none(db, parent, integration.slug)
+    defaults = {each.name: each.default for each in integration.properties if each.kind == "flag"}
     if service is None:
-        return {"active": False}
+        return {**defaults, "active": False}
     plain, secret = unseal_properties(db, service)
-    return {**plain, **secret, "active": service.active, "events": msgspec.json.decode(service.events)}
+    return {**defaults, **plain, **secret, "active": service.active, "events": msgspec.json.decode(service.events)}
 
 
 def without_secrets(integration: Integration, before: Values, after: Values) -> tuple[Values, Values]:

@@ -93,7 +93,10 @@ def stored_protection(level: int | None, protection: BranchProtection | None) ->
 
 
 def protection_changes(protection: BranchProtection | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the new number and object if a request contains one of them; the one that differs from before counts."""
+    """Return the new number and object if a request contains one of them.
+
+    If it contains both, the one that differs from before counts; a number alone replaces the object.
+    """
     changed, sent = protection, given.get(DEFAULTS, UNSET)
     if isinstance(sent, BranchProtectionParams):
         values = given_fields(sent)
@@ -104,6 +107,6 @@ def protection_changes(protection: BranchProtection | None, given: Mapping[str, 
     elif sent is None:
         changed = None
     level = given.get(LEVEL, UNSET)
-    if level is not UNSET and changed == protection and level != level_of(protection):
+    if level is not UNSET and (sent is UNSET or (changed == protection and level != level_of(protection))):
         changed = None if level is None else PROTECTIONS[level]
     return {LEVEL: level_of(changed), DEFAULTS: changed} if {LEVEL, DEFAULTS} & given.keys() else {}

@@ -2,7 +2,7 @@
 
 from sqlalchemy import bindparam, or_, select, update
 
-from ingot.accounts.instance.all_settings import all_settings
+from ingot.accounts.instance.all_settings import all_settings, cached_all_settings
 from ingot.accounts.tokens.tables import access_tokens
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
@@ -27,6 +27,12 @@ _SHORTEN = update(access_tokens).where(access_tokens.c.id.in_(_TOO_LONG)).values
 def latest_expiry(now: Timestamp, days: int) -> Timestamp:
     """Return the start of the last day on which a token may expire."""
     return Timestamp(add_duration(now, days=days)[:10] + "T00:00:00.000Z")
+
+
+def limited_expiry(db: Connection, expires_at: Timestamp | None) -> Timestamp | None:
+    """Return an expiry date that no user has chosen, or the latest one that tokens may have if that is earlier."""
+    days = cached_all_settings(db).max_personal_access_token_lifetime
+    return expires_at if expires_at is None or days is None else min(expires_at, latest_expiry(db.now, days))
 
 
 def shorten_tokens(db: Connection) -> None:

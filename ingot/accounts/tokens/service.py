@@ -8,7 +8,7 @@ from sqlalchemy import bindparam
 from ingot.accounts.instance.all_settings import cached_all_settings
 from ingot.accounts.tokens import policy
 from ingot.accounts.tokens.events import TokenRevoked, TokenRotated
-from ingot.accounts.tokens.lifetimes import LIMITED_KINDS, latest_expiry
+from ingot.accounts.tokens.lifetimes import LIMITED_KINDS, latest_expiry, limited_expiry
 from ingot.accounts.tokens.ports import AgentTools
 from ingot.accounts.tokens.queries import credential_expiry, token_or_none
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
@@ -101,7 +101,9 @@ def issue_token(
     """Create a token on behalf of a caller; raise Denied if it would be more powerful than the caller's credential."""
     require(policy.may_issue_tokens(actor), _NO_DELEGATION)
     latest = _require_delegable(db, actor, scopes, expires_at)
-    return create_token(db, user_id, kind, name, scopes, expires_at or latest, restrictions=restrictions)
+    return create_token(
+        db, user_id, kind, name, scopes, expires_at or limited_expiry(db, latest), restrictions=restrictions
+    )
 
 
 def issue_bot_token(
@@ -116,7 +118,9 @@ def issue_bot_token(
     """Create a token of a bot of a project or group; raise Denied if it would be more powerful than the credential."""
     require(policy.may_issue_bot_tokens(actor), _NO_DELEGATION)
     latest = _require_delegable(db, actor, scopes, expires_at)
-    return create_token(db, user_id, "personal", name, scopes, expires_at or latest, restrictions=restrictions)
+    return create_token(
+        db, user_id, "personal", name, scopes, expires_at or limited_expiry(db, latest), restrictions=restrictions
+    )
 
 
 def _require_delegable(

@@ -4,6 +4,7 @@ import secrets
 
 from sqlalchemy import bindparam, update
 
+from ingot.accounts.tokens.lifetimes import limited_expiry
 from ingot.accounts.tokens.queries import credential_expiry
 from ingot.accounts.tokens.service import issue_bot_token, revoke_token, rotate_token
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
@@ -149,4 +150,4 @@ def _midnight(day: str) -> Timestamp:
 
 def _latest_expiry(db: Connection, actor: Actor) -> Timestamp:
     in_a_year = _midnight(day_of(add_duration(db.now, days=LIFETIME_DAYS)))
-    return min(in_a_year, credential_expiry(db, actor) or in_a_year)
+    return limited_expiry(db, min(in_a_year, credential_expiry(db, actor) or in_a_year)) or in_a_year

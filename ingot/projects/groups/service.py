@@ -85,6 +85,9 @@ def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Name
         default = parent.visibility  # type: ignore[assignment] # The column holds one of the same three literals.
     columns.setdefault("visibility", default)
     _require_top_level_restriction(columns, parent)
+    runners = group_options(columns["options_document"]).shared_runners_setting
+    if parent is not None and is_runners_setting_refused(db, parent.id, runners):
+        raise Invalid(shared_runners_setting=[RUNNERS_REFUSED])
     _validate(params.name.strip(), params.path, columns, parent)
     _require_allowed_options(db, actor, parent, "{}", columns["options_document"])
     _require_allowed_visibility(db, actor, columns["visibility"])

@@ -20,6 +20,9 @@ _UNCONFIRMED = (
     .where(
         users.c.confirmed_at.is_(None),
         users.c.created_at < bindparam("before"),
+        users.c.state == "active",
+        users.c.current_sign_in_at.is_(None),
+        users.c.last_activity_on.is_(None),
         users.c.admin.is_(False),
         users.c.bot.is_(False),
         users.c.placeholder.is_(False),
@@ -30,7 +33,7 @@ _UNCONFIRMED = (
 
 
 def delete_unconfirmed_users(db: Connection) -> None:
-    """Delete users who have never confirmed an address, if the instance requires that and deletes them.
+    """Delete users who have never been active and never confirmed an address, if the instance requires and says so.
 
     The only owners of groups stay, because their groups would be deleted with them.
     """

@@ -70,7 +70,7 @@ LIMIT_FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "throttle_protected_paths_period_in_seconds": ("Protected paths: period in seconds", "number"),
         "protected_paths": ("Protected paths, separated by commas", "text"),
         "protected_paths_for_get_request": ("Protected paths of GET requests, separated by commas", "text"),
-        "rate_limiting_response_text": ("Message beyond a rate limit", "text"),
+        "rate_limiting_response_text": ("Message beyond a rate limit", "long"),
     },
     "Rate limits by endpoint": {
         "search_rate_limit": ("Searches with a user", "number"),

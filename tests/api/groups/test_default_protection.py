@@ -47,6 +47,7 @@ def test_of_the_instance(api: Api, make: Make) -> None:
         shown = api.get(PATH, make.root).json()
         assert (shown[NAME]["allowed_to_merge"], shown[NUMBER]) == (FULL["allowed_to_merge"], 2)
         assert _rules(make, owner) == [(0, 40, True)]
+        assert api.put(PATH, make.root, **{NUMBER: 2}).json()[NAME] == FULL, "The number stands for a whole object."
     with changed_settings(make, **{NAME: PROTECTIONS[0]}):
         assert _rules(make, owner) == []
     assert _rules(make, owner) == [(40, 40, False)]

@@ -97,6 +97,10 @@ def test_shared_runners_of_subgroups_follow(api: Api, make: Make, owner: User, g
     assert settings() == [loose, loose, "enabled", True]
     api.put(group.url, owner, **{name: strict})
     assert settings() == [strict, strict, strict, False]
+    name_of_new = make.name()
+    new = {"name": name_of_new, "path": name_of_new, "parent_id": middle.id}
+    assert api.post("/groups", owner, **new, **{name: "enabled"}).status_code == 400
+    assert api.post("/groups", owner, **new).json()[name] == strict
     refused = api.put(below.url, owner, **{name: "enabled"})
     assert (refused.status_code, list(refused.json()["message"])) == (400, [name])
     assert api.get(make_group(make, owner, parent=below).url, owner).json()[name] == strict

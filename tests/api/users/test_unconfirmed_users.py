@@ -5,6 +5,7 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import changed_settings, later
 from tests.instance_settings import PATH
+from tests.web.browser import Browser
 
 DELETES = {"delete_unconfirmed_users": True, "unconfirmed_users_delete_after_days": 3}
 
@@ -24,7 +25,12 @@ def test_unconfirmed_users_are_deleted(api: Api, make: Make, instance: Instance)
 
     with changed_settings(make, email_confirmation_setting="soft", **DELETES):
         forgotten, owner, admin = unconfirmed(), unconfirmed(), unconfirmed(admin=True)
-        others = make.user().id, owner, admin
+        blocked, used = unconfirmed(), unconfirmed()
+        assert api.post(f"/users/{blocked}/block", make.root).status_code == 201
+        name = api.get(f"/users/{used}", make.root).json()["username"]
+        with Browser(instance.url) as browser:
+            assert browser.sign_in(name, "wholly-unknown-42").status_code == 302
+        others = make.user().id, owner, admin, blocked, used
         name = make.name()
         group = api.post("/groups", make.root, name=name, path=name, sudo=owner)
         assert group.status_code == 201
@@ -39,5 +45,5 @@ def test_unconfirmed_users_are_deleted(api: Api, make: Make, instance: Instance)
                 database.write(delete_unconfirmed_users)
             assert statuses(forgotten) == [200]
             database.write(delete_unconfirmed_users)
-        assert statuses(forgotten, *others) == [404, 200, 200, 200]
+        assert statuses(forgotten, *others) == [404, *[200] * len(others)]
     assert api.put(PATH, make.root, unconfirmed_users_delete_after_days=0).status_code == 400
