@@ -22,11 +22,11 @@ from ingot.projects.namespaces.tables import invitations
 from ingot.projects.projects.queries import find_project
 from ingot.web.projects.deletion import DeletionToken
 from tests.api.users.gpg import gpg_key
-from tests.ci.pipelines.files import commit_files
 from tests.ci.runner_client import RunnerJob, project_runner
 from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, make_group, make_project
+from tests.sample_data.catalog import fill_catalog
 from tests.sample_data.description_edits import edit_description
 from tests.sample_data.services import fill_services, open_chat_link
 from tests.sample_data.texts import MARK, SampleTexts
@@ -144,7 +144,7 @@ def _build(instance: Instance, make: Make, words: SampleTexts) -> SampleData:
     _fill_discussions(samples)
     _fill_merge_requests(samples)
     _fill_merge_train(samples)
-    _fill_catalog(samples)
+    fill_catalog(samples)
     _fill_settings(samples)
     _fill_users(samples)
     _fill_instance(samples)
@@ -334,21 +334,6 @@ def _fill_merge_requests(samples: SampleData) -> None:
     change[0]["content"] = "other\n"
     samples.post(f"{here}/repository/commits", branch="master", commit_message=plain("Other"), actions=change)
     samples.put(f"{here}/merge_requests/3/merge", merge_commit_message=plain("Merge it"))
-
-
-def _fill_catalog(samples: SampleData) -> None:
-    """Publish a component, and use it."""
-    make, owner = samples.make, samples.owner
-    tools, user = make_project(make, owner, description="Tools"), make_project(make, owner)
-    commit_files(
-        make, tools, {"README.md": "# Tools", "templates/deploy.yml": "deploy: {script: [make]}\n"}, user=owner
-    )
-    samples.catalog = tools
-    samples.post(f"{tools.url}/catalog")
-    samples.post(f"{tools.url}/releases", tag_name="1.0.0", ref="main")
-    samples.post(f"{tools.url}/catalog/publish", version="1.0.0")
-    text = f"include: [{{component: '$CI_SERVER_FQDN/{tools.path}/deploy@1'}}]\n"
-    commit_files(make, user, {".gitlab-ci.yml": text}, user=owner)
 
 
 def _fill_merge_train(samples: SampleData) -> None:
