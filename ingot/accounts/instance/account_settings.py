@@ -79,7 +79,7 @@ class AccountSettings(LimitSettings, frozen=True):
     delete_unconfirmed_users: Annotated[
         bool,
         Meta(
-            description="Users who never confirm their address are deleted after a time, if "
+            description="Users who never sign in and never confirm their address are deleted after a time, if "
             "`email_confirmation_setting` is not `off`; the only owners of groups stay."
         ),
         Affected.UNCONFIRMED_USERS,

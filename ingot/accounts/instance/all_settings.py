@@ -109,7 +109,10 @@ class AllSettings(AccountSettings, frozen=True):
     ) = None
     default_project_deletion_protection: Annotated[
         bool,
-        Meta(description="Only administrators may delete projects, and groups with what they contain."),
+        Meta(
+            description="Only administrators can delete projects and groups; users who delete their accounts still "
+            "delete their own."
+        ),
         Affected.PROJECTS_AND_GROUPS,
     ] = False
     default_project_creation: Annotated[
@@ -176,7 +179,7 @@ class AllSettings(AccountSettings, frozen=True):
     group_runner_token_expiration_interval: _TokenLifetime | None = None
     group_owners_can_manage_default_branch_protection: Annotated[
         bool,
-        Meta(description="False lets only administrators change the default protection of branches of groups."),
+        Meta(description="If off, only administrators can change the default protection of branches of groups."),
         Affected.GROUP_OWNERS,
     ] = True
     hashed_storage_enabled: Annotated[bool, fixed("Repositories are stored under hashed names.")] = True

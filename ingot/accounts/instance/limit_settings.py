@@ -210,7 +210,8 @@ class LimitSettings(ThrottleSettings, frozen=True):
         _Number, Meta(description="Largest file of a Python package, in bytes."), Affected.PACKAGES
     ] = 3_221_225_472
     raw_blob_request_limit: Annotated[
-        _Limit, Meta(description="Requests per minute for each raw file; 0 means no limit.")
+        _Limit,
+        Meta(description="Requests per minute for each raw file at `/-/raw/`, not by the API; 0 means no limit."),
     ] = 0
     receive_max_input_size: (
         Annotated[

@@ -30,7 +30,7 @@ def latest_expiry(now: Timestamp, days: int) -> Timestamp:
 
 
 def limited_expiry(db: Connection, expires_at: Timestamp | None) -> Timestamp | None:
-    """Return an expiry date that no user has chosen, or the latest one that tokens may have if that is earlier."""
+    """Return a default expiry date, or the latest one that tokens may have if that is earlier."""
     days = cached_all_settings(db).max_personal_access_token_lifetime
     return expires_at if expires_at is None or days is None else min(expires_at, latest_expiry(db.now, days))
 

@@ -33,7 +33,7 @@ _UNCONFIRMED = (
 
 
 def delete_unconfirmed_users(db: Connection) -> None:
-    """Delete users who have never been active and never confirmed an address, if the instance requires and says so.
+    """Delete users who have never been active nor confirmed an address, if the instance requires that and deletes them.
 
     The only owners of groups stay, because their groups would be deleted with them.
     """
